@@ -197,7 +197,6 @@ async def _foldable(
 
 
 async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | None:
-    """The open case that a match of a daily alert repeats."""
     since = now - timedelta(hours=alert.fold_hours)
     if not alert.fold_hours:
         return None

@@ -47,7 +47,6 @@ class _Form:
 
 
 def _relay_of(settings: Settings) -> str:
-    """The relay's address, the one setting of an smtp account."""
     url = settings.get("url")
     if set(settings) != {"url"} or not isinstance(url, str):
         raise ValueError("An smtp account has one setting, url: smtp://user:password@host:587 or smtps://…:465.")

@@ -80,8 +80,6 @@ def read(content: bytes, *, secret: bytes) -> Read:
 
 @dataclass(frozen=True, slots=True)
 class _Quoted:
-    """The item that a mail quotes, if any."""
-
     item_id: str | None
     is_proven: bool
 
@@ -204,7 +202,6 @@ def _formless(mail: Message, found: _Quoted) -> Read:
 
 
 def _cut_parts(mail: Message) -> None:
-    """Decode the parts, and cut them for the detectors."""
     left = TEXT_BYTES_MAX
     for part in mail.walk():
         payload: Any = part.get_payload(decode=True)
@@ -263,14 +260,12 @@ def _children(mail: Message) -> list[Message]:
 
 
 def _groups(form: Message) -> list[Message]:
-    """The groups of fields of a delivery status."""
     if groups := _children(form):
         return groups
     return [_message(group) for group in _text(form).split("\n\n") if group.strip()]  # encoded
 
 
 def _fields(form: Message) -> Message:
-    """The fields of a feedback report."""
     inside = _children(form)
     return inside[0] if inside else _message(_text(form))
 
@@ -287,7 +282,6 @@ def _texts(mail: Message) -> Iterator[str]:
 
 
 def _text(part: Message) -> str:
-    """A part's text, whatever its encoding."""
     payload: Any = part.get_payload(decode=True)
     if not isinstance(payload, bytes):
         return ""

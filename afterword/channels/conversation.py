@@ -36,8 +36,6 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Sender and recipient, as transmitted."""
-
     sender: str
     recipient: str
 

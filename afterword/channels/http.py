@@ -79,8 +79,6 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request and its target."""
-
     method: str
     target: _Target
     headers: Mapping[str, str]

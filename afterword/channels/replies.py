@@ -36,8 +36,6 @@ _REFERENCE = re.compile(
 
 
 class Phase(IntEnum):
-    """Phases of a conversation, in order."""
-
     CONNECT = 1  # TCP, TLS, greeting, EHLO
     AUTH = 2
     MAIL = 3
@@ -64,7 +62,6 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
 
 
 def _cause(phase: Phase, code: int, text: str) -> Cause:
-    """Cause of a negative reply."""
     kind = kind_of(code)
     if kind in {"later", "never"} and is_throttle(code, text):
         return "throttle"

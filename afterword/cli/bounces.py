@@ -26,8 +26,6 @@ FLUSH_MAILS = 100  # of an mbox, between two writings of the whole file
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a run."""
-
     mails: int = 0
     reports: int = 0
     news: int = 0
@@ -35,7 +33,6 @@ class Tally:
 
     @property
     def sentence(self) -> str:
-        """For the operator."""
         return (
             f"{self.mails:,} mails: {self.reports:,} reports, {self.news:,} of them new; "
             f"{self.unreadable:,} mails could not be read."
@@ -61,7 +58,6 @@ async def bounce(*, maildir: Path | None = None, mbox: Path | None = None) -> in
 
 
 async def run(context: Context, pool: db.Pool, *, maildir: Path | None, mbox: Path | None) -> int:
-    """As `bounce`, with an open pool."""
     if maildir is not None and mbox is not None:
         raise CommandError("Give --maildir or --mbox, not both.")
     tally = Tally()

@@ -35,8 +35,6 @@ OnlyDomain = Annotated[str | None, Parameter(help="Only those of the organizatio
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The settings, the database's address and the site of a command."""
-
     settings: settings.Settings
     database_url: str = field(repr=False)
     site: Site = field(repr=False)

@@ -77,7 +77,6 @@ async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
 
 
 def _shown(chosen: Settings) -> list[str]:
-    """The pages that an operator needs a key for."""
     is_ours = is_loopback(host_of(chosen.site_url))
     metrics = ["metrics"] if chosen.metrics == "loopback" and not is_ours else []
     return metrics + (["outbox"] if chosen.smtp_url is None else [])

@@ -83,6 +83,5 @@ async def list_organizations() -> None:
 
 
 def _of_option(error: FieldError) -> FieldError:
-    """The error with the name of the command's option in its sentence."""
     option = _OPTIONS.get(error.place, f"--{error.place.replace('_', '-')}")
     return replace(error, message=f"{option}: {error.message}")

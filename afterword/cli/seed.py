@@ -27,8 +27,6 @@ INVITATIONS: Final = "invitations.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """The values that the first requests need."""
-
     base_url: str
     token: str = field(repr=False)
     organization_domain: str

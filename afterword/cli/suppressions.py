@@ -73,7 +73,6 @@ async def import_file(
 
 
 def _lines(reader: Iterator[list[str]], channel_id: int, reason: Reason, locale: str) -> Iterator[Line]:
-    """Each line that has an address."""
     columns: dict[str, int] = {}
     for number, row in enumerate(reader, 1):
         if number == 1:

@@ -159,8 +159,6 @@ class Database:
 
 @dataclass(slots=True)
 class Pool:
-    """Connections of one process, and the clock that they share."""
-
     raw: Any
     clock: Clock
     turns: FifoSemaphore  # one a connection: the driver's own queue lets some starve
@@ -174,7 +172,6 @@ class Pool:
         return self.turns.waiting
 
     async def close(self) -> None:
-        """Wait for the connections in use, then close all."""
         self.is_closing = True
         while self.idle:
             await self.raw.release(self.idle.pop())

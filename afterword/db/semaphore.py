@@ -51,7 +51,6 @@ class FifoSemaphore:
             self.waiting -= 1
 
     def give_back(self) -> None:
-        """Let the next one in."""
         while self._line:
             _, turn = self._line.popleft()
             if not turn.done():

@@ -75,7 +75,6 @@ class Work:
 
     @property
     def progress(self) -> int:
-        """The progress in percent, below 100."""
         if self.after is None:
             return 0
         return progress(started=self.export.until, oldest=self.oldest, reached=self.after[0])
@@ -127,7 +126,6 @@ def require_file(export: Export, *, caller: Caller) -> None:
 
 
 async def read_file(db: Database, *, export: Export) -> AsyncGenerator[bytes, None]:
-    """The file, piece by piece."""
     async for piece in store.list_pieces(
         db, organization_id=export.organization_id, export_id=export.export_id, count=export.pieces
     ):
@@ -240,7 +238,6 @@ async def keep(db: Database, *, work: Work, piece: Piece) -> None:
 
 
 async def finish(db: Database, *, work: Work, now: datetime) -> None:
-    """End it as done, with its checksum and name."""
     export = work.export
     ended = await _end(
         db,

@@ -269,14 +269,12 @@ async def update_to_empty(db: Database, *, organization_id: str, export_id: str,
 
 
 async def delete_pieces(db: Database, *, organization_id: str, export_id: str) -> None:
-    """Remove the file."""
     await db.execute(
         "delete from export_piece where organization_id = $1 and export_id = $2", organization_id, export_id
     )
 
 
 async def delete_export(db: Database, *, organization_id: str, export_id: str) -> None:
-    """Remove it with its file."""
     await db.execute("delete from export where organization_id = $1 and export_id = $2", organization_id, export_id)
 
 

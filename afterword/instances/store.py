@@ -310,7 +310,6 @@ async def get_public_questionnaire(  # any tenant: a public link does not say wh
 async def get_questionnaire_and_metadata(
     db: Database, *, organization_id: str, questionnaire_id: str, responder_id: str
 ) -> tuple[PublicQuestionnaire, dict[str, str]]:
-    """The questionnaire of an instance, and the metadata of its responder."""
     row = await db.fetch_row(
         f"""select {_PUBLIC_COLUMNS}, r.metadata as responder_metadata from {_PUBLIC_TABLES}
            join responder r on r.organization_id = q.organization_id and r.responder_id = $3

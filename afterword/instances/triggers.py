@@ -19,8 +19,6 @@ ResponseKey = tuple[str, str]  # organization_id, instance_id
 
 @dataclass(slots=True)
 class Response:
-    """A response in a batch of events."""
-
     organization_id: str
     instance_id: str
     questionnaire_id: str

@@ -143,7 +143,6 @@ class QuestionView:
 
 
 def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown:  # noqa: PLR0911  one for each kind
-    """The controls' values for a stored answer."""
     other = {} if given is None or given.other_text is None else {OTHER: given.other_text}
     match None if given is None else given.value:
         case None:
@@ -295,7 +294,6 @@ def _parts(question: Question, texts: Texts) -> list[tuple[str, str]]:
 
 
 def _line_options(question: Question, text: str) -> list[Option]:
-    """The columns of a matrix, the ranks of a ranking."""
     if question.shape == "ranking":
         return [Option(rank, str(rank), str(rank) == text) for rank in range(1, question.ranks + 1)]
     if question.shape == "matrix":
@@ -323,7 +321,6 @@ def _mode(question: Question) -> str:
 
 
 def _bounds(question: Question, texts: Texts) -> str:
-    """The bounds of an answer, as a sentence."""
     match question.shape:
         case "number" | "date":
             return bounds(question, texts, BOUNDS[question.shape])

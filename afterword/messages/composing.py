@@ -8,5 +8,4 @@ _COMPOSERS = {SMS: sms.compose, WEBHOOK: webhook.compose, LINK: MessageContext.m
 
 
 def compose(context: MessageContext) -> Message:
-    """The message of one item for the pipeline's channel."""
     return _COMPOSERS.get(context.pipeline.channel_id, email.compose)(context)

@@ -63,8 +63,6 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A compiled mail."""
-
     subject: Template
     text: Template
     html: Pieces
@@ -144,7 +142,6 @@ def escape(text: str) -> str:
 
 
 def _paragraphs(body: str) -> list[Pieces]:
-    """An authored text at its blank lines, as pieces."""
     found: list[list[Piece]] = [[]]
     for piece in placeholders.parse("\n".join(body.strip().splitlines())).parts:
         if isinstance(piece, Variable):
@@ -157,7 +154,6 @@ def _paragraphs(body: str) -> list[Pieces]:
 
 
 def _around_link(paragraphs: Sequence[Pieces]) -> tuple[Sequence[Pieces], Sequence[Pieces]]:
-    """Split the paragraphs at the question."""
     for place, paragraph in enumerate(paragraphs):
         said = [piece for piece in paragraph if isinstance(piece, Variable) or piece.strip()]
         if said == [LINK]:
@@ -178,7 +174,6 @@ def _sentence(words: Texts, text: str) -> Pieces:
 
 
 def _text(parts: _Parts) -> Template:
-    """The alternative in plain text."""
     blocks: list[Pieces] = [*parts.before]
     if parts.question is not None:
         blocks.append((parts.question.title,))
@@ -195,7 +190,6 @@ def _text(parts: _Parts) -> Template:
 
 
 def _html(parts: _Parts, locale: str) -> Pieces:
-    """The skeleton with its slots filled."""
     contents: dict[str, Iterable[Piece]] = {
         "title": (ORGANIZATION,),
         "preview": _escaped(parts.before[0] if parts.before else parts.reason),

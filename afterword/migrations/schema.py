@@ -37,7 +37,6 @@ async def generate() -> str:
 
 
 def main() -> None:
-    """Write the file."""
     FILE.write_text(asyncio.run(generate()), encoding="utf-8")
     sys.stdout.write(f"{FILE.name} written\n")
 

@@ -130,7 +130,6 @@ async def get_pipeline_locked(
 async def get_template(
     db: Database, *, organization_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
-    """A pipeline of any questionnaire, to copy from."""
     row = await db.fetch_row(
         f"""{_SELECTED}
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null

@@ -106,7 +106,6 @@ async def settle_step(
     counts: Mapping[str, int],
     due_time: datetime,
 ) -> None:
-    """Store the progress of the work, and the time of its next turn."""
     await db.execute(
         """update erasure set step = $3, mark = $4, counts = $5, due_time = $6, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",

@@ -20,8 +20,6 @@ STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
 
 
 class TooManyToMove(errors.Conflict):
-    """More cases have the status than one request moves."""
-
     code_default = "in_use"
 
 

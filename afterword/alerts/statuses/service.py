@@ -20,8 +20,6 @@ class SystemStatus(errors.Conflict):
 
 
 class StatusInUse(errors.Conflict):
-    """Alerts or cases have it."""
-
     code_default = "in_use"
 
 

@@ -181,7 +181,6 @@ def _report(form: ReceiptForm, document: Any) -> Report | None:
 
 
 def sample_url(gateway: Gateway) -> str:
-    """Its address with each placeholder filled."""
     return filled(gateway.url, dict.fromkeys(description.PLACEHOLDERS, "x"), is_url=True)
 
 

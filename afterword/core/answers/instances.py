@@ -27,8 +27,6 @@ class Edit:
 
 
 class Lifetime(Protocol):
-    """The members of an instance that set its expiry."""
-
     @property
     def valid_days(self) -> int: ...  # steps of 24 hours; 0 is no expiry
 
@@ -92,7 +90,6 @@ def facts_of(questionnaire: Mapping[str, str], responder: Mapping[str, str], dec
 
 
 def documents(answers: Mapping[str, Given]) -> list[dict[str, object]]:
-    """Answers as JSON, for the store and for events."""
     return [
         {"question_id": question_id, "value": given.value, "other_text": given.other_text}
         for question_id, given in answers.items()

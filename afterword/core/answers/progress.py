@@ -156,7 +156,6 @@ class PageSequence:
         return self._next(0)
 
     def _next(self, position: int) -> Question | None:
-        """The first question of the instance at a position of the definition, or after it."""
         rest = self.definition.questions()[position:]
         return next((question for question in rest if question.question_id in self.question_ids), None)
 

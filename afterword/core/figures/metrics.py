@@ -75,8 +75,6 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The difference from an earlier figure, and whether it is more than chance."""
-
     previous: float
     difference: float
     z: float | None

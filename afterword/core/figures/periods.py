@@ -99,7 +99,6 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
 
 
 def edges(period: Period, starts: Sequence[date]) -> tuple[datetime, ...]:
-    """The beginning of each bucket within the period."""
     zone = period.zone
     return (period.from_time, *(day_start(day, zone) for day in starts[1:]))
 

@@ -52,8 +52,6 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """One bucket, questionnaire, combination of dimensions and question."""
-
     bucket: int
     questionnaire_id: str
     dimensions: tuple[str | None, ...]
@@ -158,7 +156,6 @@ def dimensions(group_by: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
-    """The row of a cell in a table that is grouped like that."""
     values = iter(cell.dimensions)
     found: list[object] = []
     for group in group_by:
@@ -236,7 +233,6 @@ def gather(
 def _add_people(
     request: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]
 ) -> None:
-    """Add the people of each tally of a metric, with their numbers of answers."""
     tallies = {key: row[index] for key, row in counted.rows.items()}
     for tally in (counted.total[index], *tallies.values()):
         tally.people = set()
@@ -289,7 +285,6 @@ def tabulate(
 def _column(
     request: RequestedMetric, index: int, now: Counted, before: Counted | None, *, level: float, minimum_base: int
 ) -> tuple[dict[Key, Figure], Figure]:
-    """A metric's figure of every row, and of all together."""
     hidden = now.hidden[index] if now.hidden else ()
     measures, small = _measured(request, now, index, level, minimum_base)
     earlier, small_before = _measured(request, before, index, level, minimum_base) if before else ({}, set[Key]())
@@ -364,7 +359,6 @@ def driver(
 
 
 def scale_of(question: Question | None) -> Scale | None:
-    """The ends of a question's scale, where it has one."""
     keys = question.scale if question else range(0)
     return (keys[0], keys[-1]) if keys else None
 

@@ -60,7 +60,6 @@ class Reply:
 
     @property
     def pause_seconds(self) -> float | None:
-        """The pause that the target asks for, bounded."""
         if self.status not in _WAIT_STATUSES or self.retry_after_seconds is None:
             return None
         return min(max(self.retry_after_seconds, 1.0), PAUSE_SECONDS_MAX)

@@ -41,7 +41,6 @@ def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new
 
 
 def shown(document: Mapping[str, object]) -> Document:
-    """The form of a stored document that clients see."""
     return _changed(document, _remove_key)
 
 

@@ -128,8 +128,6 @@ _BREADTH: Final = ("global", "organization", "application_type", "application")
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes that a request asks for in both maps."""
-
     questionnaire: dict[str, str | None] = field(default_factory=dict[str, str | None])
     responder: dict[str, str | None] = field(default_factory=dict[str, str | None])
 

@@ -151,7 +151,6 @@ def _is_light(paper: Color) -> bool:
 
 
 def _mix(one: Color, other: Color, share: float) -> Color:
-    """`share` of the one in the other."""
     pairs = ((int(one[place : place + 2], 16), int(other[place : place + 2], 16)) for place in (1, 3, 5))
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 

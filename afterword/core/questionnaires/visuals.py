@@ -75,7 +75,6 @@ def contrast(first: str, second: str) -> float:
 
 
 def readable_on(color: str) -> str:
-    """Black or white, the one with more contrast."""
     return max("#000000", "#ffffff", key=lambda one: contrast(one, color))
 
 

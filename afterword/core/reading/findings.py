@@ -23,7 +23,6 @@ class Finding:
 
 
 def at_pointer(code: str, message: str, path: str) -> FieldError:
-    """An error in a body."""
     return FieldError(code, message, pointer=path)
 
 

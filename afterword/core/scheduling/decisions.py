@@ -44,8 +44,6 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The rules of a lane (a pipeline with its questionnaire)."""
-
     start_time: datetime | None = None
     end_time: datetime | None = None
     is_active: bool = True
@@ -439,7 +437,6 @@ def _local(instant: datetime, facts: Facts) -> str:
 
 
 def _words_of(value: object) -> str:
-    """A condition's value as an author wrote it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):

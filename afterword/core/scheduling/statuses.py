@@ -13,8 +13,6 @@ from afterword import errors
 
 
 class Item(IntEnum):
-    """A queue item's `status` column."""
-
     SCHEDULED = 1
     CLAIMED = 2
     SENDING = 3

@@ -221,7 +221,6 @@ def _with_apostrophe(match: re.Match[str]) -> str:
 
 
 def _joined(newer: Question, older: Question) -> Question:
-    """The newer one with all that could be answered before it."""
     values, row_ids = {choice.value for choice in newer.choices}, {row.row_id for row in newer.rows}
     others = {choice.value for choice in older.choices if choice.other}
     return replace(

@@ -74,8 +74,6 @@ class Cut:
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Why a row could not be read at all."""
-
     code: str
     message: str
 
@@ -157,7 +155,6 @@ def pointer_of(column: str) -> str:
 
 
 def group_of(column: str) -> tuple[str, str] | None:
-    """The kind and name of a metadata column."""
     prefix = next((prefix for prefix in GROUPS if column.startswith(prefix)), None)
     return (GROUPS[prefix], column.removeprefix(prefix)) if prefix else None
 
@@ -166,7 +163,6 @@ def group_of(column: str) -> tuple[str, str] | None:
 
 
 def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str], list[int], list[FieldError]]:
-    """The columns that count, their places, and the errors of the header."""
     names, mapping = found.names, found.mapping
     if len(names) > COLUMNS_MAX:
         _refuse("too_many", f"A file has at most {COLUMNS_MAX} columns.", "")
@@ -321,7 +317,6 @@ def _records(text: str, separator: str) -> Iterator[list[str] | Fault]:
 def _pieces(
     records: Iterator[list[str] | Fault], names: Sequence[str], columns: Sequence[str], places: Sequence[int]
 ) -> tuple[list[Piece], int]:
-    """The rows in pieces, and how many they are."""
     shown = [names[place - 1] for place in places]
     reference = columns.index(REFERENCE) if REFERENCE in columns else None
     pieces: list[Piece] = []

@@ -40,7 +40,6 @@ class Site:
         return f"{self.public_url}/inbound/{inbound_id}"
 
     def public_link_url(self, questionnaire_id: str) -> str:
-        """The public link that issues an instance to anyone who starts."""
         return f"{self.public_url}/p/{questionnaire_id}"
 
     def problem_url(self, code: str) -> str:

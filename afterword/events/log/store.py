@@ -47,7 +47,6 @@ class Entry:
 
     @property
     def position(self) -> tuple[int, int, str]:
-        """The key in its cursor."""
         return self.xid, self.event.seq, self.event.event_id
 
 

@@ -103,7 +103,6 @@ async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datet
 
 
 async def release(db: Database, *, lease: DeliveryLease) -> None:
-    """Unclaim a delivery that was not sent."""
     await store.claim_webhooks(db, keys=[lease.lane])
     await store.update_delivery_to_waiting(db, lease=lease)
 

@@ -323,7 +323,6 @@ async def update_delivery_to_waiting(  # any tenant: the lease names its own
 
 
 async def list_lost_leases(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
-    """Claimed deliveries with an expired lease."""
     rows = await db.fetch(
         """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
            where state = 'claimed' and lease_until < now() order by lease_until limit $1""",

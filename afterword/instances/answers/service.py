@@ -111,7 +111,6 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
 
 
 async def takes_answers(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> bool:
-    """True if answers can be saved now."""
     try:
         await require_open(db, instance=instance, issuable=issuable, now=now)
     except errors.Refusal:

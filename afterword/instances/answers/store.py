@@ -16,8 +16,6 @@ JsonValue = Any  # an answer's value as its question type defines it: number, te
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one question of one instance."""
-
     organization_id: str
     instance_id: str
     question_id: str

@@ -67,7 +67,6 @@ RESPONDERS: Final = fields.listing_of(Responder)
 
 
 def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
-    """The responder with current addresses and figures."""
     return Responder.of(
         view.responder,
         zone,

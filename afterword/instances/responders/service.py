@@ -27,8 +27,6 @@ _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ResponderView:
-    """A responder with its addresses and the figures of its instances."""
-
     responder: ShownResponder
     identifiers: Sequence[Identifier]
     figures: Figures

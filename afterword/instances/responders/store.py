@@ -21,8 +21,6 @@ FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 
 
 class ShownResponder(msgspec.Struct, frozen=True):
-    """A responder as clients see it, without figures."""
-
     organization_id: str
     responder_id: str
     locale: str | None

@@ -55,7 +55,6 @@ IMPORT_ROWS: Final = fields.listing_of(ImportRow, order=(("row", "asc"),))
 
 
 def row_of(row: store.ImportRow, *, site: Site, request_id: str) -> ImportRow:
-    """The record, its problem as a document of this request."""
     problem = row.problem and problems.document_of(_refusal(row.problem), site=site, request_id=request_id)
     return ImportRow.of(row, problem=problem)
 

@@ -294,7 +294,6 @@ async def update_deliveries(db: Database, *, organization_id: str, subject_ids: 
 async def list_questionnaires_of(
     db: Database, *, organization_id: str, instance_ids: Sequence[str]
 ) -> dict[str, list[str]]:
-    """The instances by their questionnaire."""
     rows = await db.fetch(
         """select questionnaire_id, array_agg(instance_id) as instance_ids from questionnaire_instance
            where organization_id = $1 and instance_id = any($2) group by questionnaire_id""",

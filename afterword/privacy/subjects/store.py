@@ -135,7 +135,6 @@ async def insert_scanned_subjects(
 
 
 async def list_open_items(db: Database, *, organization_id: str, erasure_id: str, limit: int) -> list[str]:
-    """Items of the person that have not ended."""
     rows = await db.fetch(
         """select i.item_id from erasure_subject e
              join queue_item i on i.organization_id = e.organization_id and i.item_id = e.subject_id

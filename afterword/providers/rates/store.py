@@ -31,7 +31,6 @@ class Grant:
 async def count_domains(
     db: Database, *, organization_id: str, account_id: str, domain: str, seconds: float
 ) -> RateState:
-    """Numbers of an account's throttled domains."""
     row = await db.fetch_row(
         """select coalesce(bool_or(domain = $3), false) as is_known, count(*) as total,
              count(*) filter (
@@ -141,7 +140,6 @@ async def prune_rates(db: Database, *, quiet_seconds: float, limit: int) -> int:
 
 
 async def update_accounts(db: Database, *, limit: int) -> None:  # any tenant: a job for everyone
-    """Clear the note of accounts without such domains."""
     await db.execute(
         """update channel_account a set has_domain_rates = false
            where (a.organization_id, a.account_id) in (
