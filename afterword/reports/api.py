@@ -11,13 +11,13 @@ from afterword import errors
 from afterword.core.figures.metrics import Change as Difference
 from afterword.core.figures.metrics import Interval as CoreInterval
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
+from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
 from afterword.core.figures.reports import Figure as CoreFigure
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.reports import results, service, store
-from afterword.reports.queries import ReportQuery
 from afterword.reports.results import Result
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -355,7 +355,7 @@ async def create_custom_report(call: Call[CustomReportRequest], db: Database) ->
 
 @routes.get("/report/custom/{report_id}", scope="Report.Read", answer=CustomReport, summary="Get a custom report")
 async def get_custom_report(call: Call[None], db: Database) -> Answer:
-    return _shown(call, await service.get(db, caller=call.caller, report_id=call.ids["report_id"]))
+    return _shown(call, await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"]))
 
 
 @routes.patch(
@@ -388,8 +388,8 @@ async def delete_custom_report(call: Call[None], db: Database) -> None:
 
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
-    report = await service.get(db, caller=call.caller, report_id=call.ids["report_id"])
-    result = await service.run(db, caller=call.caller, report=report, now=call.now)
+    report = await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"])
+    result = await results.run(db, caller=call.caller, report=report, now=call.now)
     return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
 
 

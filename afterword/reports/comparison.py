@@ -10,12 +10,12 @@ from typing import Final
 from afterword import errors
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED
 from afterword.core.wire import times
 from afterword.db import Database, savepoint
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports.counts import service
-from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import store as rollups_store
 from afterword.reports.rollups.store import Span
 

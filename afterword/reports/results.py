@@ -2,38 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from afterword.core.figures import metrics, periods
+from afterword import errors
+from afterword.core.figures import metrics, periods, queries
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import PROTECTED, CountQuery, ReportContext, ReportQuery
 from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, RequestedMetric, Table, Tally
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.reading.findings import Findings, Place
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import store as organizations
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import queries
+from afterword.questionnaires.metadata import service as metadata
+from afterword.reports import store
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import CountQuery, Visible
-from afterword.reports.queries import PROTECTED, ReportContext, ReportQuery
+from afterword.reports.counts.service import Visible
+from afterword.reports.store import CustomReport
 
+VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
-NUMBERED: Final = frozenset({"channel", "question"})
-RowKey = Mapping[str, str | int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One row as it is shown: the values of its groups by name."""
 
-    key: RowKey
+    key: core_reports.RowKey
     figures: Sequence[Figure]
 
 
@@ -72,7 +75,7 @@ class _Run:
 
     @property
     def minimum(self) -> int:
-        return self.context.organization.minimum_base
+        return self.context.minimum_base
 
     @property
     def earlier(self) -> Period | None:
@@ -83,12 +86,12 @@ class _Run:
     def asked(self, period: Period, **more: Any) -> CountQuery:
         bucket = self.query.bucket if "bucket" in self.query.group_by else None
         given: dict[str, Any] = {
-            "organization_id": self.context.organization.organization_id,
+            "organization_id": self.context.organization_id,
             "questionnaire_ids": self.query.questionnaire_ids,
             "period": period,
             "buckets": periods.buckets(period, bucket),
             "basis": self.query.basis(is_of_cases=False),
-            "zone": self.context.organization.time_zone,
+            "zone": self.context.time_zone,
             "dimensions": core_reports.dimensions(self.query.group_by),
             "condition": self.condition,
             "test": self.context.test,
@@ -114,11 +117,68 @@ class _Run:
         )
 
 
-async def run(db: Database, *, caller: Caller, query: ReportQuery, place: Place, now: datetime) -> Result:
-    """A custom report. Raises Invalid for what cannot be asked, or would be too much."""
-    findings = Findings(place=place)
-    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
+    """A report that the caller may see; `is_locked`: until the transaction ends. Raises NotFound."""
+    report = await store.get_report(
+        db,
+        organization_id=caller.organization_id,
+        report_id=report_id,
+        application_ids=caller.application_ids,
+        is_locked=is_locked,
+    )
+    if report is None:
+        raise errors.NotFound("There is no such report.")
+    return report
+
+
+async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
+    """Raises Invalid where a questionnaire or question is gone, or it reads too much."""
+    query, findings = queries.query_of(report.spec), Findings(place=in_spec)
+    context = await load_context(db, caller=caller, query=query, findings=findings)
     return await _run_table(db, plan(query, context, now=now, findings=findings))
+
+
+async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        application_ids=caller.application_ids,
+        limit=len(query.questionnaire_ids),
+    )
+    for index, questionnaire_id in enumerate(query.questionnaire_ids):
+        if questionnaire_id not in owners:
+            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+    findings.check()
+    owners = {each: owners[each] for each in query.questionnaire_ids}
+    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
+    return replace(found, test=caller.test, protected=not caller.reads_answers)
+
+
+async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
+    """The context of questionnaires; `owners`: the application of each."""
+    organization = await organizations.get_organization(db, organization_id=organization_id)
+    if organization is None:
+        raise errors.NotFound("There is no such organization.")
+    definitions = await questionnaires_store.list_version_definitions(
+        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
+    )
+    questions: dict[str, Question] = {}
+    for definition in definitions:
+        for question in definition.questions():
+            questions.setdefault(question.question_id, question)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=each)
+        for each in sorted(set(owners.values()))
+    ]
+    return ReportContext(
+        organization_id=organization_id,
+        time_zone=organization.time_zone,
+        minimum_base=organization.minimum_base,
+        questions=questions,
+        declared=declared,
+    )
 
 
 def plan(
@@ -146,7 +206,7 @@ async def run_template(
     names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
     parameters = Parameters(**{name: given[name] for name in names if given[name] is not None})
     findings = Findings(place=_parameter)
-    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+    context = await load_context(db, caller=caller, query=query, findings=findings)
     match template.template_id:
         case "trend" | "by_metadata" | "nps" | "csat" | "ces":
             query = _table_query(template, query, parameters, findings)
@@ -189,7 +249,7 @@ async def figure_values(
         application_ids=[application_id],
         limit=APPLICATION_QUESTIONNAIRES_MAX,
     )
-    context = await queries.context_of(db, organization_id=organization_id, owners=owners)
+    context = await context_of(db, organization_id=organization_id, owners=owners)
     values: list[float | None] = []
     for metric, question_id, days in wanted:
         query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()
@@ -197,7 +257,7 @@ async def figure_values(
         if findings.found or not owners:
             values.append(None)
             continue
-        period = Period(now - timedelta(days=days), now, context.organization.time_zone)
+        period = Period(now - timedelta(days=days), now, context.time_zone)
         table = await _table(db, _Run(query=query, context=context, wanted=requested, period=period))
         values.append(_shown_value(table.total[0]))
     return values
@@ -210,10 +270,10 @@ async def _run_table(db: Database, run: _Run) -> Result:
     """The rows in their order and at most so many; personal values of a hidden row are not named."""
     query, table = run.query, await _table(db, run)
     lines = [line for line in table.lines if not (line.is_suppressed and _is_personal(run, line))]
-    lines = _ordered(query.group_by, lines)
+    lines = core_reports.ordered(query.group_by, lines)
     kept = lines[-core_reports.ROWS_MAX :] if query.group_by == ("bucket",) else lines[: core_reports.ROWS_MAX]
     starts = periods.buckets(run.period, query.bucket)
-    rows = [Row(key=_key_of(query.group_by, line.key, starts), figures=line.figures) for line in kept]
+    rows = [Row(key=core_reports.named_key(query.group_by, line.key, starts), figures=line.figures) for line in kept]
     return _result(
         run,
         rows if query.group_by else [],  # without groups there is nothing but the total
@@ -260,21 +320,6 @@ def _standing_rows(run: _Run, period: Period) -> list[Key]:
             return []
 
 
-def _ordered(group_by: Sequence[str], lines: Sequence[Line]) -> list[Line]:
-    """By bucket where there is one, then the largest groups first; a table of buckets or questions as it stands."""
-    if group_by in {("bucket",), ("questionnaire",), (core_reports.EACH_QUESTION,)}:
-        return list(lines)
-    bucket_at = group_by.index("bucket") if "bucket" in group_by else None
-
-    def order(line: Line) -> tuple[object, ...]:
-        bucket = 0 if bucket_at is None else line.key[bucket_at]
-        # A hidden size must not show in the order.
-        size = max((figure.measure.n for figure in line.figures if not figure.suppressed), default=0)
-        return bucket, -size, repr(line.key)
-
-    return sorted(lines, key=order)
-
-
 def _is_personal(run: _Run, line: Line) -> bool:
     """Whether the row's key would name a personal value, or one of an undeclared name, which is taken for personal."""
     for group, value in zip(run.query.group_by, line.key, strict=True):
@@ -288,19 +333,6 @@ def _is_personal(run: _Run, line: Line) -> bool:
     return False
 
 
-def _key_of(group_by: Sequence[str], key: Key, starts: Sequence[date]) -> RowKey:
-    """The key of a row by the names of its groups; a bucket is named by its first day."""
-    found: dict[str, str | int | None] = {}
-    for group, value in zip(group_by, key, strict=True):
-        if group == "bucket" and isinstance(value, int):
-            found[group] = starts[value].isoformat()
-        elif value is None:
-            found[group] = None
-        else:
-            found[group] = _number(str(value)) if group.partition(":")[0] in NUMBERED else str(value)
-    return found
-
-
 # The other templates -------------------------------------------------------------------------------------------------
 
 
@@ -311,20 +343,20 @@ async def _run_distribution(db: Database, run: _Run) -> Result:
     before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
     rows: list[Row] = []
     total: list[Figure] = []
-    for part in _parts_of(question):
-        counted = _histogram(cells, part)
-        values = _values_of(question)
+    for part in core_reports.parts_of(question):
+        counted = core_reports.histogram(cells, part)
+        values = core_reports.values_of(question)
         values += sorted(each for each in counted if each not in {*values, ANSWERED})
         given: dict[str, Any] = {"values": values, "level": run.query.level, "minimum_base": run.minimum}
         given["scale"] = core_reports.scale_of(question)
         figures = core_reports.distribution(counted, people=people, **given)
         if before is not None:
-            was = core_reports.distribution(_histogram(before[0], part), people=before[1], **given)
+            was = core_reports.distribution(core_reports.histogram(before[0], part), people=before[1], **given)
             figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
-        key = _part_key(question, part)
+        key = core_reports.part_key(question, part)
         for value, figure in zip(values, figures, strict=True):
             label = next((each.label for each in question.choices if str(each.value) == value), None)
-            rows.append(Row(key={**key, "value": _number(value), "label": label}, figures=[figure]))
+            rows.append(Row(key={**key, "value": core_reports.number_of(value), "label": label}, figures=[figure]))
         number = core_reports.answers_in(counted)
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
         total.append(Figure(measure, suppressed=core_reports.is_small(measure, people, run.minimum)))
@@ -346,7 +378,7 @@ async def _answers(db: Database, run: _Run, period: Period, question: Question) 
         wanted = (RequestedMetric("mean", frozenset({question_id})),)
         return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
     found = await run.visible(db, asked)
-    parts = map(counts.part_of, found.hidden) if found.named else _parts_of(question)
+    parts = map(counts.part_of, found.hidden) if found.named else core_reports.parts_of(question)
     hidden = set(parts) - set(map(counts.part_of, found.total))
     secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
     return [*found.total, *secret], Tally()
@@ -402,49 +434,10 @@ def _driver_parameters(parameters: Parameters, context: ReportContext, findings:
     return replace(parameters, question_ids=[each for each in dict.fromkeys(given) if each != outcome])
 
 
-# Parts of a question -------------------------------------------------------------------------------------------------
-
-
-def _parts_of(question: Question) -> list[str]:
-    """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
-    if question.type == "ranking":
-        return [str(rank) for rank in range(1, len(question.choices) + 1)]
-    return [row.row_id for row in question.rows] or [""]
-
-
-def _part_key(question: Question, part: str) -> RowKey:
-    if question.type == "ranking":
-        return {"rank": int(part)}
-    row = question.row(part) if part else None
-    return {"row_id": part, "row": row.label if row else None} if part else {}
-
-
-def _histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
-    """The counts of each value, of one matrix row or one rank where given."""
-    found: dict[str, int] = {}
-    for cell in cells:
-        row, colon, value = cell.value.rpartition(":")
-        if part and not (colon and row == part):
-            continue
-        value = value if part else cell.value
-        found[value] = found.get(value, 0) + cell.count
-    return found
-
-
-def _values_of(question: Question) -> list[str]:
-    if question.shape == "consent":
-        return ["true", "false"]
-    return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]
-
-
 def _changed(figure: Figure, before: Figure) -> Figure:
     if figure.suppressed or before.suppressed:
         return figure
     return Figure(figure.measure, change=metrics.change(figure.measure, before.measure))
-
-
-def _number(text: str) -> str | int:
-    return int(text) if text.isdecimal() else text
 
 
 # Parts of every result -----------------------------------------------------------------------------------------------
@@ -484,3 +477,7 @@ def _parameter(code: str, message: str, path: str) -> FieldError:
     if head != "filter" and rest:
         head += f"[{rest}]"
     return FieldError(code, message, parameter=head)
+
+
+def in_spec(code: str, message: str, path: str) -> FieldError:
+    return FieldError(code, message, pointer=f"/spec/{path}")

@@ -9,33 +9,17 @@ import structlog
 from afterword import errors, ids
 from afterword.alerts import service as alerts
 from afterword.alerts.rules.store import Alert
+from afterword.core.figures import queries
 from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
-from afterword.errors import FieldError
 from afterword.organizations import checks
-from afterword.reports import queries, results, store
-from afterword.reports.queries import query_of
-from afterword.reports.results import Result
+from afterword.reports import results, store
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-
-
-async def get(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
-    """A report that the caller may see; `is_locked`: until the transaction ends. Raises NotFound."""
-    report = await store.get_report(
-        db,
-        organization_id=caller.organization_id,
-        report_id=report_id,
-        application_ids=caller.application_ids,
-        is_locked=is_locked,
-    )
-    if report is None:
-        raise errors.NotFound("There is no such report.")
-    return report
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> CustomReport:
@@ -59,7 +43,7 @@ async def update(
     db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> CustomReport:
     """Change the named columns, a spec as a whole. Raises NotFound, Invalid, and what `expect` raises."""
-    before = await get(db, caller=caller, report_id=report_id, is_locked=True)
+    before = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
     expect(before.version)
     if "spec" in changes:
         await _check(db, caller=caller, spec=changes["spec"], now=now)
@@ -76,14 +60,9 @@ async def update(
 
 async def delete(db: Database, *, caller: Caller, report_id: str, expect: errors.Expect) -> None:
     """Delete a report. Raises NotFound, and what `expect` raises."""
-    report = await get(db, caller=caller, report_id=report_id, is_locked=True)
+    report = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
     expect(report.version)
     await store.delete_report(db, organization_id=caller.organization_id, report_id=report_id)
-
-
-async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
-    """Run a custom report. Raises Invalid where a questionnaire or question is gone, or it reads too much."""
-    return await results.run(db, caller=caller, query=query_of(report.spec), place=_in_spec, now=now)
 
 
 async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
@@ -126,12 +105,8 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
 
 
 async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
-    query, findings = query_of(spec), Findings(place=_in_spec)
+    query, findings = queries.query_of(spec), Findings(place=results.in_spec)
     if query.last_days is not None and (query.from_time or query.to_time):
         findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
-    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+    context = await results.load_context(db, caller=caller, query=query, findings=findings)
     results.plan(query, context, now=now, findings=findings)
-
-
-def _in_spec(code: str, message: str, path: str) -> FieldError:
-    return FieldError(code, message, pointer=f"/spec/{path}")

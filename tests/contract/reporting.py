@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery, Scope, Span
 from afterword.core.wire.times import zone_of
 from afterword.exports.store import VALUE_SCOPES, Export
-from afterword.reports.counts.store import CountQuery, Scope, Span
 from afterword.reports.rollups import store as rollups_store
 from tests.contract.wire import Wire
 

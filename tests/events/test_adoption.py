@@ -10,13 +10,13 @@ import pytest
 from afterword import db, ids
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.events import service, store
 from afterword.events.log import service as log
 from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
 from afterword.events.service import NewEvent
-from afterword.reports.counts import store as counts_store
-from afterword.reports.counts.store import CountQuery
+from afterword.reports import store as counts_store
 from afterword.web import paging
 from afterword.web.paging import SEAL_BYTES
 from tests.conftest import House, settled

@@ -10,13 +10,13 @@ from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.migrations import FOLDER
 from afterword.queue.retention import service as retention
 from afterword.queue.retention.service import RetentionCursor
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups
 from tests.conftest import TIME_ZONE, settled
 from tests.queue.conftest import EMAIL, OUTBOX, Queue

@@ -11,6 +11,7 @@ from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED, Cell, People
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
@@ -18,7 +19,6 @@ from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups
 from afterword.reports.rollups import store as rollups_store
 from tests.conftest import settled

@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Final, Literal
 
@@ -403,3 +404,71 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+RowKey = Mapping[str, str | int | None]  # of a row as it is shown, by the names of its groups
+NUMBERED: Final = frozenset({"channel", "question"})
+
+
+def ordered(group_by: Sequence[str], lines: Sequence[Line]) -> list[Line]:
+    """By bucket where there is one, then the largest groups first; a table of buckets or questions as it stands."""
+    if group_by in {("bucket",), ("questionnaire",), (EACH_QUESTION,)}:
+        return list(lines)
+    bucket_at = group_by.index("bucket") if "bucket" in group_by else None
+
+    def order(line: Line) -> tuple[object, ...]:
+        bucket = 0 if bucket_at is None else line.key[bucket_at]
+        # A hidden size must not show in the order.
+        size = max((figure.measure.n for figure in line.figures if not figure.suppressed), default=0)
+        return bucket, -size, repr(line.key)
+
+    return sorted(lines, key=order)
+
+
+def named_key(group_by: Sequence[str], key: Key, starts: Sequence[date]) -> RowKey:
+    """The key of a row by the names of its groups; a bucket is named by its first day."""
+    found: dict[str, str | int | None] = {}
+    for group, value in zip(group_by, key, strict=True):
+        if group == "bucket" and isinstance(value, int):
+            found[group] = starts[value].isoformat()
+        elif value is None:
+            found[group] = None
+        else:
+            found[group] = number_of(str(value)) if group.partition(":")[0] in NUMBERED else str(value)
+    return found
+
+
+def parts_of(question: Question) -> list[str]:
+    """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
+    if question.type == "ranking":
+        return [str(rank) for rank in range(1, len(question.choices) + 1)]
+    return [row.row_id for row in question.rows] or [""]
+
+
+def part_key(question: Question, part: str) -> RowKey:
+    if question.type == "ranking":
+        return {"rank": int(part)}
+    row = question.row(part) if part else None
+    return {"row_id": part, "row": row.label if row else None} if part else {}
+
+
+def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
+    """The counts of each value, of one matrix row or one rank where given."""
+    found: dict[str, int] = {}
+    for cell in cells:
+        row, colon, value = cell.value.rpartition(":")
+        if part and not (colon and row == part):
+            continue
+        value = value if part else cell.value
+        found[value] = found.get(value, 0) + cell.count
+    return found
+
+
+def values_of(question: Question) -> list[str]:
+    if question.shape == "consent":
+        return ["true", "false"]
+    return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]
+
+
+def number_of(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text

@@ -19,14 +19,14 @@ from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Days
+from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
 from afterword.core.figures.reports import COUNTED, Cell, Counted, People, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.conditions import Facts, Node
+from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import facts
-from afterword.reports.counts import store
-from afterword.reports.counts.store import CountQuery, Kept, Scope, Span
+from afterword.reports import store
 
 Found = TypeVar("Found")
 
@@ -315,11 +315,6 @@ def counted(
         if not total[index] and (secret.total[index] or not cells.named):
             hidden[-1].add(core_reports.TOTAL)
     return Counted(rows, total, hidden)
-
-
-def subjects_of(condition: Node | None) -> list[str]:
-    """The subjects that a filter compares, each once."""
-    return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
 
 
 def part_of(cell: Cell) -> str:

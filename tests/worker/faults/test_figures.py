@@ -15,13 +15,13 @@ from afterword.core.answers.forms import field_name
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED
 from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.service import IssueInput
 from afterword.reports import comparison
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups
 from tests.browser import markup
 from tests.conftest import TIME_ZONE, House, settled

@@ -1,36 +1,29 @@
-"""Checks a report's query against its questionnaires; all errors are named at once.
+"""The query of a report, checked against its questionnaires, and the queries that count for it.
 
-Their places are paths in a custom report's spec (`metrics/0/question_id`); a template's parameters have other names.
+All errors are named at once. Their places are paths in a custom report's spec (`metrics/0/question_id`); a template's
+parameters have other names.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
 
-from afterword import errors
 from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
-from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, RequestedMetric
-from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader
-from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, Cell, Group, RequestedMetric
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.condition_reader import Kind
+from afterword.core.questionnaires.condition_reader import Scope as ConditionScope
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
-from afterword.db import Database
-from afterword.organizations import store as organizations_store
-from afterword.organizations.store import Organization
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata
-from afterword.reports.counts.service import subjects_of
 
-VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 _GROUPS: Final = (
     "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
@@ -70,7 +63,9 @@ class ReportQuery:
 class ReportContext:
     """The questions of a report's questionnaires by id, the newest version first."""
 
-    organization: Organization
+    organization_id: str
+    time_zone: str
+    minimum_base: int
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
     test: bool = False
@@ -93,43 +88,6 @@ class ReportContext:
 def query_of(spec: Mapping[str, Any]) -> ReportQuery:
     metrics = [(each["metric"], each.get("question_id")) for each in spec["metrics"]]
     return msgspec.convert({**spec, "metrics": metrics}, ReportQuery)
-
-
-async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
-    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
-    owners = await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=query.questionnaire_ids,
-        application_ids=caller.application_ids,
-        limit=len(query.questionnaire_ids),
-    )
-    for index, questionnaire_id in enumerate(query.questionnaire_ids):
-        if questionnaire_id not in owners:
-            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
-    findings.check()
-    owners = {each: owners[each] for each in query.questionnaire_ids}
-    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
-    return replace(found, test=caller.test, protected=not caller.reads_answers)
-
-
-async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
-    """The context of questionnaires; `owners`: the application of each."""
-    organization = await organizations_store.get_organization(db, organization_id=organization_id)
-    if organization is None:
-        raise errors.NotFound("There is no such organization.")
-    definitions = await questionnaires_store.list_version_definitions(
-        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
-    )
-    questions: dict[str, Question] = {}
-    for definition in definitions:
-        for question in definition.questions():
-            questions.setdefault(question.question_id, question)
-    declared = [
-        await metadata.declared(db, organization_id=organization_id, application_id=each)
-        for each in sorted(set(owners.values()))
-    ]
-    return ReportContext(organization=organization, questions=questions, declared=declared)
 
 
 def requested_metrics(query: ReportQuery, context: ReportContext, findings: Findings) -> tuple[RequestedMetric, ...]:
@@ -179,12 +137,12 @@ def scope_of(
     elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
         findings.error("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
     kinds: dict[str, Kind] = {key: kind for each in context.questions.values() for key, kind in each.kinds.items()}
-    scope = Scope(questions=kinds, metadata=context.types, undeclared="text", tags=True)
+    scope = ConditionScope(questions=kinds, metadata=context.types, undeclared="text", tags=True)
     condition = condition_reader.read(query.filter, "filter", findings, scope)
     if context.protected:
         _check_protected(query, context, condition, findings)
     findings.check()
-    period = Period(from_time, to_time, query.time_zone or context.organization.time_zone)
+    period = Period(from_time, to_time, query.time_zone or context.time_zone)
     return (periods.whole_months(period, now=now) if context.protected else period), condition
 
 
@@ -219,7 +177,7 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
     }
     if query.date_basis and (defaults or {"submitted"}) != {query.date_basis}:
         findings.error("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
-    if query.time_zone not in {None, context.organization.time_zone}:
+    if query.time_zone not in {None, context.time_zone}:
         findings.error("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
     if "bucket" in query.group_by and query.bucket in {"day", "week"}:
         findings.error("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
@@ -252,3 +210,72 @@ def _requested_metric(
         question_ids = (question_id or "",)
     scales = {core_reports.scale_of(context.questions.get(each)) for each in question_ids}
     return RequestedMetric(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
+
+
+def subjects_of(condition: Node | None) -> list[str]:
+    """The subjects that a filter compares, each once."""
+    return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Responses of a questionnaire from one moment up to another."""
+
+    questionnaire_id: str
+    from_time: datetime
+    to_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The responses that count: those in `spans`, which do not overlap; of these, where given, `instance_ids`."""
+
+    spans: Sequence[Span]
+    instance_ids: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountQuery:
+    """A count query; `zone`: the organization's time zone; `test`: test data alone, else none.
+
+    `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
+    """
+
+    organization_id: str
+    questionnaire_ids: tuple[str, ...]
+    period: Period
+    buckets: tuple[date, ...]  # the first day of each
+    basis: Basis
+    zone: str
+    questions: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: frozenset[str] = frozenset()
+    dimensions: tuple[tuple[str, str], ...] = ()
+    condition: Node | None = None
+    test: bool = False
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+
+    @property
+    def is_of_cases(self) -> bool:
+        """Whether it counts instances, also those without an answer."""
+        return not self.questions
+
+    @property
+    def question_columns(self) -> tuple[list[str], list[str]]:
+        """The questions, and those under which they are counted."""
+        return list(self.questions), list(self.questions.values())
+
+    @property
+    def spans(self) -> list[Span]:
+        """The whole period, of each questionnaire."""
+        return [Span(each, self.period.from_time, self.period.to_time) for each in self.questionnaire_ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Kept counts and people by bucket; of each questionnaire the first day that is not kept, and the stale days."""
+
+    cells: list[Cell] = field(default_factory=list[Cell])
+    groups: list[Group] = field(default_factory=list[Group])
+    until: dict[str, date] = field(default_factory=dict[str, date])
+    live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
