@@ -389,6 +389,7 @@ class TestOwnForm:
         }  # fmt: skip
         assert 204 == await post(http, path, body, headers)
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_sources_that_guess_are_slowed_down(self, http: httpx2.AsyncClient, queue: Queue) -> None:
         body = bounce(await sent(queue))
         path, key = await opened(queue)

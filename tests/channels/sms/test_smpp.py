@@ -232,10 +232,10 @@ class TestClose:
 
     async def test_threads_of_others_are_not_waited_for(self) -> None:
         """They may stay as long as the process: whoever embeds the worker has some."""
-        leave = threading.Event()
-        _thread.start_new_thread(leave.wait, ())
+        inside, leave = threading.Event(), threading.Event()
+        _thread.start_new_thread(lambda: (inside.set(), leave.wait()), ())
         try:
-            await until(lambda: bool(smpp._foreign_threads()))
+            await until(inside.is_set)  # another thread may be on its way out of the library meanwhile
             smpp._earlier_threads.cache_clear()
             async with carrier() as smsc, asyncio.timeout(smpp.UNBIND_SECONDS / 2), bound(smsc.port) as channel:
                 assert isinstance(await channel.send(sms(), begin=Begin()), Sent)
