@@ -1,7 +1,7 @@
 """The length of a request's path: the files of one package whose functions it calls."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,7 +17,7 @@ REPORT_FILES_MAX = 4
 
 
 @contextmanager
-def executed(package: str) -> Iterator[set[str]]:
+def executed(package: str) -> Generator[set[str]]:
     """Files of a package, by their path in it, with functions that are called meanwhile."""
     files: set[str] = set()
     folder = f"{SOURCE / package}/"
