@@ -1,9 +1,11 @@
 """A tiny slice of its own over a real table, mounted like any other, and a client that speaks ASGI to it."""
 
+import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, cast
 
+import asyncpg
 import httpx2
 import msgspec
 import pytest
@@ -17,6 +19,7 @@ from afterword.organizations import service as accounts
 from afterword.web import fields
 from afterword.web.limits import Limits
 from afterword.web.operations import Answer, Call, Download, Routes
+from tests.databases import TEMPLATE, address_of, administer, emptied_database
 
 NOTES = Listing(
     columns={
@@ -300,14 +303,29 @@ class House:
         return httpx2.AsyncClient(transport=transport, base_url="http://testserver/v3.2", headers=sent)
 
 
+NOTE_TABLE = """create table note (organization_id text, note_id text collate "C", title text, locale text,
+  rank integer, weight double precision, done boolean, version bigint default 1, created_time timestamptz,
+  primary key (organization_id, note_id))"""
+WITH_NOTES = f"{TEMPLATE}_notes_{os.getpid()}"
+_made: set[str] = set()  # templates of this process
+
+
+@pytest.fixture
+async def pool_url(server_url: str) -> AsyncIterator[str]:
+    """A database that has the table of notes as well."""
+    if WITH_NOTES not in _made:
+        await administer(server_url, f"create database {WITH_NOTES} template {TEMPLATE} strategy file_copy")
+        connection: Any = await asyncpg.connect(address_of(server_url, WITH_NOTES))
+        await connection.execute(NOTE_TABLE)
+        await connection.close()
+        _made.add(WITH_NOTES)
+    async with emptied_database(server_url, template=WITH_NOTES) as url:
+        yield url
+
+
 @pytest.fixture
 async def notes(pool: db.Pool) -> House:
     async with db.transaction(pool) as database:
-        await database.execute(
-            """create table note (organization_id text, note_id text collate "C", title text, locale text,
-               rank integer, weight double precision, done boolean, version bigint default 1,
-               created_time timestamptz, primary key (organization_id, note_id))"""
-        )
         organization = await accounts.create_organization(
             database, domain="demo", display_name="Demo", time_zone="Europe/Athens", now=database.clock.now()
         )
