@@ -1,4 +1,4 @@
-"""One PostgreSQL for a test run, whatever number of workers it has; a database of its own for each test."""
+"""One PostgreSQL for a test run, whatever number of workers it has; an empty database for each test."""
 
 import asyncio
 import gc
