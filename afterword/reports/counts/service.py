@@ -20,7 +20,7 @@ from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Days
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
-from afterword.core.figures.reports import COUNTED, Cell, Counted, People, RequestedMetric
+from afterword.core.figures.reports import COUNTED, Cell, Counted, Group, People, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire import times
@@ -36,6 +36,7 @@ FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
 FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
 UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
+FIRST_OF_SPAN: Final = 100  # responses; where they have people enough for each group, the others are not read
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
 SAMPLED_OF_SPAN: Final = 5
@@ -100,9 +101,11 @@ async def _count(
     spans = asked.spans if kept is None else _gaps(asked, kept)
     found = kept or Kept()
     scope = await _scope(db, asked, spans) if spans else Scope(())
-    cells = [*_bounded(found.cells), *await _live(db, asked, scope, once=once)]
+    live = await _live(db, asked, scope, once=once)
     people = People(_bounded(found.groups))
-    return cells, people + await _people(db, asked, scope, people_max) if people_max else people
+    if people_max:
+        people += await _people(db, asked, scope, people_max, live)
+    return [*_bounded(found.cells), *live], people
 
 
 # Kept counts ---------------------------------------------------------------------------------------------------------
@@ -183,12 +186,16 @@ async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool) ->
     )
 
 
-async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int) -> People:
+async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int, cells: Sequence[Cell]) -> People:
     """The people of these counts, and the answers of each person in the whole period."""
     if scope.instance_ids == []:
         return People()
     given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked}
-    groups = await store.list_groups(db, **given, scope=scope, people_max=people_max, limit=CELLS_MAX)
+    groups_of: dict[str, Any] = {**given, "scope": scope, "people_max": people_max, "limit": CELLS_MAX}
+    groups = await store.list_groups(db, **groups_of, span_max=FIRST_OF_SPAN)
+    many = {_coordinates(group) for group in groups if len(group.people) >= people_max}
+    if asked.is_of_cases or any(_coordinates(cell) not in many for cell in cells):
+        groups = await store.list_groups(db, **groups_of)
     whole = replace(scope, spans=asked.spans)
     sample = await _sample(db, asked, whole)
     repeats = await store.list_repeats(
@@ -200,6 +207,10 @@ async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int
         person_max=PERSON_MAX,
     )
     return People(_bounded(groups), repeats, is_sample=sample is not None)
+
+
+def _coordinates(found: Cell | Group) -> tuple[object, ...]:
+    return found.bucket, found.questionnaire_id, found.dimensions, found.question_id
 
 
 async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None:

@@ -9,7 +9,7 @@ from afterword.core.figures.periods import Days
 from afterword.core.figures.reports import COUNTED
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-from afterword.reports.store import DIMENSION, VALUES
+from afterword.reports.values.store import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
 _ASKED: Final[LiteralString] = """asked as materialized (
