@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "worker": ("worker:worker", "Run a worker process: sends the due items and does periodic work."),
     "migrate": ("migrate:migrate", "Bring the database's schema to this version."),
     "doctor": ("doctor:doctor", "Check the installation, and say what to do."),
+    "setup": ("setup:setup", "Print the link by which the first owner comes into being."),
     "demo": ("demo:demo", "Show the whole journey: schedule, send, answer, read back."),
     "seed": ("seed:seed_command", "Create a small real organization when there is none, and a token with every scope."),
     "organization": ("organizations:app", "Organizations: the tenants of this installation."),

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp
 
 from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
+from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import api as events_api
@@ -21,6 +22,7 @@ from afterword.intake.references import api as references_api
 from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
+from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
 from afterword.organizations.idempotency import service as idempotency
@@ -66,13 +68,14 @@ def create_app(
     routes: Sequence[Routes] | None = None,
     show_outbox: bool = False,
     ticks: Ticks | None = None,
+    seen: Seen | None = None,
     load_shedder: LoadShedder | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: clients that may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers
     that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
-    messages; `ticks` are told which tokens are used, and the caller writes them down.
+    messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -91,9 +94,10 @@ def create_app(
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
-    state = {"pool": pool, "site": site, "limiter": limiter}
+    state = {"pool": pool, "site": site, "limiter": limiter, "sessions": seen or Seen()}
     pages = [
         *page_groups(),
+        *console.pages(),
         probes.pages,
         Reference(table, site, show_outbox=show_outbox).pages,
         *([queue_pages.routes] if show_outbox else []),

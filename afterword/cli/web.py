@@ -10,6 +10,8 @@ from uvicorn import _types
 from afterword import db, errors
 from afterword.app import create_app
 from afterword.cli import context, serve
+from afterword.logins.sessions import service as sessions
+from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.settings import Settings
@@ -42,20 +44,20 @@ async def web() -> None:
             waiting_max=WAITING_MAX,
         ) as pool,
     ):
-        ticks = Ticks()
-        server = uvicorn.Server(_config(chosen, opened, pool, ticks))
+        ticks, seen = Ticks(), Seen()
+        server = uvicorn.Server(_config(chosen, opened, pool, ticks, seen))
         ending = asyncio.create_task(_end_when(gone, server))
-        ticking = asyncio.create_task(_write_ticks(pool, ticks))
+        ticking = asyncio.create_task(_write_ticks(pool, ticks, seen))
         try:
             async with serve.process(gone):
                 await server.serve()
         finally:
             ending.cancel()
             ticking.cancel()
-            await _write(pool, ticks)
+            await _write(pool, ticks, seen)
 
 
-def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Ticks) -> uvicorn.Config:
+def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Ticks, seen: Seen) -> uvicorn.Config:
     app = create_app(
         pool=pool,
         site=opened.site,
@@ -69,6 +71,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
         origins=chosen.origins,
         show_outbox=chosen.smtp_url is None,
         ticks=ticks,
+        seen=seen,
         load_shedder=LoadShedder(),
     )
     return uvicorn.Config(
@@ -95,21 +98,22 @@ async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-async def _write_ticks(pool: db.Pool, ticks: Ticks) -> None:
-    """Write when tokens were used, once a minute, in one statement: requests themselves write nothing for it."""
+async def _write_ticks(pool: db.Pool, ticks: Ticks, seen: Seen) -> None:
+    """Write when tokens and sessions were used, once a minute: requests themselves write nothing for it."""
     while True:
         await asyncio.sleep(TICK_SECONDS)
-        await _write(pool, ticks)
+        await _write(pool, ticks, seen)
 
 
-async def _write(pool: db.Pool, ticks: Ticks) -> None:
-    """Write the noted uses of tokens; without a database a minute of them is lost."""
-    used = ticks.take()
-    if not used:
+async def _write(pool: db.Pool, ticks: Ticks, seen: Seen) -> None:
+    """Write the noted uses of tokens and sessions; without a database a minute of them is lost."""
+    used, sessions_seen = ticks.take(), seen.take()
+    if not used and not sessions_seen:
         return
     try:
         async with db.transaction(pool) as database:
             await tokens.note_use(database, used=used)
+            await sessions.note_use(database, used=sessions_seen)
     except errors.Unavailable:
         return
     except Exception:

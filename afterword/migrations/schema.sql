@@ -608,6 +608,79 @@ CREATE TABLE instance_tag (
     CONSTRAINT instance_tag_tag_check CHECK ((((length(tag) >= 1) AND (length(tag) <= 50)) AND (POSITION(('/'::text) IN (tag)) = 0)))
 );
 
+CREATE TABLE login (
+    login_id text NOT NULL COLLATE pg_catalog."C",
+    email text NOT NULL,
+    password_hash text NOT NULL,
+    password_time timestamp with time zone DEFAULT now() NOT NULL,
+    totp_secret bytea,
+    totp_time timestamp with time zone,
+    totp_step bigint DEFAULT 0 NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    updated_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT login_check CHECK (((totp_time IS NULL) OR (totp_secret IS NOT NULL))),
+    CONSTRAINT login_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT login_password_hash_check CHECK ((length(password_hash) <= 300)),
+    CONSTRAINT login_totp_secret_check CHECK ((length(totp_secret) <= 200))
+);
+
+CREATE TABLE login_failure (
+    key bytea NOT NULL,
+    failures integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT login_failure_key_check CHECK ((length(key) = 32))
+);
+
+CREATE TABLE login_link (
+    digest bytea NOT NULL,
+    purpose text NOT NULL,
+    organization_id text COLLATE pg_catalog."C",
+    user_id text COLLATE pg_catalog."C",
+    login_id text COLLATE pg_catalog."C",
+    email text,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    expires_time timestamp with time zone NOT NULL,
+    CONSTRAINT login_link_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT login_link_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+    CONSTRAINT login_link_purpose_check CHECK ((purpose = ANY (ARRAY['setup'::text, 'invitation'::text, 'reset'::text, 'address'::text])))
+);
+
+CREATE TABLE login_passkey (
+    credential_id bytea NOT NULL,
+    login_id text NOT NULL COLLATE pg_catalog."C",
+    public_key bytea NOT NULL,
+    sign_count bigint DEFAULT 0 NOT NULL,
+    title text NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    used_time timestamp with time zone,
+    CONSTRAINT login_passkey_credential_id_check CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023))),
+    CONSTRAINT login_passkey_public_key_check CHECK ((length(public_key) <= 2000)),
+    CONSTRAINT login_passkey_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
+);
+
+CREATE TABLE login_recovery_code (
+    login_id text NOT NULL COLLATE pg_catalog."C",
+    digest bytea NOT NULL,
+    CONSTRAINT login_recovery_code_digest_check CHECK ((length(digest) = 32))
+);
+
+CREATE TABLE login_session (
+    digest bytea NOT NULL,
+    session_id text NOT NULL COLLATE pg_catalog."C",
+    login_id text NOT NULL COLLATE pg_catalog."C",
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    device text NOT NULL,
+    network text NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    seen_time timestamp with time zone DEFAULT now() NOT NULL,
+    proven_time timestamp with time zone DEFAULT now() NOT NULL,
+    expires_time timestamp with time zone NOT NULL,
+    CONSTRAINT login_session_device_check CHECK ((length(device) <= 200)),
+    CONSTRAINT login_session_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT login_session_network_check CHECK ((length(network) <= 50))
+);
+
 CREATE TABLE metadata_definition (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     metadata_id text NOT NULL COLLATE pg_catalog."C",
@@ -645,9 +718,15 @@ CREATE TABLE notice_mail (
     error text,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     finished_time timestamp with time zone,
+    purpose text,
+    recipient text,
+    link bytea,
     CONSTRAINT notice_mail_check CHECK (((state = 'claimed'::text) = (lease_until IS NOT NULL))),
     CONSTRAINT notice_mail_check1 CHECK (((state = ANY (ARRAY['sent'::text, 'failed'::text])) = (finished_time IS NOT NULL))),
     CONSTRAINT notice_mail_error_check CHECK ((length(error) <= 500)),
+    CONSTRAINT notice_mail_link_check CHECK ((length(link) <= 1000)),
+    CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text]))),
+    CONSTRAINT notice_mail_recipient_check CHECK ((length(recipient) <= 320)),
     CONSTRAINT notice_mail_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'claimed'::text, 'sent'::text, 'failed'::text])))
 )
 WITH (fillfactor='80');
@@ -770,6 +849,7 @@ CREATE TABLE organization_user (
     created_by text,
     updated_by text,
     removed_time timestamp with time zone,
+    login_id text COLLATE pg_catalog."C",
     CONSTRAINT organization_user_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
     CONSTRAINT organization_user_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'reporting'::text, 'agent'::text])))
 );
@@ -1448,6 +1528,27 @@ ALTER TABLE ONLY inbound_endpoint
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_pkey PRIMARY KEY (organization_id, instance_id, tag);
 
+ALTER TABLE ONLY login_failure
+    ADD CONSTRAINT login_failure_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY login_link
+    ADD CONSTRAINT login_link_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY login_passkey
+    ADD CONSTRAINT login_passkey_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY login
+    ADD CONSTRAINT login_pkey PRIMARY KEY (login_id);
+
+ALTER TABLE ONLY login_recovery_code
+    ADD CONSTRAINT login_recovery_code_pkey PRIMARY KEY (login_id, digest);
+
+ALTER TABLE ONLY login_session
+    ADD CONSTRAINT login_session_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY login_session
+    ADD CONSTRAINT login_session_session_id_key UNIQUE (session_id);
+
 ALTER TABLE ONLY metadata_definition
     ADD CONSTRAINT metadata_definition_pkey PRIMARY KEY (organization_id, metadata_id);
 
@@ -1660,6 +1761,24 @@ CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
 
 CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id);
 
+CREATE UNIQUE INDEX login_email ON login USING btree (lower(email));
+
+CREATE INDEX login_failure_age ON login_failure USING btree (since);
+
+CREATE INDEX login_link_end ON login_link USING btree (expires_time);
+
+CREATE INDEX login_link_login ON login_link USING btree (login_id);
+
+CREATE INDEX login_link_user ON login_link USING btree (organization_id, user_id);
+
+CREATE INDEX login_passkey_login ON login_passkey USING btree (login_id);
+
+CREATE INDEX login_session_end ON login_session USING btree (expires_time);
+
+CREATE INDEX login_session_login ON login_session USING btree (login_id, created_time DESC);
+
+CREATE INDEX login_session_user ON login_session USING btree (organization_id, user_id);
+
 CREATE UNIQUE INDEX metadata_definition_name ON metadata_definition USING btree (organization_id, (((((((kind || ':'::text) || level) || ':'::text) || COALESCE(application_id, application_type_id, ''::text)) || ':'::text) || name)));
 
 CREATE UNIQUE INDEX notice_mail_digest ON notice_mail USING btree (organization_id, user_id, due_time) WHERE ((state = 'waiting'::text) AND (attempts = 0));
@@ -1679,6 +1798,8 @@ CREATE INDEX notification_mail ON notification USING btree (organization_id, mai
 CREATE INDEX notification_watch_of ON notification_watch USING btree (organization_id, entity, entity_id);
 
 CREATE UNIQUE INDEX organization_user_email ON organization_user USING btree (organization_id, lower(email)) WHERE (removed_time IS NULL);
+
+CREATE INDEX organization_user_login ON organization_user USING btree (login_id) WHERE (login_id IS NOT NULL);
 
 CREATE INDEX outbox_message_recent ON outbox_message USING btree (created_time DESC);
 
@@ -1886,6 +2007,24 @@ ALTER TABLE ONLY inbound_endpoint
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY login_link
+    ADD CONSTRAINT login_link_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_link
+    ADD CONSTRAINT login_link_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_passkey
+    ADD CONSTRAINT login_passkey_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_recovery_code
+    ADD CONSTRAINT login_recovery_code_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_session
+    ADD CONSTRAINT login_session_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_session
+    ADD CONSTRAINT login_session_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY metadata_definition
     ADD CONSTRAINT metadata_definition_application_type_id_fkey FOREIGN KEY (application_type_id) REFERENCES application_type(application_type_id);
 
@@ -1915,6 +2054,9 @@ ALTER TABLE ONLY organization_billing
 
 ALTER TABLE ONLY organization_sender_domain
     ADD CONSTRAINT organization_sender_domain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY organization_user
+    ADD CONSTRAINT organization_user_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id);
 
 ALTER TABLE ONLY organization_user
     ADD CONSTRAINT organization_user_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

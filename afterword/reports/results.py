@@ -133,9 +133,14 @@ async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: 
 
 async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
     """Raises Invalid where a questionnaire or question is gone, or it reads too much."""
-    query, findings = queries.query_of(report.spec), Findings(place=in_spec)
-    context = await load_context(db, caller=caller, query=query, findings=findings)
-    return await _run_table(db, plan(query, context, now=now, findings=findings))
+    query = queries.query_of(report.spec)
+    context = await load_context(db, caller=caller, query=query, findings=Findings(place=in_spec))
+    return await run_query(db, query=query, context=context, now=now)
+
+
+async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
+    """Raises Invalid where it reads too much."""
+    return await _run_table(db, plan(query, context, now=now, findings=Findings(place=in_spec)))
 
 
 async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:

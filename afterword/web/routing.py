@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -19,6 +20,8 @@ from afterword.core.wire.site import API_PREFIX
 
 Handler = Callable[[Request], Awaitable[Response]]
 FOR_PEOPLE = "afterword.for_people"
+COMPRESSED_BYTES_MIN: Final = 1_000
+COMPRESSION: Final = 4  # of 9: a page of 26 kB takes 0.1 ms
 _FAMILY: Final = re.compile(rf"{re.escape(API_PREFIX)}/(?:q/)?[a-z]+(?=/|\Z)")
 _PARAMETER: Final = re.compile(r"\{[^}]*\}")
 
@@ -39,7 +42,7 @@ class Page:
             response = await self.handler(Request(scope, receive))
             await response(scope, receive, send)
 
-        return answer
+        return GZipMiddleware(answer, minimum_size=COMPRESSED_BYTES_MIN, compresslevel=COMPRESSION)
 
 
 class Pages:

@@ -18,6 +18,7 @@ from afterword.instances.expiry import service as instances_expiry
 from afterword.intake.imports import service as imports
 from afterword.intake.sequences import service as sequences
 from afterword.intake.test_messages import service as test_messages
+from afterword.logins import service as logins
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.plans import service as plans
 from afterword.organizations.tokens import service as tokens
@@ -112,6 +113,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, tokens.prune_access_tokens),
+        batches("prune sessions and links", PRUNE_SECONDS, PRUNE_ROWS_MAX, logins.prune),
         batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
         batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
         batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),

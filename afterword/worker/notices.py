@@ -46,7 +46,7 @@ class Notices(Flights[Mail]):
             await mails.settle(database, mail=mail, outcome=outcome, reason=reason, now=now, jitter=jitter())
 
     async def _send(self, mail: Mail) -> tuple[Outcome, str]:
-        if mail.email is None or not mail.notices:
+        if mail.email is None or not (mail.notices or mail.purpose):
             return "refused", "The user is not active, or the notices are gone."
         try:
             async with asyncio.timeout(mails.SEND_SECONDS_MAX):

@@ -1,19 +1,23 @@
 """The mail with notices: a single one names itself, several are counted, and a title brings in no line."""
 
+import html
 from datetime import UTC, datetime
 
 import pytest
 
-from afterword.alerts.mails.compose import SUBJECT_CHARACTERS_MAX, compose
+from afterword import sealing
+from afterword.alerts.mails.compose import LINKS, SUBJECT_CHARACTERS_MAX, compose
+from afterword.alerts.mails.service import link_context
 from afterword.alerts.mails.store import Mail, Notice
 from afterword.channels.base import Message
 from tests.conftest import SITE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
+CASE_ID = "c" * 22
 
 
 def mail(*titles: str, count: int | None = None, locale: str = "en") -> Message:
-    notices = tuple(Notice(title, "What happened.", "/v3.2/alert/instance/x") for title in titles)
+    notices = tuple(Notice(title, "What happened.", f"/v3.2/alert/instance/{CASE_ID}") for title in titles)
     claimed = Mail(
         organization_id="o", mail_id="m", epoch=1, attempts=1, email="ann@example.com", locale=locale,
         organization_name="Acme", notices=notices, notices_count=count or len(notices),
@@ -38,7 +42,7 @@ def test_content() -> None:
     message = mail("<b>A</b>", "B", count=7)
     assert "&lt;b&gt;A" in message.html
     assert "And 5 more." in message.text
-    assert f"GET {SITE.public_url}/v3.2/alert/instance/x" in message.text
+    assert f"{SITE.public_url}/console/cases/{CASE_ID}" in message.text
     assert "PUT " in message.text
 
 
@@ -46,3 +50,17 @@ def test_in_the_users_language() -> None:
     message = mail("A", "B", locale="el")
     assert "el" == message.headers["Content-Language"]
     assert "notices" not in message.subject
+
+
+@pytest.mark.parametrize("purpose", LINKS)
+def test_link(purpose: str) -> None:
+    url = f"{SITE.public_url}/console/{purpose}/{'s' * 22}"
+    sealed = sealing.seal(url, secret=SITE.secret, context=link_context("m"))
+    claimed = Mail(
+        organization_id="o", mail_id="m", epoch=1, attempts=1, email="ann@example.com", locale="en",
+        organization_name="Acme\nBcc: eve@example.com", notices=(), notices_count=0, purpose=purpose, link=sealed,
+    )  # fmt: skip
+    message = compose(claimed, recipient="ann@example.com", sender="s@shop.example", site=SITE, now=NOW)
+    assert f'<a href="{url}">' in html.unescape(message.html)
+    assert url in message.text
+    assert "\n" not in message.subject

@@ -8,6 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
+from afterword.alerts.mails import compose
 from afterword.alerts.notifications import words
 from afterword.alerts.notifications.store import Subject
 from afterword.core.messaging import notices
@@ -20,6 +21,7 @@ NOTHING = Subject(None, None, None)
 
 def shown() -> set[str]:
     found = {*words.TITLES.values(), *words.SEVERITIES.values()}
+    found |= {text for pair in compose.LINKS.values() for text in pair}
     for name in MODULES:
         for call in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) in {"words", "words.plural"}:

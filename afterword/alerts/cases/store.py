@@ -98,6 +98,26 @@ async def list_cases(
     return rows.map(_case)
 
 
+async def count_cases(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    user_id: str | None,
+    now: datetime,
+) -> dict[str, int]:
+    """The open cases by `open`, `overdue`, `unassigned` and `mine`."""
+    row = await db.fetch_one(
+        f"""select count(*) as open, count(*) filter (where due_time < $5) as overdue,
+             count(*) filter (where assigned_user_id is null) as unassigned,
+             count(*) filter (where assigned_user_id = $4) as mine
+           from ({_VISIBLE} and i.resolved_time is null) c""",
+        *(organization_id, list(application_ids), test_only, user_id, now),
+    )
+    return dict(row)
+
+
 async def list_cases_of_alert(
     db: Database, *, organization_id: str, alert_id: str, test_only: bool, page: Page
 ) -> Rows[Case]:

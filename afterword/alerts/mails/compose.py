@@ -1,37 +1,52 @@
-"""Composes a mail with notices for a user: short, plain, without anything confidential."""
+"""Composes a mail for a user: short and plain, with notices or with a link that works once."""
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
+from afterword import sealing
+from afterword.alerts.mails.service import link_context
 from afterword.alerts.mails.store import Mail
 from afterword.channels.base import EMAIL, Message
 from afterword.channels.mime import one_line
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.texts import texts
+from afterword.texts import Texts, texts
 from afterword.web import html
 
 SUBJECT_CHARACTERS_MAX = 200
+CASE: Final = re.compile(rf"{re.escape(API_PREFIX)}/alert/instance/([0-9A-Za-z]{{22}})")
+# Subject and sentence by purpose.
+LINKS: Final[Mapping[str, tuple[str, str]]] = {
+    "invitation": (
+        "{organization} invites you to Afterword",
+        "Open this page and choose a password. The link works once, for three days.",
+    ),
+    "reset": (
+        "A new password for Afterword",
+        "Open this page and choose a new password. The link works once, for an hour.",
+    ),
+    "address": (
+        "Your new address for Afterword",
+        "Open this page to log in with this address from now on. The link works once, for an hour.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    subject: str
+    notices: Sequence[Mapping[str, str]]
+    why: str
+    more: str = ""
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
-    """The mail in the user's language. Its subject is the title of a single notice, else their count."""
+    """The mail in the user's language. The subject of notices is the title of a single one, else their count."""
     words = texts("notices", mail.locale)
-    shown = [
-        {
-            "title": one.title,
-            "body": one.body,
-            "where": words("Look it up with the API: {request}", request=f"GET {site.public_url}{one.link}")
-            if one.link and one.link.startswith(API_PREFIX)
-            else "",
-        }
-        for one in mail.notices
-    ]
-    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
-    rest = mail.notices_count - len(shown)
-    more = words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else ""
-    why = words("You get this mail because you follow this in Afterword.")
-    settings = words("To choose what is mailed: {request}", request=f"PUT {site.api('/notification/subscription')}")
-    subject = one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX]
-    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in shown]
+    content = _of_link(mail, words, site) if mail.purpose else _of_notices(mail, words, site)
+    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in content.notices]
     return Message(
         item_id=mail.mail_id,
         organization_id=mail.organization_id,
@@ -40,19 +55,49 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
         sender=sender,
         sender_name=mail.organization_name,
         reply_to=None,
-        subject=subject,
+        subject=content.subject,
         html=html.render(
             "email/notices.html",
             language=words.language,
             direction=words.direction,
-            subject=subject,
-            notices=shown,
-            more=more,
-            why=why,
-            settings=settings,
+            subject=content.subject,
+            notices=content.notices,
+            more=content.more,
+            why=content.why,
         ),
-        text="\n\n".join(filter(None, (*lines, more, f"{why} {settings}"))),
+        text="\n\n".join(filter(None, (*lines, content.more, content.why))),
         locale=mail.locale,
         composed_time=now,
         headers={"Content-Language": words.language},
     )
+
+
+def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
+    shown = [{"title": one.title, "body": one.body, "where": _page_of(one.link, site)} for one in mail.notices]
+    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
+    rest = mail.notices_count - len(shown)
+    settings = words("To choose what is mailed: {request}", request=f"PUT {site.api('/notification/subscription')}")
+    return _Content(
+        subject=one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX],
+        notices=shown,
+        why=f"{words('You get this mail because you follow this in Afterword.')} {settings}",
+        more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
+    )
+
+
+def _of_link(mail: Mail, words: Texts, site: Site) -> _Content:
+    """Raises sealing.Unreadable where the installation's secret has changed since."""
+    title, body = LINKS[mail.purpose or ""]
+    url = sealing.unseal(mail.link or b"", secret=site.secret, context=link_context(mail.mail_id))
+    subject = one_line(words(title, organization=mail.organization_name))
+    return _Content(
+        subject=subject[:SUBJECT_CHARACTERS_MAX],
+        notices=[{"title": subject, "body": words(body), "where": url}],
+        why=words("If you did not expect this mail, do nothing: without the link nothing changes."),
+    )
+
+
+def _page_of(link: str | None, site: Site) -> str:
+    """The console's page of a case; empty for what has none."""
+    case = CASE.fullmatch(link or "")
+    return f"{site.public_url}/console/cases/{case[1]}" if case else ""

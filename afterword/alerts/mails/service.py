@@ -1,10 +1,10 @@
-"""Mails with notices: schedule, claim, settle, prune."""
+"""Mails to users, with notices or with a link that works once: schedule, claim, settle, prune."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from afterword import ids
+from afterword import ids, sealing
 from afterword.alerts.mails import store
 from afterword.alerts.mails.store import Mail, NewMail
 from afterword.core.messaging import notices
@@ -20,6 +20,7 @@ assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled lon
 
 MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "refused", "retry"]
+Purpose = Literal["invitation", "reset", "address"]
 
 
 async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
@@ -34,6 +35,35 @@ async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> d
         for organization_id, user_id, due_time in sorted(set(keys))
     ]
     return await store.insert_mails(db, mails=mails, now=now) if mails else {}
+
+
+async def schedule_link(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    purpose: Purpose,
+    url: str,
+    recipient: str,
+    secret: bytes,
+    now: datetime,
+) -> None:
+    """Mail the address of a page that opens something, in the user's language. It is stored sealed."""
+    mail_id = ids.ordered(now)
+    await store.insert_link_mail(
+        db,
+        organization_id=organization_id,
+        mail_id=mail_id,
+        user_id=user_id,
+        purpose=purpose,
+        recipient=recipient,
+        link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
+        now=now,
+    )
+
+
+def link_context(mail_id: str) -> str:
+    return f"mail:{mail_id}"
 
 
 async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:

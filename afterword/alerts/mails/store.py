@@ -1,7 +1,7 @@
 """SQL of mails with notices: claimed under a lease, settled under its epoch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """A claimed mail with its content. `email` is None for a user who is not active any more."""
+    """A claimed mail with its content. `email` is None for a user who is not active any more.
+
+    With a `purpose` (invitation, reset, address) it carries a sealed `link` in place of notices.
+    """
 
     organization_id: str
     mail_id: str
@@ -38,6 +41,8 @@ class Mail:
     organization_name: str
     notices: tuple[Notice, ...]
     notices_count: int
+    purpose: str | None = None
+    link: bytes | None = field(default=None, repr=False)
 
 
 async def insert_mails(  # any tenant: a batch of events serves many organizations
@@ -57,6 +62,24 @@ async def insert_mails(  # any tenant: a batch of events serves many organizatio
     return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 
 
+async def insert_link_mail(
+    db: Database,
+    *,
+    organization_id: str,
+    mail_id: str,
+    user_id: str,
+    purpose: str,
+    recipient: str,
+    link: bytes,
+    now: datetime,
+) -> None:
+    await db.execute(
+        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient, link)
+           values ($1, $2, $3, $4, $4, $5, $6, $7)""",
+        *(organization_id, mail_id, user_id, now, purpose, recipient, link),
+    )
+
+
 async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
     """Claim due mails, the longest due first; an attempt counts when it begins."""
     rows = await db.fetch(
@@ -67,10 +90,11 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
              update notice_mail m
              set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
              from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
-             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts)
-           select t.organization_id, t.mail_id, t.epoch, t.attempts,
-             case when u.active then u.email end as email, coalesce(u.locale, o.default_locale) as locale,
-             o.display_name as organization_name,
+             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
+               m.link)
+           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link,
+             case when u.active then coalesce(t.recipient, u.email) end as email,
+             coalesce(u.locale, o.default_locale) as locale, o.display_name as organization_name,
              array(select jsonb_build_array(n.title, n.body, n.link) from notification n
                    where n.organization_id = t.organization_id and n.mail_id = t.mail_id
                    order by n.created_time, n.notification_id limit $4) as notices,
@@ -95,7 +119,8 @@ async def settle_mail(  # any tenant: the mail names its own
     await db.execute(
         """update notice_mail
            set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
-             finished_time = case when $4 <> 'waiting' then $7::timestamptz end
+             finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
+             link = case when $4 = 'waiting' then link end
            where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
         mail.organization_id,
         mail.mail_id,

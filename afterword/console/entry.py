@@ -1,0 +1,383 @@
+"""Logging in and out, the code of the second factor, a forgotten password, an invitation, the first set-up."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.alerts.mails import service as mails
+from afterword.console import screens
+from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDING_COOKIE, Guest, Screens, Visit
+from afterword.console.text import ZONES, slug_of
+from afterword.db import Database
+from afterword.logins import hashing, service, store
+from afterword.logins.links import service as links
+from afterword.logins.links.store import Link
+from afterword.logins.service import Attempt
+from afterword.logins.sessions import service as sessions
+from afterword.logins.store import Login
+from afterword.organizations import service as organizations
+from afterword.organizations import store as organizations_store
+from afterword.organizations.store import Organization
+from afterword.organizations.users import store as users_store
+from afterword.web import html
+
+ADDRESS_CHARACTERS_MAX: Final = 320
+WRONG: Final = "The address or the password is wrong."
+
+routes = Screens()
+
+
+@routes.open_get(LOGIN)
+async def login_page(guest: Guest) -> Response:
+    if isinstance(guest, Visit):
+        return html.redirect(screens.own_address(guest.query.get("next", "")))
+    async with guest.read() as db:
+        has_owner = await store.get_owner_email(db, organization_id=None) is not None
+    if not has_owner:
+        return guest.page("unclaimed.html", title=guest.words("Nobody can log in yet"))
+    return _login_form(guest)
+
+
+@routes.open_post(LOGIN)
+async def log_in(guest: Guest) -> Response:
+    """Check the password; what comes of a wrong one is counted, and takes as long for an unknown address."""
+    email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
+    login, is_right = await _checked(guest, email, guest.form.secret("password"))
+    if login is None or not is_right:
+        return _login_form(guest, wrong=guest.words(WRONG), email=email)
+    going_on = screens.own_address(guest.form.text("next"))
+    if login.has_second_factor:
+        return _ask_code(guest, login, going_on=going_on)
+    async with guest.write() as db:
+        return await _let_in(guest, db, login, going_on=going_on)
+
+
+@routes.open_get("/console/login/code")
+async def code_page(guest: Guest) -> Response:
+    return guest.page("code.html", title=guest.words("Enter the code"), wrong="", next=guest.query.get("next", ""))
+
+
+@routes.open_post("/console/login/code")
+async def enter_code(guest: Guest) -> Response:
+    secret = guest.site.secret
+    login_id = service.read_pending(guest.cookie(PENDING_COOKIE), secret=secret, now=guest.now)
+    if login_id is None:
+        return html.redirect(LOGIN)
+    async with guest.write() as db:
+        login = await store.get_login(db, login_id=login_id, is_locked=True)
+        if login is None:
+            return html.redirect(LOGIN)
+        attempt = _attempt(guest, login.email)
+        await service.require_patience(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+        code = guest.form.text("code")
+        if await service.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
+            return await _let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
+        await service.note_failure(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+    wrong = guest.words("This code is wrong, or was used already.")
+    page = {"title": guest.words("Enter the code"), "wrong": wrong, "next": guest.form.text("next")}
+    return guest.page("code.html", status=422, **page)
+
+
+@routes.post("/console/logout")
+async def log_out(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await sessions.end(db, login_id=visit.session.login_id, session_id=visit.session.session_id)
+    response = html.redirect(f"{LOGIN}?done=out")
+    visit.set_cookie(response, COOKIE, "", seconds=0)
+    response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+# A forgotten password ------------------------------------------------------------------------------------------------
+
+
+@routes.open_get("/console/reset")
+async def reset_page(guest: Guest) -> Response:
+    return guest.page("reset.html", title=guest.words("A new password"))
+
+
+@routes.open_post("/console/reset")
+async def send_reset(guest: Guest) -> Response:
+    """Mail a link, if there is such a login; the answer is the same without one."""
+    email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
+    async with guest.write() as db:
+        login = await store.get_login_by_email(db, email=email) if email else None
+        if login is not None and await links.may_reset(db, login_id=login.login_id, now=guest.now):
+            link = Link("reset", None, None, login.login_id, login.email)
+            secret = await links.make(db, link=link, now=guest.now)
+            user = await service.membership_of(db, login=login)
+            await mails.schedule_link(
+                db,
+                organization_id=user.organization_id,
+                user_id=user.user_id,
+                purpose="reset",
+                url=f"{guest.site.public_url}/console/reset/{secret}",
+                recipient=login.email,
+                secret=guest.site.secret,
+                now=guest.now,
+            )
+    return html.redirect("/console/login?done=sent")
+
+
+@routes.open_get("/console/reset/{secret}")
+async def new_password_page(guest: Guest) -> Response:
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="reset", now=guest.now)
+    return _password_form(guest, link.email or "")
+
+
+@routes.open_post("/console/reset/{secret}")
+async def set_new_password(guest: Guest) -> Response:
+    """Use the link up, end all sessions, and go on as after the password."""
+    password = guest.form.secret("password")
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="reset", now=guest.now)
+        login = await _login_of(db, link)
+    try:
+        service.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
+    except errors.Invalid as invalid:
+        return _password_form(guest, login.email, invalid)
+    hashed = await hashing.hash_of(password)
+    async with guest.write() as db:
+        await links.use(db, secret=_secret(guest), purpose="reset", now=guest.now)
+        await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
+        if not login.has_second_factor:
+            return await _let_in(guest, db, login, going_on=f"{HOME}?done=reset")
+    return _ask_code(guest, login, going_on=f"{HOME}?done=reset")
+
+
+@routes.open_get("/console/address/{secret}")
+async def address_page(guest: Guest) -> Response:
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="address", now=guest.now)
+    return guest.page("address.html", title=guest.words("Your new address"), email=link.email)
+
+
+@routes.open_post("/console/address/{secret}")
+async def change_address(guest: Guest) -> Response:
+    async with guest.write() as db:
+        link = await links.use(db, secret=_secret(guest), purpose="address", now=guest.now)
+        await service.change_address(db, login_id=link.login_id or "", email=link.email or "", now=guest.now)
+    return html.redirect("/console?done=address")
+
+
+# Invitations ---------------------------------------------------------------------------------------------------------
+
+
+@routes.open_get("/console/invitation/{secret}")
+async def invitation_page(guest: Guest) -> Response:
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        return await _invitation_form(guest, db, link)
+
+
+@routes.open_post("/console/invitation/{secret}")
+async def accept_invitation(guest: Guest) -> Response:
+    """Make a login, or prove the one that the address has, and join the organization with it."""
+    password = guest.form.secret("password")
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        organization = await _organization_of(db, link)
+        known = await store.get_login_by_email(db, email=link.email or "")
+    if known is not None:
+        login, is_right = await _checked(guest, known.email, password)
+        if login is None or not is_right:
+            wrong = errors.Invalid.at("password", "wrong", guest.words("The password is wrong."))
+            async with guest.read() as db:
+                return await _invitation_form(guest, db, link, wrong)
+        hashed = ""
+    else:
+        try:
+            own = [*_own(link.email or ""), organization.display_name]
+            service.check_password(password, own=own, has_second_factor=False)
+        except errors.Invalid as invalid:
+            async with guest.read() as db:
+                return await _invitation_form(guest, db, link, invalid)
+        hashed = await hashing.hash_of(password)
+    async with guest.write() as db:
+        link = await links.use(db, secret=_secret(guest), purpose="invitation", now=guest.now)
+        await _require_invited(db, link)
+        login = known or await service.add_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
+        await service.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
+        if not login.has_second_factor:
+            return await _let_in(guest, db, login, going_on=HOME)
+    return _ask_code(guest, login, going_on=HOME)
+
+
+# The first set-up ----------------------------------------------------------------------------------------------------
+
+
+@routes.open_get("/console/setup/{secret}")
+async def setup_page(guest: Guest) -> Response:
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="setup", now=guest.now)
+        return await _setup_form(guest, db, link)
+
+
+@routes.open_post("/console/setup/{secret}")
+async def set_up(guest: Guest) -> Response:
+    """Make the owner, and the organization if there is none; of two who come at once one gets it."""
+    form = guest.form
+    async with guest.read() as db:
+        link = await links.read(db, secret=_secret(guest), purpose="setup", now=guest.now)
+    try:
+        email, password = form.text("email"), form.secret("password")
+        own = [form.text("name"), *_own(email), form.text("organization")]
+        service.check_password(password, own=own, has_second_factor=False)
+        hashed = await hashing.hash_of(password)
+        async with guest.write() as db:
+            link = await links.use(db, secret=_secret(guest), purpose="setup", now=guest.now)
+            organization_id = link.organization_id or await _found_organization(guest, db)
+            known = await users_store.get_user_by_email(db, organization_id=organization_id, email=email)
+            is_owner = known is not None and known.role == "owner"  # made by a command, without a login
+            user = (known if is_owner else None) or await organizations.create_user(
+                db,
+                organization_id=organization_id,
+                email=email,
+                role="owner",
+                profile={"display_name": form.text("name") or None},
+                now=guest.now,
+            )
+            login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
+            await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
+            return await _let_in(guest, db, login, going_on=HOME)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        async with guest.read() as db:
+            return await _setup_form(guest, db, link, refusal)
+
+
+async def _found_organization(guest: Guest, db: Database) -> str:
+    form = guest.form
+    organization = await organizations.create_organization(
+        db,
+        domain=slug_of(form.text("organization")) or "main",
+        display_name=form.text("organization"),
+        time_zone=form.text("time_zone") or "UTC",
+        default_locale=guest.words.language,
+        now=guest.now,
+    )
+    await organizations.create_application(
+        db,
+        organization_id=organization.organization_id,
+        display_name=organization.display_name,
+        now=guest.now,
+    )
+    return organization.organization_id
+
+
+# Shared by these pages -----------------------------------------------------------------------------------------------
+
+
+async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | None, bool]:
+    """The login of the address, and whether the password is its own. Raises TooManyFailures."""
+    secret, attempt = guest.site.secret, _attempt(guest, email)
+    async with guest.read() as db:
+        login = await store.get_login_by_email(db, email=email)
+        await service.require_patience(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+    is_right = await hashing.is_right(login.password_hash if login else hashing.NOBODY, password[:1_000])
+    if login is None or not is_right:
+        async with guest.write() as db:
+            await service.note_failure(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+    elif hashing.is_outdated(login.password_hash):
+        hashed = await hashing.hash_of(password)
+        async with guest.write() as db:
+            await service.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
+    return login, is_right and login is not None
+
+
+async def _let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
+    """Open a session. Its cookie is new, so that nobody can have planted it."""
+    user = await service.membership_of(db, login=login)
+    cookie = await sessions.start(
+        db,
+        login_id=login.login_id,
+        organization_id=user.organization_id,
+        user_id=user.user_id,
+        source=guest.source,
+        now=guest.now,
+    )
+    await service.forget_failures(db, attempt=_attempt(guest, login.email), login=login, secret=guest.site.secret)
+    response = html.redirect(going_on)
+    guest.set_cookie(response, COOKIE, cookie, seconds=screens.SESSION_SECONDS)
+    device = service.device_cookie(login, secret=guest.site.secret)
+    guest.set_cookie(response, DEVICE_COOKIE, device, seconds=screens.YEAR_SECONDS)
+    guest.set_cookie(response, PENDING_COOKIE, "", seconds=0)
+    return response
+
+
+def _ask_code(guest: Guest, login: Login, *, going_on: str) -> Response:
+    response = html.redirect(f"/console/login/code?next={screens.quote(going_on, safe='')}")
+    pending = service.pending(login, secret=guest.site.secret, now=guest.now)
+    guest.set_cookie(response, PENDING_COOKIE, pending, seconds=int(service.PENDING.total_seconds()))
+    return response
+
+
+def _attempt(guest: Guest, email: str) -> Attempt:
+    return Attempt(email=email, network=guest.source.network, device=guest.cookie(DEVICE_COOKIE))
+
+
+def _secret(guest: Guest) -> str:
+    return guest.request.path_params["secret"]
+
+
+def _own(email: str) -> list[str]:
+    return [email, email.partition("@")[0]]
+
+
+async def _login_of(db: Database, link: Link) -> Login:
+    login = await store.get_login(db, login_id=link.login_id or "")
+    if login is None:
+        raise links.LinkGone("The login of this link is gone.")
+    return login
+
+
+async def _organization_of(db: Database, link: Link) -> Organization:
+    found = await organizations_store.get_organization(db, organization_id=link.organization_id or "")
+    if found is None:
+        raise links.LinkGone("The organization of this link is gone.")
+    return found
+
+
+async def _require_invited(db: Database, link: Link) -> None:
+    user = await users_store.get_user(db, organization_id=link.organization_id or "", user_id=link.user_id or "")
+    if user is None or not user.active:
+        raise links.LinkGone("This invitation was withdrawn.")
+
+
+def _login_form(guest: Guest, *, wrong: str = "", email: str = "") -> Response:
+    going_on = guest.form.text("next") or guest.query.get("next", "")
+    title = guest.words("Log in")
+    return guest.page("login.html", title=title, status=422 if wrong else 200, wrong=wrong, email=email, next=going_on)
+
+
+def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = None) -> Response:
+    title, status = guest.words("A new password"), refusal.status if refusal else 200
+    return guest.page("password.html", title=title, status=status, email=email, refusal=refusal)
+
+
+async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
+    organization = await _organization_of(db, link)
+    known = await store.get_login_by_email(db, email=link.email or "")
+    await _require_invited(db, link)
+    return guest.page(
+        "invitation.html",
+        title=guest.words("Join {organization}", organization=organization.display_name),
+        status=refusal.status if refusal else 200,
+        email=link.email,
+        is_known=known is not None,
+        refusal=refusal,
+    )
+
+
+async def _setup_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
+    organization = None if link.organization_id is None else await _organization_of(db, link)
+    return guest.page(
+        "setup.html",
+        title=guest.words("Set up Afterword"),
+        status=refusal.status if refusal else 200,
+        organization=organization,
+        zones=ZONES,
+        form={name: guest.form.text(name) for name in ("name", "email", "organization", "time_zone")},
+        refusal=refusal,
+    )

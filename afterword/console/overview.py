@@ -1,0 +1,143 @@
+"""The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword.alerts.cases import store as cases_store
+from afterword.console.screens import HOME, Screens, Visit
+from afterword.console.text import change_word, figure_text
+from afterword.core.charts.trend import Point, trend, whisker
+from afterword.core.figures.reports import Figure
+from afterword.core.wire.lists import Page
+from afterword.organizations import api as organizations_api
+from afterword.organizations import store as organizations_store
+from afterword.reports.overview import service
+from afterword.reports.overview.service import Overview, Score
+from afterword.texts import Texts
+from afterword.web import fields
+
+PERIODS: Final = (7, 30, 90, 365)
+DAYS_DEFAULT: Final = 30
+APPLICATIONS_MAX: Final = 100
+APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
+NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
+UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
+BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
+STAGES: Final[Mapping[str, str]] = {
+    "sent": "Sent",
+    "delivered": "Delivered",
+    "viewed": "Opened",
+    "started": "Answered",
+    "completed": "Completed",
+}
+
+routes = Screens()
+
+
+@routes.get(HOME, scope="Report.Read")
+async def overview(visit: Visit) -> Response:
+    days = _days(visit.query.get("days", ""))
+    chosen = visit.query.get("application", "")
+    caller, organization_id = visit.caller, visit.caller.organization_id
+    async with visit.read() as db:
+        applications = await organizations_store.list_applications(
+            db,
+            organization_id=organization_id,
+            among=caller.application_ids,
+            page=Page.first(APPLICATIONS, limit=APPLICATIONS_MAX),
+        )
+        known = {one.application_id for one in applications.items}
+        application_id = chosen if chosen in known else None
+        found = await service.overview(db, caller=caller, application_id=application_id, days=days, now=visit.now)
+        cases = await cases_store.count_cases(
+            db,
+            organization_id=organization_id,
+            application_ids=[application_id] if application_id else caller.application_ids,
+            test_only=caller.test,
+            user_id=caller.user_id,
+            now=visit.now,
+        )
+    return visit.page(
+        "overview.html",
+        title=visit.words("Overview"),
+        days=days,
+        periods=[(each, visit.words.plural("{n} day", "{n} days", each)) for each in PERIODS],
+        applications=[(one.application_id, one.display_name) for one in applications.items],
+        application_id=application_id or "",
+        cases=cases,
+        scores=[_score(visit.words, one, days) for one in found.scores if one.figure.measure.n] if found else [],
+        funnel=_funnel(visit.words, found) if found else [],
+        bins=_bins(visit.words, found) if found else "",
+        has_questionnaires=found is not None,
+        has_answers=found is not None and any(one.figure.measure.n for one in found.scores),
+    )
+
+
+def _days(text: str) -> int:
+    return int(text) if text in map(str, PERIODS) else DAYS_DEFAULT
+
+
+def _score(words: Texts, score: Score, days: int) -> dict[str, Any]:
+    figure, bounds = score.figure, BOUNDS[score.metric]
+    measure = figure.measure
+    interval = measure.interval
+    points = [_point(one.figure) for one in score.bins]
+    return {
+        "metric": score.metric,
+        "name": NAMES[score.metric],
+        "text": figure_text(words, figure, unit=UNITS[score.metric]),
+        "change": change_word(words, figure, days=days),
+        "whisker": whisker(measure.value, interval.low, interval.high, bounds=bounds)
+        if measure.value is not None and interval is not None and not figure.suppressed
+        else None,
+        "bounds": bounds,
+        "chart": trend(points, bounds=bounds, mirrored=words.direction == "rtl"),
+        "rows": [
+            {
+                "start": words.day(one.start.isoformat()),
+                "text": figure_text(words, one.figure, unit=UNITS[score.metric]),
+            }
+            for one in score.bins
+        ],
+        "parts": _parts(measure.parts or {}, measure.n) if score.metric == "nps" and not figure.suppressed else [],
+    }
+
+
+def _point(figure: Figure) -> Point:
+    if figure.suppressed or figure.measure.value is None:
+        return Point(None)
+    interval = figure.measure.interval
+    return Point(figure.measure.value, *((interval.low, interval.high) if interval else (None, None)))
+
+
+def _parts(parts: Mapping[str, int], n: int) -> Sequence[dict[str, Any]]:
+    """The shares of detractors, passives and promoters, with the place where each begins, in percent."""
+    found: list[dict[str, Any]] = []
+    start = 0.0
+    for name in ("detractor", "passive", "promoter"):
+        count = parts.get(name, 0) if name != "passive" else n - parts.get("detractor", 0) - parts.get("promoter", 0)
+        share = round(100 * count / n, 2) if n else 0.0
+        found.append({"name": name, "count": count, "start": start, "share": share})
+        start = round(start + share, 2)
+    return found
+
+
+def _funnel(words: Texts, found: Overview) -> list[dict[str, Any]]:
+    """Each stage with its count and its share of those that were sent."""
+    sent = found.funnel[0][1].measure.n
+    return [
+        {
+            "name": words(STAGES[stage]),
+            "count": figure.measure.n,
+            "is_hidden": figure.suppressed,
+            "share": round(100 * figure.measure.n / sent, 1) if sent else 0.0,
+        }
+        for stage, figure in found.funnel
+    ]
+
+
+def _bins(words: Texts, found: Overview) -> str:
+    text = {"day": words("By day."), "week": words("By week."), "month": words("By month.")}[found.bucket]
+    return f"{text} {words('Shorter steps would have fewer than 30 answers each.')}" if found.is_coarse else text

@@ -1,0 +1,15 @@
+"""All screens of the console, for `app.py` and for the tests that go through them."""
+
+from afterword.console import entry, overview, settings
+from afterword.console.screens import Screen
+from afterword.web.routing import Pages
+
+MODULES = (entry, overview, settings)
+
+
+def screens() -> list[Screen]:
+    return [screen for module in MODULES for screen in module.routes.all]
+
+
+def pages() -> list[Pages]:
+    return [module.routes.pages for module in MODULES]

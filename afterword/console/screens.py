@@ -1,0 +1,379 @@
+"""The screens: declared with the scope that opens them, run for the session of a cookie, refused as pages."""
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import db, errors
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.logins.sessions import service as sessions
+from afterword.logins.sessions.store import Session
+from afterword.texts import Texts, accepted, texts
+from afterword.web import html, public, static
+from afterword.web.routing import Pages
+
+DOMAIN: Final = "console"  # of the texts
+HOME: Final = "/console"
+LOGIN: Final = "/console/login"
+WRONG_STATUS: Final = 400
+FIELDS_MAX: Final = 500
+VALUE_CHARACTERS_MAX: Final = 20_000
+COOKIE: Final = "afterword"
+DEVICE_COOKIE: Final = "afterword-device"
+PENDING_COOKIE: Final = "afterword-pending"
+SESSION_SECONDS: Final = int(sessions.LIFETIME.total_seconds())
+YEAR_SECONDS: Final = 31_536_000
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        f"{html.CONTENT_SECURITY_POLICY}; frame-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "Referrer-Policy": "same-origin",  # with no-referrer browsers post forms with `Origin: null`
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+}
+# Name in the address, text, scope that opens it, key behind `g`.
+SECTIONS: Final = (
+    ("", "Overview", "Report.Read", "o"),
+    ("responses", "Responses", "Questionnaire Instance.Read", "r"),
+    ("cases", "Cases", "Alert Instance.Read", "c"),
+    ("settings", "Settings", None, "s"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of a posted form; a missing one is empty."""
+
+    values: Mapping[str, list[str]]
+
+    def text(self, name: str) -> str:
+        return next(iter(self.values.get(name, ())), "").strip()
+
+    def secret(self, name: str) -> str:
+        """As it was typed: spaces belong to a password."""
+        return next(iter(self.values.get(name, ())), "")
+
+    def all(self, name: str) -> list[str]:
+        return self.values.get(name, [])
+
+
+@dataclass
+class Guest:
+    """A request without a session, or before it is known."""
+
+    request: Request
+    now: datetime
+    form: Form = field(default_factory=lambda: Form({}))
+
+    @property
+    def site(self) -> Site:
+        return self.request.state.site
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return self.request.query_params
+
+    @property
+    def pool(self) -> db.Pool:
+        return self.request.state.pool
+
+    @cached_property
+    def words(self) -> Texts:
+        return texts(DOMAIN, accepted(self.request.headers.get("accept-language", "")))
+
+    @property
+    def source(self) -> sessions.Source:
+        client = self.request.client
+        agent = self.request.headers.get("user-agent", "")
+        return sessions.Source(device=device_of(agent), network=network_of(client.host if client else ""))
+
+    @property
+    def is_secure(self) -> bool:
+        return self.site.public_url.startswith("https://")
+
+    def read(self) -> AbstractAsyncContextManager[Database]:
+        return db.connection(self.pool)
+
+    def write(self) -> AbstractAsyncContextManager[Database]:
+        return db.transaction(self.pool)
+
+    def cookie(self, name: str) -> str:
+        return self.request.cookies.get(self._cookie_name(name), "")
+
+    def set_cookie(self, response: Response, name: str, value: str, *, seconds: int) -> None:
+        """Set a cookie of this host alone, or remove it where `value` is empty."""
+        response.set_cookie(
+            self._cookie_name(name),
+            value,
+            max_age=seconds if value else 0,
+            path="/",
+            secure=self.is_secure,
+            httponly=True,
+            samesite="lax",
+        )
+
+    def page(self, template: str, /, *, title: str, status: int = 200, **values: Any) -> Response:
+        return _page(template, self, title=title, status=status, **values)
+
+    def _cookie_name(self, name: str) -> str:
+        return f"__Host-{name}" if self.is_secure else name
+
+
+@dataclass
+class Visit(Guest):
+    """A request of somebody who is logged in."""
+
+    session: Session = field(kw_only=True)
+    caller: Caller = field(kw_only=True)
+
+    @cached_property
+    def words(self) -> Texts:
+        own = self.session.user_locale
+        return texts(DOMAIN, own or accepted(self.request.headers.get("accept-language", "")))
+
+    @property
+    def zone(self) -> str:
+        return self.session.time_zone
+
+    @property
+    def is_proven(self) -> bool:
+        return sessions.is_proven(self.session, now=self.now)
+
+    def id(self, name: str) -> str:
+        return self.request.path_params[name]
+
+
+Handler = Callable[[Visit], Awaitable[Response]]
+GuestHandler = Callable[[Guest], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """One method of one address. `scope` None: everybody who is logged in; `is_open`: everybody."""
+
+    method: str
+    path: str
+    scope: str | None
+    is_open: bool
+    needs_proof: bool
+    handler: Any
+
+
+class Screens:
+    """Screens of a module, and the pages that `app.py` mounts for them."""
+
+    def __init__(self) -> None:
+        self.all: list[Screen] = []
+        self.pages = Pages()
+
+    def get(self, path: str, *, scope: str | None = None, proof: bool = False) -> Callable[[Handler], Handler]:
+        return self._add("GET", path, scope=scope, needs_proof=proof)
+
+    def post(self, path: str, *, scope: str | None = None, proof: bool = False) -> Callable[[Handler], Handler]:
+        """Declare a form's target. `proof`: the password must have been given lately."""
+        return self._add("POST", path, scope=scope, needs_proof=proof)
+
+    def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
+        return self._add("GET", path, is_open=True)
+
+    def open_post(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
+        return self._add("POST", path, is_open=True)
+
+    def _add(
+        self, method: str, path: str, *, scope: str | None = None, is_open: bool = False, needs_proof: bool = False
+    ) -> Callable[[Any], Any]:
+        def declare(handler: Any) -> Any:
+            screen = Screen(method, path, scope, is_open, needs_proof, handler)
+            self.all.append(screen)
+
+            async def answer(request: Request) -> Response:
+                return await _run(screen, request)
+
+            (self.pages.get if method == "GET" else self.pages.post)(path, for_people=True)(answer)
+            return handler
+
+        return declare
+
+
+async def _run(screen: Screen, request: Request) -> Response:
+    async with db.connection(request.state.pool) as database:
+        guest = Guest(request, database.clock.now())
+        cookie = guest.cookie(COOKIE)
+        session = await sessions.find(database, cookie=cookie, now=guest.now) if cookie else None
+    visit = guest
+    if session is not None:
+        caller = sessions.caller_of(session)
+        visit = Visit(request, guest.now, session=session, caller=caller)
+        request.state.sessions.note(session, now=guest.now)
+    try:
+        if screen.method == "POST":
+            require_own_origin(request.headers, guest.site)
+            visit.form = read_form(await public.read_body(request))
+        if screen.is_open:
+            return await screen.handler(visit)
+        if not isinstance(visit, Visit):
+            return html.redirect(login_address(request) if screen.method == "GET" else LOGIN)
+        if screen.scope is not None:
+            visit.caller.require(screen.scope)
+        if screen.needs_proof and not visit.is_proven:
+            return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
+        return await screen.handler(visit)
+    except errors.Refusal as refusal:
+        return refused(visit, refusal)
+
+
+def require_own_origin(sent: Mapping[str, str], site: Site) -> None:
+    """Raise Forbidden for a form that another site sent, by Fetch Metadata, else by `Origin`."""
+    fetch_site = sent.get("sec-fetch-site")
+    if fetch_site is not None:
+        if fetch_site in {"same-origin", "none"}:
+            return
+    else:
+        ours = urlsplit(site.public_url)
+        if sent.get("origin") == f"{ours.scheme}://{ours.netloc}":
+            return
+    raise errors.Forbidden("This form was sent from another site. Open the page here and send it again.")
+
+
+def read_form(body: bytes) -> Form:
+    """Raises Malformed for what is no form, or too much."""
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except ValueError:
+        raise errors.Malformed("The form cannot be read.", "malformed_form") from None
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if len(value) > VALUE_CHARACTERS_MAX:
+            raise errors.TooLarge(f"A field may have {VALUE_CHARACTERS_MAX:,} characters.")
+        values.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\x00", ""))
+    return Form(values)
+
+
+def login_address(request: Request) -> str:
+    query = request.url.query
+    here = request.url.path + (f"?{query}" if query else "")
+    return LOGIN if here == HOME else f"{LOGIN}?next={quote(here, safe='')}"
+
+
+def own_address(text: str) -> str:
+    """The address to go on to, if it is one of the console; else its first page."""
+    parts = urlsplit(text)
+    is_own = not parts.scheme and not parts.netloc and (parts.path == HOME or parts.path.startswith(f"{HOME}/"))
+    return text if is_own and "\\" not in text and text.isprintable() else HOME
+
+
+def back_of(request: Request) -> str:
+    """The page that a form stood on, if it was one of ours."""
+    if request.method == "GET":
+        return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    referrer = urlsplit(request.headers.get("referer", ""))
+    return own_address(referrer.path + (f"?{referrer.query}" if referrer.query else ""))
+
+
+def network_of(host: str) -> str:
+    """The network of an address, as far as a person is behind it: 24 bits of IPv4, 56 of IPv6."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "unknown"
+    return str(ipaddress.ip_network((address, 24 if address.version == 4 else 56), strict=False))  # noqa: PLR2004
+
+
+def device_of(agent: str) -> str:
+    """Browser and system in two words, as a person recognizes them."""
+    browsers = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome"), ("Safari", "Safari"))
+    systems = (
+        ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS", "Mac"),
+        ("Linux", "Linux"),
+    )  # fmt: skip
+    browser = next((name for mark, name in browsers if mark in agent), "")
+    system = next((name for mark, name in systems if mark in agent), "")
+    return ", ".join(filter(None, (browser, system))) or "?"
+
+
+def refused(guest: Guest, refusal: errors.Refusal) -> Response:
+    words = guest.words
+    titles = {
+        403: words("This is not open to you"),
+        404: words("There is no such page"),
+        409: words("This cannot be done now"),
+        410: words("This link has ended"),
+        412: words("Somebody else was faster"),
+        429: words("Please wait"),
+    }
+    response = guest.page(
+        "refused.html",
+        title=titles.get(refusal.status, words("This could not be done")),
+        status=refusal.status,
+        refusal=refusal,
+        back=back_of(guest.request) if guest.request.method == "POST" else HOME,
+    )
+    for name in ("Retry-After", "Allow"):
+        if name in refusal.headers:
+            response.headers[name] = refusal.headers[name]
+    return response
+
+
+def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any) -> Response:
+    words = guest.words
+    visit = guest if isinstance(guest, Visit) else None
+    caller = visit.caller if visit else None
+    sections = [
+        {"url": f"{HOME}/{name}".rstrip("/"), "text": words(text), "key": key, "name": name}
+        for name, text, scope, key in SECTIONS
+        if caller is not None and (scope is None or scope in caller.scopes)
+    ]
+    return html.page(
+        f"console/{template}",
+        status=status,
+        headers=HEADERS,
+        **{
+            "t": words,
+            "lang": words.language,
+            "direction": words.direction,
+            "title": title,
+            "is_wrong": status >= WRONG_STATUS,
+            "sections": sections,
+            "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
+            "session": visit.session if visit else None,
+            "done": done_of(guest),
+            "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
+            "scripts": [static.url(f"console/{name}.js") for name in ("swap", "keys")],
+            **values,
+        },
+    )
+
+
+def done_of(guest: Guest) -> str:
+    """The sentence about the act that led here; its name stands in the address."""
+    said = DONE.get(guest.query.get("done", ""))
+    return guest.words(said) if said else ""
+
+
+DONE: Final[Mapping[str, str]] = {
+    "saved": "Saved.",
+    "closed": "The case is closed.",
+    "assigned": "The case has a new owner.",
+    "commented": "Your comment was added.",
+    "invited": "The invitation is on its way.",
+    "removed": "Removed.",
+    "ended": "The session has ended.",
+    "reset": "Your password is changed. All other sessions have ended.",
+    "mailed": "A mail with a link is on its way. It works for an hour.",
+    "sent": "If this address has a login, a mail with a link is on its way. It works for an hour.",
+    "address": "Your address is changed.",
+    "out": "You are logged out.",
+}

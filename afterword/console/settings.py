@@ -1,0 +1,391 @@
+"""Settings: one's own login and sessions, and the people of the organization."""
+
+import io
+from typing import Any, Final
+
+import segno
+from pyotp.totp import TOTP
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.alerts.mails import service as mails
+from afterword.console import screens
+from afterword.console.screens import Screens, Visit
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.logins import hashing, service, store
+from afterword.logins.links import service as links
+from afterword.logins.links.store import Link
+from afterword.logins.service import Attempt
+from afterword.logins.sessions import service as sessions
+from afterword.logins.store import Login
+from afterword.organizations import api as organizations_api
+from afterword.organizations import checks
+from afterword.organizations import store as organizations_store
+from afterword.organizations.users import api as users_api
+from afterword.organizations.users import service as users
+from afterword.organizations.users import store as users_store
+from afterword.texts import LANGUAGES
+from afterword.web import fields, html
+
+ACCOUNT: Final = "/console/settings/account"
+PEOPLE: Final = "/console/settings/people"
+# Role, name, and a sentence about it.
+ROLES: Final = (
+    ("owner", "Owner", "Everything, owners and plans too."),
+    ("admin", "Administrator", "Everything but owners and plans."),
+    ("reporting", "Reporting", "Reads responses and cases, and makes reports."),
+    ("agent", "Agent", "Reads responses and works on cases."),
+)
+LISTED_MAX: Final = 200
+USERS: Final = fields.listing_of(users_api.User)
+APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
+
+routes = Screens()
+
+
+@routes.get("/console/settings")
+async def settings(visit: Visit) -> Response:
+    return html.redirect(PEOPLE if "User.Create" in visit.caller.scopes else ACCOUNT)
+
+
+# One's own login -----------------------------------------------------------------------------------------------------
+
+
+@routes.get(ACCOUNT)
+async def account_page(visit: Visit) -> Response:
+    return await _account(visit)
+
+
+@routes.post(ACCOUNT)
+async def save_account(visit: Visit) -> Response:
+    form = visit.form
+    changes = {
+        "display_name": form.text("display_name") or None,
+        "locale": form.text("locale") if form.text("locale") in LANGUAGES else None,
+    }
+    try:
+        async with visit.write() as db:
+            await users.update_user(
+                db,
+                caller=visit.caller,
+                user_id=visit.session.user_id,
+                changes=changes,
+                check_version=lambda _: None,
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _account(visit, invalid)
+    return html.redirect(f"{ACCOUNT}?done=saved")
+
+
+@routes.post("/console/settings/password", proof=True)
+async def change_password(visit: Visit) -> Response:
+    """All other sessions end."""
+    password = visit.form.secret("password")
+    async with visit.read() as db:
+        login = await _login(visit, db)
+    own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
+    try:
+        service.check_password(password, own=own, has_second_factor=login.has_second_factor)
+    except errors.Invalid as invalid:
+        return await _account(visit, invalid)
+    hashed = await hashing.hash_of(password)
+    async with visit.write() as db:
+        await service.change_password(
+            db, login=login, password_hash=hashed, now=visit.now, session_id=visit.session.session_id
+        )
+    return html.redirect(f"{ACCOUNT}?done=reset")
+
+
+@routes.post("/console/settings/address", proof=True)
+async def ask_address(visit: Visit) -> Response:
+    """Mail a link to the new address; it is in force once that was opened."""
+    email = visit.form.text("email")
+    async with visit.write() as db:
+        errors.check(checks.email_errors(email))
+        link = Link("address", None, None, visit.session.login_id, email)
+        secret = await links.make(db, link=link, now=visit.now)
+        await mails.schedule_link(
+            db,
+            organization_id=visit.session.organization_id,
+            user_id=visit.session.user_id,
+            purpose="address",
+            url=f"{visit.site.public_url}/console/address/{secret}",
+            recipient=email,
+            secret=visit.site.secret,
+            now=visit.now,
+        )
+    return html.redirect(f"{ACCOUNT}?done=mailed")
+
+
+@routes.post("/console/settings/sessions/{session_id}/end")
+async def end_session(visit: Visit) -> Response:
+    async with visit.write() as db:
+        if not await sessions.end(db, login_id=visit.session.login_id, session_id=visit.id("session_id")):
+            raise errors.NotFound("There is no such session.")
+    return html.redirect(f"{ACCOUNT}?done=ended")
+
+
+@routes.post("/console/settings/sessions/end")
+async def end_sessions(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await sessions.end_all(db, login_id=visit.session.login_id, but=visit.session.session_id)
+    return html.redirect(f"{ACCOUNT}?done=ended")
+
+
+@routes.post("/console/switch")
+async def switch(visit: Visit) -> Response:
+    """Act as the person's user of another organization."""
+    organization_id, _, user_id = visit.form.text("user").partition("/")
+    async with visit.write() as db:
+        cookie = await sessions.switch(db, session=visit.session, organization_id=organization_id, user_id=user_id)
+    response = html.redirect(screens.HOME)
+    visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
+    return response
+
+
+@routes.get("/console/proof")
+async def proof_page(visit: Visit) -> Response:
+    return _proof(visit)
+
+
+@routes.post("/console/proof")
+async def prove(visit: Visit) -> Response:
+    """Take the password again, for the next minutes."""
+    async with visit.read() as db:
+        login = await _login(visit, db)
+        attempt = Attempt(login.email, visit.source.network, visit.cookie(screens.DEVICE_COOKIE))
+        given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret, "now": visit.now}
+        await service.require_patience(db, **given)
+    is_right = await hashing.is_right(login.password_hash, visit.form.secret("password")[:1_000])
+    async with visit.write() as db:
+        if not is_right:
+            await service.note_failure(db, **given)
+            return _proof(visit, wrong=visit.words("The password is wrong."))
+        await sessions.prove(db, session=visit.session, now=visit.now)
+    return html.redirect(screens.own_address(visit.form.text("next")))
+
+
+# The second factor ---------------------------------------------------------------------------------------------------
+
+
+@routes.post("/console/settings/totp", proof=True)
+async def begin_totp(visit: Visit) -> Response:
+    async with visit.write() as db:
+        login = await _login(visit, db)
+        secret = await service.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
+    return _totp(visit, login, secret)
+
+
+@routes.post("/console/settings/totp/confirm", proof=True)
+async def confirm_totp(visit: Visit) -> Response:
+    """Show the recovery codes, this once."""
+    async with visit.write() as db:
+        login = await _login(visit, db)
+        secret = service.proposed_totp(login, secret=visit.site.secret)
+        codes = await service.begin_totp(
+            db, login=login, code=visit.form.text("code"), secret=visit.site.secret, now=visit.now
+        )
+        if codes is not None:
+            await sessions.end_all(db, login_id=login.login_id, but=visit.session.session_id)
+    if codes is None:
+        return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Look at the time of your phone."))
+    return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
+
+
+@routes.post("/console/settings/totp/end", proof=True)
+async def end_totp(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.end_totp(db, login=await _login(visit, db), now=visit.now)
+    return html.redirect(f"{ACCOUNT}?done=removed")
+
+
+@routes.post("/console/settings/recovery", proof=True)
+async def renew_recovery_codes(visit: Visit) -> Response:
+    async with visit.write() as db:
+        codes = await service.renew_recovery_codes(db, login=await _login(visit, db))
+    return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
+
+
+# The people of the organization --------------------------------------------------------------------------------------
+
+
+@routes.get(PEOPLE, scope="User.Read")
+async def people_page(visit: Visit) -> Response:
+    return await _people(visit)
+
+
+@routes.post(PEOPLE, scope="User.Create", proof=True)
+async def invite(visit: Visit) -> Response:
+    """Make a user and mail the link by which the person chooses a password."""
+    form = visit.form
+    try:
+        async with visit.write() as db:
+            user = await users.invite(
+                db,
+                caller=visit.caller,
+                email=form.text("email"),
+                role=form.text("role"),
+                application_ids=form.all("application"),
+                profile={"display_name": form.text("name") or None},
+                active=True,
+                now=visit.now,
+            )
+            await send_invitation(visit, db, user)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _people(visit, refusal)
+    return html.redirect(f"{PEOPLE}?done=invited")
+
+
+@routes.post("/console/settings/people/{user_id}/invitation", scope="User.Create")
+async def invite_again(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await send_invitation(visit, db, await _user(visit, db))
+    return html.redirect(f"{PEOPLE}?done=invited")
+
+
+@routes.get("/console/settings/people/{user_id}", scope="User.Read")
+async def person_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        user = await _user(visit, db)
+        applications = await _applications(visit, db)
+    return visit.page(
+        "member.html", title=user.display_name or user.email, user=user, roles=ROLES, applications=applications
+    )
+
+
+@routes.post("/console/settings/people/{user_id}", scope="User.Update", proof=True)
+async def change_person(visit: Visit) -> Response:
+    form = visit.form
+    async with visit.write() as db:
+        await users.update_user(
+            db,
+            caller=visit.caller,
+            user_id=visit.id("user_id"),
+            changes={"role": form.text("role"), "application_ids": form.all("application")},
+            check_version=lambda version: _same(version, form.text("version")),
+            now=visit.now,
+        )
+    return html.redirect(f"{PEOPLE}?done=saved")
+
+
+@routes.post("/console/settings/people/{user_id}/remove", scope="User.Delete", proof=True)
+async def remove_person(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await users.remove_user(
+            db, caller=visit.caller, user_id=visit.id("user_id"), check_version=lambda _: None, now=visit.now
+        )
+    return html.redirect(f"{PEOPLE}?done=removed")
+
+
+async def send_invitation(visit: Visit, db: Database, user: users_store.User) -> None:
+    link = Link("invitation", user.organization_id, user.user_id, None, user.email)
+    secret = await links.make(db, link=link, now=visit.now)
+    await mails.schedule_link(
+        db,
+        organization_id=user.organization_id,
+        user_id=user.user_id,
+        purpose="invitation",
+        url=f"{visit.site.public_url}/console/invitation/{secret}",
+        recipient=user.email,
+        secret=visit.site.secret,
+        now=visit.now,
+    )
+
+
+async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    login_id = visit.session.login_id
+    async with visit.read() as db:
+        login = await _login(visit, db)
+        user = await users_store.get_user(
+            db, organization_id=visit.session.organization_id, user_id=visit.session.user_id
+        )
+        opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
+        memberships = await store.list_memberships(db, login_id=login_id)
+        codes = await store.count_recovery_codes(db, login_id=login_id)
+    return visit.page(
+        "account.html",
+        title=visit.words("Your account"),
+        status=refusal.status if refusal else 200,
+        login=login,
+        user=user,
+        opened=[
+            {
+                "session_id": one.session_id,
+                "device": one.device,
+                "network": one.network,
+                "since": visit.words.date(one.created_time, time_zone=visit.zone),
+                "is_this": one.session_id == visit.session.session_id,
+            }
+            for one in opened
+        ],
+        memberships=memberships,
+        codes=codes,
+        languages=[("", visit.words("As the browser says")), *((each, each) for each in LANGUAGES)],
+        refusal=refusal,
+    )
+
+
+async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        members = await users_store.list_users(
+            db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX)
+        )
+        applications = await _applications(visit, db)
+    return visit.page(
+        "people.html",
+        title=visit.words("People and roles"),
+        status=refusal.status if refusal else 200,
+        members=members.items,
+        roles=ROLES,
+        applications=applications,
+        may_invite="User.Create" in visit.caller.scopes,
+        form={name: visit.form.text(name) for name in ("name", "email", "role")},
+        refusal=refusal,
+    )
+
+
+async def _applications(visit: Visit, db: Database) -> list[organizations_store.Application]:
+    found = await organizations_store.list_applications(
+        db,
+        organization_id=visit.caller.organization_id,
+        among=visit.caller.application_ids,
+        page=Page.first(APPLICATIONS, limit=LISTED_MAX),
+    )
+    return found.items
+
+
+async def _user(visit: Visit, db: Database) -> users_store.User:
+    user = await users_store.get_user(db, organization_id=visit.caller.organization_id, user_id=visit.id("user_id"))
+    if user is None:
+        raise errors.NotFound("There is no such user.")
+    return user
+
+
+async def _login(visit: Visit, db: Database) -> Login:
+    login = await store.get_login(db, login_id=visit.session.login_id)
+    if login is None:
+        raise errors.NotFound("There is no such login.")
+    return login
+
+
+def _proof(visit: Visit, *, wrong: str = "") -> Response:
+    going_on = visit.form.text("next") or visit.query.get("next", "")
+    title, status = visit.words("Your password again"), 422 if wrong else 200
+    return visit.page("proof.html", title=title, status=status, wrong=wrong, next=going_on, email=visit.session.email)
+
+
+def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:
+    uri = TOTP(secret).provisioning_uri(name=login.email, issuer_name="Afterword")
+    picture = io.BytesIO()
+    segno.make(uri, micro=False).save(picture, kind="svg", scale=4, border=2, xmldecl=False, svgns=True, omitsize=False)
+    grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+    title, status = visit.words("A second factor"), 422 if wrong else 200
+    values = {"picture": picture.getvalue().decode(), "secret": grouped, "wrong": wrong}
+    return visit.page("totp.html", title=title, status=status, **values)
+
+
+def _same(version: int, seen: str) -> None:
+    if str(version) != seen:
+        raise errors.Stale("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")

@@ -1,0 +1,49 @@
+"""Words and numbers of screens: slugs, and figures with n, interval and change."""
+
+import re
+import unicodedata
+from typing import Final
+from zoneinfo import available_timezones
+
+from afterword.core.figures.reports import Figure
+from afterword.texts import Texts
+
+SLUG_CHARACTERS_MAX: Final = 40
+ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+
+
+def slug_of(name: str) -> str:
+    """The name in lower-case letters, digits and hyphens; empty where nothing of it is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return _OTHER.sub("-", plain).strip("-")[:SLUG_CHARACTERS_MAX].strip("-")
+
+
+def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
+    """The value with its interval and its number of answers, or the reason why there is none."""
+    measure = figure.measure
+    if figure.suppressed:
+        return words("Hidden: so few answers that somebody could be recognized.")
+    if measure.value is None:
+        return words("No answers yet.")
+    value = f"{words.number(round(measure.value, 1))}{unit}"
+    answers = words.plural("{n} answer", "{n} answers", measure.n)
+    if measure.interval is None:
+        return f"{value}, {answers}"
+    low, high = (words.number(round(each, 1)) for each in (measure.interval.low, measure.interval.high))
+    return words("{value} ({low} to {high}), {answers}", value=value, low=low, high=high, answers=answers)
+
+
+def change_word(words: Texts, figure: Figure, *, days: int) -> tuple[str, str]:
+    """Whether the figure differs from that of the days before by more than chance: a word and the sentence."""
+    change = figure.change
+    if figure.suppressed or figure.measure.value is None:
+        return "", ""
+    if change is None or change.p is None:
+        return "few", words("Too few answers in the days before to tell a change.")
+    previous = words.number(round(change.previous, 1))
+    if not change.real:
+        return "none", words("No clear change from the {days} days before ({previous}).", days=days, previous=previous)
+    if change.difference > 0:
+        return "higher", words("Higher than in the {days} days before ({previous}).", days=days, previous=previous)
+    return "lower", words("Lower than in the {days} days before ({previous}).", days=days, previous=previous)

@@ -1,0 +1,1 @@
+"""Geometry of charts: numbers in, places in percent of the picture out. Templates draw it."""

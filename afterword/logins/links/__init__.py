@@ -1,0 +1,1 @@
+"""Links that work once: set-up, invitations, resets, changes of address."""

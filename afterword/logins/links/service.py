@@ -1,0 +1,69 @@
+"""Links that work once: made with a secret that is stored nowhere, read by GET, used up by POST."""
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import errors, ids
+from afterword.db import Database
+from afterword.logins.links import store
+from afterword.logins.links.store import Link
+
+LIFETIMES: Final = {
+    "setup": timedelta(hours=1),
+    "invitation": timedelta(hours=72),
+    "reset": timedelta(hours=1),
+    "address": timedelta(hours=1),
+}
+RESETS_PER_HOUR: Final = 3
+HOUR: Final = timedelta(hours=1)
+
+
+class LinkGone(errors.Gone):
+    """It was used, replaced by a newer one, or its time is over."""
+
+    code_default = "link_gone"
+
+
+async def make(db: Database, *, link: Link, now: datetime) -> str:
+    """The secret of a new link. Earlier ones for the same purpose of the same person stop to work."""
+    if link.purpose != "reset":
+        await store.delete_links(db, purpose=link.purpose, login_id=link.login_id, user_id=link.user_id)
+    secret = ids.secret()
+    expires = now + LIFETIMES[link.purpose]
+    await store.insert_link(db, digest=_digest(secret), link=link, now=now, expires_time=expires)
+    return secret
+
+
+async def read(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
+    """Raises LinkGone."""
+    found = await store.get_link(db, digest=_digest(secret), purpose=purpose, now=now)
+    return _required(found)
+
+
+async def use(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:
+    """Use the link up; it works again if the transaction is rolled back. Raises LinkGone."""
+    return _required(await store.delete_link(db, digest=_digest(secret), purpose=purpose, now=now))
+
+
+async def may_reset(db: Database, *, login_id: str, now: datetime) -> bool:
+    """Whether another mail may be sent: a stranger must not fill somebody's mailbox."""
+    return await store.count_links(db, purpose="reset", login_id=login_id, after=now - HOUR) < RESETS_PER_HOUR
+
+
+async def end_resets(db: Database, *, login_id: str) -> None:
+    await store.delete_links(db, purpose="reset", login_id=login_id)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    return await store.prune_links(db, now=now, limit=limit)
+
+
+def _required(link: Link | None) -> Link:
+    if link is None:
+        raise LinkGone("This link has been used already, a newer one has replaced it, or its time is over.")
+    return link
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

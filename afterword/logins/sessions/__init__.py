@@ -1,0 +1,1 @@
+"""Sessions of the console, one row each."""

@@ -1,0 +1,1 @@
+"""The scores of an application at one glance."""

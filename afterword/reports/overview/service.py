@@ -1,0 +1,108 @@
+"""The scores of an application over the last days, each with its trend and its change against the days before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Final
+
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.queries import ReportContext, ReportQuery
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+from afterword.questionnaires import store as questionnaires_store
+from afterword.reports import results
+
+SCORES: Final = ("nps", "csat", "ces")
+BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
+BINS: Final[Sequence[Bucket]] = ("day", "week", "month")
+DAILY_MAX: Final = 92  # days; a longer period begins with weeks
+FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """The figure of the days from `start` on."""
+
+    start: date
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    metric: str
+    figure: Figure
+    bins: Sequence[Bin]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """`bucket`: the bins of the trends; `is_coarse`: smaller ones would have had too few answers."""
+
+    period: Period
+    scores: Sequence[Score]
+    bucket: Bucket
+    is_coarse: bool
+    funnel: Sequence[tuple[str, Figure]]
+    questionnaires: int
+
+
+async def overview(
+    db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
+) -> Overview | None:
+    """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire."""
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=None,
+        application_ids=[application_id] if application_id else caller.application_ids,
+        limit=QUESTIONNAIRES_MAX,
+    )
+    if not owners:
+        return None
+    found = await results.context_of(db, organization_id=caller.organization_id, owners=owners)
+    context = replace(found, test=caller.test, protected=not caller.reads_answers)
+    metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
+    query = ReportQuery(
+        questionnaire_ids=tuple(owners),
+        metrics=metrics,
+        group_by=("bucket",),
+        bucket="day" if days <= DAILY_MAX else "week",
+        last_days=days,
+        compare="previous_period",
+    )
+    funnel = replace(query, metrics=tuple((stage, None) for stage in FUNNEL), group_by=(), bucket=None, compare="none")
+    stages = await results.run_query(db, query=funnel, context=context, now=now)
+    scores, chosen = await _scores(db, query, context, now=now) if metrics else ((), query)
+    return Overview(
+        period=stages.period,
+        scores=scores,
+        bucket=chosen.bucket or "day",
+        is_coarse=chosen.bucket != query.bucket,
+        funnel=tuple(zip(FUNNEL, stages.total, strict=True)),
+        questionnaires=len(owners),
+    )
+
+
+async def _scores(
+    db: Database, query: ReportQuery, context: ReportContext, *, now: datetime
+) -> tuple[Sequence[Score], ReportQuery]:
+    """The scores, with the query whose bins have answers enough."""
+    result = await results.run_query(db, query=query, context=context, now=now)
+    most = max(figure.measure.n for figure in result.total)
+    for bucket in BINS[BINS.index(query.bucket or "day") :]:
+        query = replace(query, bucket=bucket)
+        if most >= BIN_ANSWERS * len(periods.buckets(result.period, bucket)):
+            break
+    if query.bucket != result.parameters["bucket"]:
+        result = await results.run_query(db, query=query, context=context, now=now)
+    starts = periods.buckets(result.period, query.bucket)
+    return [
+        Score(
+            metric=metric,
+            figure=result.total[index],
+            bins=[Bin(start=start, figure=row.figures[index]) for start, row in zip(starts, result.rows, strict=True)],
+        )
+        for index, (metric, _) in enumerate(query.metrics)
+    ], query

@@ -1,0 +1,53 @@
+// Links and forms with data-swap="region" replace that region alone. Without this file they load the whole page.
+(() => {
+  "use strict";
+  let running = null;
+
+  const regionOf = (element) => document.getElementById(element.closest("[data-swap]").dataset.swap);
+
+  function load(url, options, region, push) {
+    if (running) running.abort();
+    const request = running = new XMLHttpRequest();
+    request.open(options.method, url);
+    request.responseType = "document"; // parsed without running scripts, and no sink of Trusted Types
+    if (options.body) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
+    region.setAttribute("aria-busy", "true");
+    request.onload = () => {
+      const page = request.response;
+      const fresh = page && page.getElementById(region.id);
+      if (!fresh) { location.assign(request.responseURL || url); return; }
+      const focused = document.activeElement, id = region.contains(focused) && focused.id;
+      region.replaceWith(fresh);
+      document.title = page.title;
+      const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
+      if (status && said) { status.textContent = said.textContent; status.hidden = said.hidden; }
+      const again = id && document.getElementById(id);
+      if (again) again.focus(); else if (options.focus) { fresh.tabIndex = -1; fresh.focus({ preventScroll: true }); }
+      if (push) history.pushState({ swap: region.id }, "", request.responseURL || url);
+    };
+    request.onerror = () => location.assign(url);
+    request.send(options.body || null);
+  }
+
+  addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    if (!link || !link.closest("[data-swap]") || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    if (link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
+    const region = regionOf(link);
+    if (!region) return;
+    event.preventDefault();
+    load(link.href, { method: "GET", focus: true }, region, true);
+  });
+
+  addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.closest("[data-swap]") || form.method !== "get") return;
+    const region = regionOf(form);
+    if (!region) return;
+    event.preventDefault();
+    const query = new URLSearchParams(new FormData(form, event.submitter));
+    load(`${form.action.split("?")[0]}?${query}`, { method: "GET" }, region, true);
+  });
+
+  addEventListener("popstate", () => location.reload());
+})();

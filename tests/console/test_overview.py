@@ -1,0 +1,73 @@
+"""The overview: figures with n and interval, honest where there is nothing, and the API's own."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from afterword import db
+from afterword.logins import hashing
+from afterword.logins import service as logins
+from afterword.organizations import service as organizations
+from tests.logins.conftest import EMAIL, PASSWORD, Office, browser_of, log_in
+from tests.reports.conftest import NPS, House
+from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+
+@pytest.fixture
+async def owner(house: House) -> House:
+    """The house with an owner who can log in."""
+    async with db.transaction(house.pool) as database:
+        now = database.clock.now()
+        user = await organizations.create_user(
+            database, organization_id=house.caller.organization_id, email=EMAIL, role="owner", now=now
+        )
+        login = await logins.add_login(database, email=EMAIL, password_hash=await hashing.hash_of(PASSWORD), now=now)
+        await logins.join(database, organization_id=house.caller.organization_id, user_id=user.user_id, login=login)
+    return house
+
+
+async def page_of(house: House, path: str = "/console") -> str:
+    async with browser_of(house.pool) as client:
+        await log_in(client)
+        response = await client.get(path)
+    assert 200 == response.status_code
+    return response.text
+
+
+async def test_without_a_questionnaire(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        assert "afterword seed" in (await client.get("/console")).text
+
+
+async def test_without_answers(owner: House) -> None:
+    assert "No answers in this period" in await page_of(owner)
+
+
+async def test_equal_to_the_api(owner: House) -> None:
+    async with db.connection(owner.pool) as database:
+        now = database.clock.now()
+    for number in range(40):
+        await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
+    for number in range(40):
+        await owner.respond({NPS: 3 if number % 4 else 10}, now=now - timedelta(days=31, hours=number))
+    shown = await page_of(owner, "/console?days=30")
+    report = await owner.template("nps", from_time=(now - timedelta(days=30)).isoformat(), to_time=now.isoformat())
+    figure = report["total"][0]
+    found = re.search(
+        r"NPS (?:\u2068)?([\d.-]+)(?:\u2069)? \((?:\u2068)?([\d.-]+)(?:\u2069)? to (?:\u2068)?([\d.-]+)", shown
+    )
+    assert found is not None
+    low, high = figure["interval"]["low"], figure["interval"]["high"]
+    assert [figure["value"], low, high] == pytest.approx([float(each) for each in found.groups()], abs=0.06)
+    assert "40 answers" in shown
+    assert "Higher than in the 30 days before" in shown
+    assert "No clear change" not in shown
+
+
+@pytest.mark.parametrize(
+    "query", ["?days=abc", "?days=99999999999999999999", "?application=nobody", "?application=" + "0" * 22]
+)
+async def test_any_query(owner: House, query: str) -> None:
+    assert "Overview" in await page_of(owner, f"/console{query}")

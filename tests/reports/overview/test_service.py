@@ -1,0 +1,66 @@
+"""The overview's figures are those of the ordinary reports, for the same questionnaires and days."""
+
+from datetime import timedelta
+from typing import Any
+
+from afterword import db
+from afterword.reports.overview import service
+from afterword.reports.overview.service import Overview
+from tests.reports.conftest import CSAT, NPS, House
+from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+
+async def overview(house: House, **given: Any) -> Overview | None:
+    async with db.connection(house.pool) as database:
+        asked: dict[str, Any] = {
+            "caller": house.caller,
+            "application_id": None,
+            "days": 30,
+            "now": database.clock.now(),
+            **given,
+        }
+        return await service.overview(database, **asked)
+
+
+async def test_other_application(house: House) -> None:
+    assert await overview(house, application_id="0" * 22) is None
+
+
+async def test_without_answers(house: House) -> None:
+    found = await overview(house)
+    assert found is not None
+    assert ["nps", "csat", "ces"] == [score.metric for score in found.scores]
+    assert {0} == {score.figure.measure.n for score in found.scores}
+    assert "month" == found.bucket
+
+
+async def test_equal_to_the_reports(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(60):
+        answers = {NPS: 10 if number % 3 else 2, CSAT: 1 + number % 5}
+        await house.respond(answers, now=now - timedelta(days=number, minutes=1))
+    found = await overview(house)
+    assert found is not None
+    nps = found.scores[0]
+    times = {"from_time": (now - timedelta(days=30)).isoformat(), "to_time": now.isoformat()}
+    report = await house.template("trend", metric="nps", bucket=found.bucket, compare="previous_period", **times)
+    total, measure = report["total"][0], nps.figure.measure
+    assert total["n"] == measure.n
+    assert measure.value is not None
+    assert total["value"] == round(measure.value, 2)
+    assert nps.figure.change is not None
+    assert total["change"]["difference"] == round(nps.figure.change.difference, 2)
+    assert [row["figures"][0]["n"] for row in report["rows"]] == [each.figure.measure.n for each in nps.bins]
+    assert ("month", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for weeks
+    assert dict(found.funnel)["sent"].measure.n == dict(found.funnel)["completed"].measure.n == 30
+
+
+async def test_bins_of_days_where_there_are_enough(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(90):
+        await house.respond({NPS: 9}, now=now - timedelta(minutes=number))
+    found = await overview(house, days=1)
+    assert found is not None
+    assert ("day", False) == (found.bucket, found.is_coarse)
