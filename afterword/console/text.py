@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from datetime import datetime
 from typing import Final
 from zoneinfo import available_timezones
 
@@ -9,6 +10,7 @@ from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
 SLUG_CHARACTERS_MAX: Final = 40
+DAYS_MIN: Final = 2  # below it a distance is told in hours
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
@@ -47,3 +49,18 @@ def change_word(words: Texts, figure: Figure, *, days: int) -> tuple[str, str]:
     if change.difference > 0:
         return "higher", words("Higher than in the {days} days before ({previous}).", days=days, previous=previous)
     return "lower", words("Lower than in the {days} days before ({previous}).", days=days, previous=previous)
+
+
+def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) -> str:
+    """The due time with the distance from now: hours within two days, else days."""
+    if due is None:
+        return ""
+    seconds = (due - now).total_seconds()
+    hours, days = int(abs(seconds) // 3_600), int(abs(seconds) // 86_400)
+    distance = (
+        words.plural("{n} day", "{n} days", days) if days >= DAYS_MIN else words.plural("{n} hour", "{n} hours", hours)
+    )
+    moment = words.moment(due, time_zone=zone)
+    if seconds < 0:
+        return words("overdue for {distance} ({moment})", distance=distance, moment=moment)
+    return words("due in {distance} ({moment})", distance=distance, moment=moment)

@@ -1693,6 +1693,8 @@ CREATE INDEX alert_comment_list ON alert_comment USING btree (organization_id, a
 
 CREATE INDEX alert_instance_assigned ON alert_instance USING btree (organization_id, assigned_user_id) WHERE (assigned_user_id IS NOT NULL);
 
+CREATE INDEX alert_instance_due ON alert_instance USING btree (organization_id, COALESCE(due_time, '9999-01-01 00:00:00+00'::timestamp with time zone), alert_instance_id) WHERE (resolved_time IS NULL);
+
 CREATE INDEX alert_instance_list ON alert_instance USING btree (organization_id, created_time DESC, alert_instance_id);
 
 CREATE INDEX alert_instance_of_alert ON alert_instance USING btree (organization_id, alert_id, created_time DESC, alert_instance_id);

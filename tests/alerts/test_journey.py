@@ -78,7 +78,7 @@ async def test_from_rule_to_notice(desk: Desk, database_url: str) -> None:
     assert "New alert: Unhappy people" == notice["Subject"]
     body = notice.get_body(("plain",))
     assert body is not None
-    assert f"{desk.house.site.public_url}/v3.2/alert/instance/{case['alert_instance_id']}" in body.get_content()
+    assert f"{desk.house.site.public_url}/console/cases/{case['alert_instance_id']}" in body.get_content()
     assert ANN not in body.get_content()
     instance = await desk.api.get(f"/q/instance/{case['instance_id']}")
     assert instance["processed_time"] is not None

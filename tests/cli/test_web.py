@@ -8,6 +8,7 @@ import pytest
 from afterword import db, errors
 from afterword.cli import web
 from afterword.cli.context import Context
+from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.settings import Settings
@@ -19,14 +20,14 @@ async def test_headers_of_proxies_are_read_where_proxies_are_named(
     pool: db.Pool, proxies: str, *, is_read: bool
 ) -> None:
     chosen = Settings(trusted_proxies=proxies, port=8123)
-    config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks())
+    config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen())
     assert (is_read, proxies, 8123) == (config.proxy_headers, config.forwarded_allow_ips, config.port)
     assert (False, False) == (config.server_header, config.access_log)
 
 
 async def test_listed_origins_may_call(pool: db.Pool) -> None:
     chosen = Settings(cors_origins="https://shop.example, https://portal.example")
-    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks()).app
+    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
         for origin, allowed in (("https://portal.example", "https://portal.example"), ("https://evil.example", None)):
             response = await client.get("/v3.2/channel", headers={"Origin": origin})
@@ -43,5 +44,5 @@ async def test_uses_that_cannot_be_written_are_lost(
     monkeypatch.setattr(tokens, "note_use", fail)
     ticks = Ticks()
     ticks.note(house.caller, now=pool.clock.now())
-    await web._write(pool, ticks)
+    await web._write(pool, ticks, Seen())
     assert {} == ticks.take()

@@ -84,14 +84,14 @@ class TestSend:
         assert (SENDER, "New alert: Unhappy people") == (mail.sender, message["Subject"])
         assert "Demo <survey@shop.example>" == message["From"]
         [case] = await due.cases()
-        link = f"{due.house.site.public_url}/v3.2/alert/instance/{case['alert_instance_id']}"
+        link = f"{due.house.site.public_url}/console/cases/{case['alert_instance_id']}"
         for kind in ("plain", "html"):
             part = message.get_body((kind,))
             assert part is not None
             text = html.unescape(part.get_content())
             assert link in text
             assert "Severity: high" in text
-            assert "href=" not in text
+            assert ("html" == kind) == (f'href="{link}"' in text)
             assert f"PUT {due.house.site.api('/notification/subscription')}" in text.replace("\u2068", "")
             assert not [word for word in (str(case["responder_id"]), due.house.token, "matched") if word in text]
         assert "sent" == await states(due)

@@ -72,7 +72,9 @@ async def count_links(  # any tenant: a login belongs to a person
     )
 
 
-async def prune_links(db: Database, *, now: datetime, limit: int) -> int:
+async def prune_links(  # any tenant: what has ended goes
+    db: Database, *, now: datetime, limit: int
+) -> int:
     return await db.execute(
         """delete from login_link where digest in (
              select digest from login_link where expires_time < $1 order by expires_time limit $2)""",

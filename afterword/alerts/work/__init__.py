@@ -1,0 +1,1 @@
+"""Cases as agents work through them, with names in place of ids."""

@@ -1,0 +1,133 @@
+"""SQL of the cases that agents work through: by due time, with the names that a person reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, LiteralString
+
+from afterword.db import Database
+
+CLOSED_DAYS: Final = 90  # of the tab of closed cases
+NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkItem:
+    """A case with the title of its alert, the name of its status and its owner, and an address of the person."""
+
+    alert_instance_id: str
+    instance_id: str | None
+    responder_id: str | None
+    alert_title: str
+    questionnaire_name: str | None
+    status_id: int
+    status_title: str
+    severity: str
+    assigned_user_id: str | None
+    owner_name: str | None
+    person: str | None
+    occurrences: int
+    comments_count: int
+    due_time: datetime | None
+    resolved_time: datetime | None
+    created_time: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A comment with the name of its author."""
+
+    comment_id: str
+    author_name: str | None
+    body: str
+    created_time: datetime
+
+
+_WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.responder_id, a.title as alert_title,
+    q.display_name as questionnaire_name, c.status_id, t.title as status_title, c.severity, c.assigned_user_id,
+    coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as owner_name,
+    (select r.identifier from responder_address r
+     where r.organization_id = c.organization_id and r.responder_id = c.responder_id
+     order by r.channel_id limit 1) as person,
+    c.occurrences, c.comments_count, c.due_time, c.resolved_time, c.created_time, c.version
+  from alert_instance c
+    join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
+    join alert_status t on t.organization_id = c.organization_id and t.status_id = c.status_id
+    left join questionnaire q on q.organization_id = c.organization_id and q.questionnaire_id = c.questionnaire_id
+    left join organization_user u on u.organization_id = c.organization_id and u.user_id = c.assigned_user_id
+  where c.organization_id = $1 and not $3::boolean
+    and (cardinality($2::text[]) = 0 or a.application_id = any($2))"""
+# Cases without a due time come last, as if they were due then.
+_DUE: Final[LiteralString] = "coalesce(c.due_time, timestamptz '9999-01-01 00:00:00+00')"
+
+
+async def list_work(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    tab: str,
+    user_id: str | None,
+    now: datetime,
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> list[WorkItem]:
+    """Open cases, the longest due first, behind the key `after`; `tab`: overdue, mine, unassigned, or any other: all.
+
+    The key is the due time, NEVER for none, and the id.
+    """
+    due, key = after or (datetime.min.replace(tzinfo=UTC), "")
+    rows = await db.fetch(
+        f"""{_WORK} and c.resolved_time is null and case $4
+             when 'overdue' then c.due_time < $5 when 'mine' then c.assigned_user_id = $6
+             when 'unassigned' then c.assigned_user_id is null else true end
+             and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8)
+           order by {_DUE}, c.alert_instance_id limit $9""",
+        *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit),
+    )
+    return [WorkItem(**row) for row in rows]
+
+
+async def list_closed(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    before: datetime,
+    since: datetime,
+    limit: int,
+) -> list[WorkItem]:
+    """Cases that were closed from `since` on, the newest first."""
+    rows = await db.fetch(
+        f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5
+           order by c.resolved_time desc, c.alert_instance_id limit $6""",
+        *(organization_id, list(application_ids), test_only, before, since, limit),
+    )
+    return [WorkItem(**row) for row in rows]
+
+
+async def get_work(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, alert_instance_id: str
+) -> WorkItem | None:
+    row = await db.fetch_row(
+        f"{_WORK} and c.alert_instance_id = $4",
+        *(organization_id, list(application_ids), test_only, alert_instance_id),
+    )
+    return WorkItem(**row) if row else None
+
+
+async def list_notes(db: Database, *, organization_id: str, alert_instance_id: str, limit: int) -> list[Note]:
+    """The newest comments, the oldest of them first."""
+    rows = await db.fetch(
+        """select c.comment_id, c.body, c.created_time,
+             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as author_name
+           from alert_comment c
+             left join organization_user u on u.organization_id = c.organization_id and u.user_id = c.user_id
+           where c.organization_id = $1 and c.alert_instance_id = $2
+           order by c.created_time desc, c.comment_id limit $3""",
+        *(organization_id, alert_instance_id, limit),
+    )
+    return [Note(**row) for row in reversed(rows)]

@@ -1,0 +1,72 @@
+"""The answers of a response as a person reads them: question, answer in words, score."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from afterword import errors
+from afterword.core.answers import values
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.questions import localized
+from afterword.core.text import locales
+from afterword.db import Database
+from afterword.instances import service
+from afterword.instances.answers import store as answers_store
+from afterword.instances.store import Instance
+from afterword.questionnaires import store as questionnaires_store
+
+TEXTS = frozenset({"text", "contact"})
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """`direction` is that of the response's language, in which people write."""
+
+    title: str
+    text: str
+    is_comment: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResponse:
+    instance: Instance
+    answers: list[ShownAnswer]
+    locale: str
+    direction: str
+    submitted_time: datetime | None
+
+
+async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> ShownResponse | None:
+    """The response, its questions in order; None where it is gone or not the caller's to read."""
+    if not caller.reads_answers:
+        return None
+    try:
+        instance = await service.get(db, caller=caller, instance_id=instance_id)
+    except errors.NotFound:
+        return None
+    version = await questionnaires_store.get_version(
+        db, organization_id=instance.organization_id, version_id=instance.version_id
+    )
+    stored = await answers_store.list_answers(db, organization_id=instance.organization_id, instance_id=instance_id)
+    given = {answer.question_id: answer for answer in stored if not answer.provisional}
+    shown: list[ShownAnswer] = []
+    for question in version.definition.questions():
+        answer = given.get(question.question_id)
+        if answer is None:
+            continue
+        asked = localized(question, instance.locale)
+        text = values.label(asked, answer.value, instance.locale) or _plain(answer.value)
+        if answer.other_text:
+            text = f"{text}: {answer.other_text}"
+        shown.append(ShownAnswer(asked.title, text, question.type in TEXTS))
+    return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.submitted_time)
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case list():
+            return ", ".join(map(str, value))
+        case dict():
+            return ", ".join(f"{name}: {each}" for name, each in value.items())
+        case _:
+            return str(value)

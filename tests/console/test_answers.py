@@ -1,0 +1,28 @@
+"""Answers in words: choices by their labels, in the language of the response, and nothing for who may not read them."""
+
+from dataclasses import replace
+
+from afterword import db
+from afterword.console.answers import answers_of
+from tests.reports.conftest import CHOICE, MANY, MATRIX, NPS, ROW, TEXT, House
+from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+
+async def test_in_words(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    given = {NPS: 3, CHOICE: 2, MANY: [1, 3], MATRIX: {ROW: 1}, TEXT: "Late again."}
+    instance = await house.respond(given, now=now)
+    async with db.connection(house.pool) as database:
+        shown = await answers_of(database, caller=house.caller, instance_id=instance.instance_id)
+        reporting = replace(house.caller, scopes=frozenset({"Alert Instance.Read"}))
+        assert await answers_of(database, caller=reporting, instance_id=instance.instance_id) is None
+        assert await answers_of(database, caller=house.caller, instance_id="0" * 22) is None
+    assert shown is not None
+    assert [
+        ("How likely?", "3", False),
+        ("Which?", "Choice 2", False),
+        ("Which all?", "Choice 1, Choice 3", False),
+        ("Each", "Food: Choice 1", False),
+        ("Why?", "Late again.", True),
+    ] == [(one.title, one.text, one.is_comment) for one in shown.answers]
