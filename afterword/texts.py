@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.core import UnknownLocaleError
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_time
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -52,7 +52,9 @@ class Texts:
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         """Day and time of day."""
-        return format_datetime(time.astimezone(ZoneInfo(time_zone)), format="medium", locale=self._locale)
+        local = time.astimezone(ZoneInfo(time_zone))
+        day = format_date(local, format="medium", locale=self._locale)
+        return f"{day}, {format_time(local, format='short', locale=self._locale)}"
 
     def day(self, day: str) -> str:
         return format_date(date.fromisoformat(day), format="long", locale=self._locale)

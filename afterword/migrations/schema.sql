@@ -1833,6 +1833,8 @@ CREATE UNIQUE INDEX questionnaire_instance_reference ON questionnaire_instance U
 
 CREATE INDEX questionnaire_instance_responder ON questionnaire_instance USING btree (organization_id, responder_id);
 
+CREATE INDEX questionnaire_instance_responses ON questionnaire_instance USING btree (organization_id, submitted_time DESC, instance_id) WHERE ((submitted_time IS NOT NULL) AND (deleted_time IS NULL) AND (NOT test));
+
 CREATE INDEX questionnaire_instance_short ON questionnaire_instance USING btree (short_code);
 
 CREATE INDEX questionnaire_instance_test ON questionnaire_instance USING btree (organization_id, questionnaire_id) WHERE test;

@@ -1,6 +1,7 @@
 """The order of the work: the longest due first, cases without a due time last; closed ones the newest first."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from afterword import db
 from afterword.alerts.work import store
@@ -31,13 +32,13 @@ async def test_closed(desk: Desk) -> None:
     await desk.execute("update alert_instance set resolved_time = $1", now)
     assert [] == await listed(desk)
     async with db.connection(desk.pool) as database:
-        given = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5}
+        given: dict[str, Any] = {**desk.house.caller.reach, "since": now - timedelta(days=1), "limit": 5}
         found = await store.list_closed(database, **given, before=now + timedelta(seconds=1))
         assert [case["alert_instance_id"]] == [one.alert_instance_id for one in found]
         assert [] == await store.list_closed(database, **given, before=now)
 
 
-async def listed(desk: Desk, *, tab: str = "open", after: tuple[object, str] | None = None) -> list[WorkItem]:
+async def listed(desk: Desk, *, tab: str = "open", after: tuple[datetime, str] | None = None) -> list[WorkItem]:
     async with db.connection(desk.pool) as database:
         return await store.list_work(
             database,
@@ -45,6 +46,6 @@ async def listed(desk: Desk, *, tab: str = "open", after: tuple[object, str] | N
             tab=tab,
             user_id=None,
             now=database.clock.now(),
-            after=after,  # pyright: ignore[reportArgumentType]
+            after=after,
             limit=10,
         )

@@ -1,0 +1,1 @@
+"""Responses of all questionnaires, as people read them."""

@@ -1,0 +1,144 @@
+"""SQL of responses: those of all questionnaires, the newest first, each with its score, its words and its person."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.db import Database, Row
+
+FOUND_MAX: Final = 1_000  # counted of a tab; of more it says that there are more
+_COUNTED: Final[LiteralString] = "1001"  # the same in SQL, and one more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedQuestions:
+    """The questions that a list of responses shows and filters by.
+
+    `scores` are those with a score, in the order in which one is shown; `unhappy_max` the highest answer of a detractor
+    to each; `texts` those in people's own words.
+    """
+
+    scores: Sequence[str]
+    unhappy_max: Sequence[int]
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """`tab`: comment, unhappy, or any other: all."""
+
+    tab: str
+    questionnaire_id: str | None
+    from_time: datetime
+    to_time: datetime
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseRow:
+    """`score`: the question and its answer; `person`: an address; `case_id`: the open case."""
+
+    instance_id: str
+    questionnaire_id: str
+    questionnaire_name: str
+    submitted_time: datetime
+    locale: str
+    channel_id: int | None
+    responder_id: str | None
+    person: str | None
+    external_reference: str | None
+    score: tuple[str, int] | None
+    comment: str | None
+    tags: list[str]
+    case_id: str | None
+
+
+_GIVEN: Final[LiteralString] = """from answer a where a.organization_id = i.organization_id
+    and a.instance_id = i.instance_id and not a.provisional"""
+_CHOSEN: Final[LiteralString] = f"""from questionnaire_instance i
+    join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+  where i.organization_id = $1 and i.submitted_time is not null and i.deleted_time is null and not i.test
+    and not $3::boolean and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
+    and ($4::text is null or i.questionnaire_id = $4) and i.submitted_time >= $5 and i.submitted_time < $6
+    and ($7::text is null or exists (
+      select from instance_tag t where t.organization_id = i.organization_id and t.instance_id = i.instance_id
+        and t.tag = $7))
+    and case $8::text
+      when 'comment' then exists (select {_GIVEN} and a.question_id = any($9::text[]))
+      when 'unhappy' then exists (
+        select from unnest($10::text[], $11::integer[]) as s (question_id, most) join answer a
+          on a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = s.question_id
+        where not a.provisional and jsonb_typeof(a.value) = 'number' and a.value::integer <= s.most)
+      else true end"""
+
+
+async def list_responses(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    asked: ListedQuestions,
+    chosen: Filter,
+    after: str,
+    limit: int,
+) -> list[ResponseRow]:
+    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`."""
+    upto: LiteralString = "i.submitted_time <= $6 and (i.submitted_time, $12::text) < ($6, i.instance_id)"
+    rows = await db.fetch(
+        f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.submitted_time, i.locale,
+             i.channel_id, i.responder_id,
+             (select r.identifier from responder_address r
+              where r.organization_id = i.organization_id and r.responder_id = i.responder_id
+              order by r.channel_id limit 1) as person,
+             (select m.external_reference from queue_item m
+              where m.organization_id = i.organization_id and m.item_id = i.item_id) as external_reference,
+             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($10)
+                and jsonb_typeof(a.value) = 'number'
+              order by array_position($10, a.question_id::text) limit 1) as score,
+             (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($9)
+              order by array_position($9, a.question_id::text) limit 1) as comment,
+             array(select t.tag from instance_tag t
+                   where t.organization_id = i.organization_id and t.instance_id = i.instance_id
+                   order by t.tag limit 20) as tags,
+             (select c.alert_instance_id from alert_instance c
+              where c.organization_id = i.organization_id and c.instance_id = i.instance_id and c.resolved_time is null
+              order by c.created_time desc limit 1) as case_id
+           {_CHOSEN.replace("i.submitted_time < $6", upto)}
+           order by i.submitted_time desc, i.instance_id limit $13""",
+        *(organization_id, list(application_ids), test_only),
+        *_values(asked, chosen),
+        *(after, limit),
+    )
+    return [_row(row) for row in rows]
+
+
+async def count_responses(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    asked: ListedQuestions,
+    chosen: Filter,
+) -> int:
+    """FOUND_MAX + 1 where there are more than FOUND_MAX."""
+    return await db.fetch_value(
+        f"select count(*) from (select 1 {_CHOSEN} limit {_COUNTED}) found",
+        *(organization_id, list(application_ids), test_only),
+        *_values(asked, chosen),
+    )
+
+
+def _row(row: Row) -> ResponseRow:
+    values: dict[str, Any] = dict(row)
+    pair: Sequence[str] | None = values.pop("score")
+    return ResponseRow(**values, score=(pair[0], int(float(pair[1]))) if pair else None)
+
+
+def _values(asked: ListedQuestions, chosen: Filter) -> tuple[Any, ...]:
+    return (
+        *(chosen.questionnaire_id, chosen.from_time, chosen.to_time, chosen.tag, chosen.tab),
+        *(list(asked.texts), list(asked.scores), list(asked.unhappy_max)),
+    )
