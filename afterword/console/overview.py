@@ -25,6 +25,7 @@ APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
+PARTS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 STAGES: Final[Mapping[str, str]] = {
     "sent": "Sent",
     "delivered": "Delivered",
@@ -116,10 +117,10 @@ def _parts(parts: Mapping[str, int], n: int) -> Sequence[dict[str, Any]]:
     """The shares of detractors, passives and promoters, with the place where each begins, in percent."""
     found: list[dict[str, Any]] = []
     start = 0.0
-    for name in ("detractor", "passive", "promoter"):
+    for name in PARTS:
         count = parts.get(name, 0) if name != "passive" else n - parts.get("detractor", 0) - parts.get("promoter", 0)
         share = round(100 * count / n, 2) if n else 0.0
-        found.append({"name": name, "count": count, "start": start, "share": share})
+        found.append({"name": name, "text": PARTS[name], "count": count, "start": start, "share": share})
         start = round(start + share, 2)
     return found
 

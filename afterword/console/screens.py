@@ -14,15 +14,17 @@ from starlette.responses import Response
 
 from afterword import db, errors
 from afterword.core.organizations.access import Caller
+from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
-from afterword.texts import Texts, accepted, texts
+from afterword.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.web import html, public, static
 from afterword.web.routing import Pages
 
 DOMAIN: Final = "console"  # of the texts
+LANGUAGES: Final = (SOURCE_LANGUAGE, "el")  # those with a catalogue of it
 HOME: Final = "/console"
 LOGIN: Final = "/console/login"
 WRONG_STATUS: Final = 400
@@ -90,7 +92,7 @@ class Guest:
 
     @cached_property
     def words(self) -> Texts:
-        return texts(DOMAIN, accepted(self.request.headers.get("accept-language", "")))
+        return texts(DOMAIN, accepted(self.request))
 
     @property
     def source(self) -> sessions.Source:
@@ -140,7 +142,7 @@ class Visit(Guest):
     @cached_property
     def words(self) -> Texts:
         own = self.session.user_locale
-        return texts(DOMAIN, own or accepted(self.request.headers.get("accept-language", "")))
+        return texts(DOMAIN, locales.match(own, LANGUAGES, SOURCE_LANGUAGE) if own else accepted(self.request))
 
     @property
     def zone(self) -> str:
@@ -260,6 +262,10 @@ def read_form(body: bytes) -> Form:
             raise errors.TooLarge(f"A field may have {VALUE_CHARACTERS_MAX:,} characters.")
         values.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\x00", ""))
     return Form(values)
+
+
+def accepted(request: Request) -> str:
+    return locales.accepted(request.headers.get("accept-language", ""), LANGUAGES, SOURCE_LANGUAGE)
 
 
 def login_address(request: Request) -> str:

@@ -24,7 +24,6 @@ from afterword.organizations import store as organizations_store
 from afterword.organizations.users import api as users_api
 from afterword.organizations.users import service as users
 from afterword.organizations.users import store as users_store
-from afterword.texts import LANGUAGES
 from afterword.web import fields, html
 
 ACCOUNT: Final = "/console/settings/account"
@@ -37,6 +36,7 @@ ROLES: Final = (
     ("agent", "Agent", "Reads responses and works on cases."),
 )
 LISTED_MAX: Final = 200
+LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
 USERS: Final = fields.listing_of(users_api.User)
 APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 
@@ -61,7 +61,7 @@ async def save_account(visit: Visit) -> Response:
     form = visit.form
     changes = {
         "display_name": form.text("display_name") or None,
-        "locale": form.text("locale") if form.text("locale") in LANGUAGES else None,
+        "locale": form.text("locale") if form.text("locale") in screens.LANGUAGES else None,
     }
     try:
         async with visit.write() as db:
@@ -321,7 +321,7 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         ],
         memberships=memberships,
         codes=codes,
-        languages=[("", visit.words("As the browser says")), *((each, each) for each in LANGUAGES)],
+        languages=[("", visit.words("As the browser says")), *LANGUAGES.items()],
         refusal=refusal,
     )
 

@@ -1,0 +1,57 @@
+"""The console's texts: every one that a screen shows is in the Greek catalogue, with the same blanks to fill."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+from afterword import texts
+from afterword.console import cases, entry, overview, responses, screens, settings
+
+SOURCE = Path(texts.__file__).parent
+CALL = re.compile(r'\bt\("([^"]+)"')
+PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
+BLANKS = re.compile(r"\{\w+\}")
+TABLES = (
+    screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, responses.TABS, responses.CHANNELS,
+    responses.BANDS,
+)  # fmt: skip
+
+
+def shown() -> set[str]:
+    """The texts that templates and screens ask for."""
+    found: set[str] = set()
+    for path in (SOURCE / "templates/console").rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
+    for path in (SOURCE / "console").glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(call, ast.Call):
+                continue
+            name = ast.unparse(call.func)
+            if name.rpartition(".")[2] == "words" or name.endswith("words.plural"):
+                found |= {
+                    one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                }
+    found |= {text for table in TABLES for text in table.values()}
+    found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
+    return (found | {entry.WRONG}) - {""}
+
+
+@pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_complete(language: str) -> None:
+    with (texts.LOCALE_FOLDER / language / "LC_MESSAGES/console.po").open("rb") as file:
+        entries = [one for one in read_po(file, locale=language) if one.id]
+    catalogue = {text for one in entries for text in _all(one.id)}
+    assert set() == shown() - catalogue
+    assert set() == catalogue - shown()
+    for one in entries:
+        for said in _all(one.string):
+            assert said, one.id
+            assert set(BLANKS.findall(_all(one.id)[0])) == set(BLANKS.findall(said)), one.id
+
+
+def _all(texts: object) -> list[str]:
+    return [str(text) for text in texts] if isinstance(texts, list | tuple) else [str(texts)]
