@@ -20,6 +20,7 @@ import httpx2
 from afterword import db
 from afterword.cli import CommandError, context, serve
 from afterword.cli.seed import Seeded, seed
+from afterword.cli.setup import first_owner_url
 from afterword.core.wire.site import Site
 from afterword.settings import Settings
 from afterword.web.loopback import url_with_key
@@ -46,11 +47,13 @@ async def demo(*, once: bool = False) -> None:
             chosen = replace(chosen, database_url=None, port=_free_port(), public_url="", data_dir=folder)
         chosen = replace(chosen, smtp_url=None, log_level="warning", log_format="text")
         began = time.perf_counter()
-        async with _everything(chosen, stop) as (seeded, site):
+        async with _everything(chosen, stop) as (seeded, site, owner_url):
             async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
                 await _Journey(seeded, site, client, began=began).make(to_the_end=once)
             if not once:
                 print(_INVITATION.format(url=url_with_key(site, "outbox")), flush=True)
+                if owner_url is not None:
+                    print(_OWNER.format(url=owner_url), flush=True)
                 await stop.wait()
     if not once:
         print(ended(chosen))
@@ -63,18 +66,20 @@ def ended(chosen: Settings) -> str:
     return f"Ended. The data stays {stored}: afterword demo and afterword serve go on with it."
 
 
+_OWNER: Final = """Make yourself the owner of the shop and look at its console, within an hour: {url}"""
 _INVITATION: Final = """
 Open the answer link in a browser, or look at all captured mails: {url}
 Everything stays up until Ctrl-C."""
 
 
 @asynccontextmanager
-async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site], None]:
+async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site, str | None], None]:
     async with context.open_context(chosen, join=False, create=True) as opened:
         async with await db.open_pool(opened.database_url, size_max=1) as pool:
             seeded = await seed(pool, opened.site)
+        owner_url = await first_owner_url(opened)
         async with serve.running(opened, stop):
-            yield seeded, opened.site
+            yield seeded, opened.site, owner_url
 
 
 @dataclass

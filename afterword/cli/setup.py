@@ -2,7 +2,7 @@
 
 from afterword import db
 from afterword.cli import CommandError
-from afterword.cli.context import OrganizationDomain, open_pool
+from afterword.cli.context import Context, OrganizationDomain, open_pool
 from afterword.core.wire.site import Site
 from afterword.logins import store
 from afterword.logins.links import service as links
@@ -17,6 +17,15 @@ async def setup(*, organization: OrganizationDomain = None) -> None:
     if url is None:
         raise CommandError("There is an owner already. Owners invite others in the console, under Settings.")
     print(f"Open this link within an hour. It works once:\n{url}")
+
+
+async def first_owner_url(opened: Context) -> str | None:
+    """The link where nobody can log in yet; None where somebody can, or organizations are several."""
+    async with await db.open_pool(opened.database_url, size_max=1) as pool:
+        try:
+            return await setup_url(pool, opened.site)
+        except CommandError:
+            return None
 
 
 async def setup_url(pool: db.Pool, site: Site, *, domain: str | None = None) -> str | None:

@@ -45,6 +45,7 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "high": "High severity",
     "critical": "Critical",
 }
+SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 USERS: Final = fields.listing_of(users_api.User)
 
@@ -167,12 +168,18 @@ def _row(visit: Visit, item: WorkItem) -> dict[str, Any]:
     return {
         "url": f"{CASES}/{item.alert_instance_id}",
         "item": item,
+        "status": _status(visit, item.status_id, item.status_title),
         "severity": words(SEVERITIES[item.severity]),
         "due": due_text(words, item.due_time, now=visit.now, zone=visit.zone) if item.resolved_time is None else "",
         "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
         "opened": words.moment(item.created_time, time_zone=visit.zone),
         "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
     }
+
+
+def _status(visit: Visit, status_id: int, title: str) -> str:
+    """A status of the product in the reader's language, one of the organization's own as it is."""
+    return visit.words(SYSTEM_STATUSES[status_id]) if status_id in SYSTEM_STATUSES else title
 
 
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
@@ -207,7 +214,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             }
             for one in notes
         ],
-        statuses=[(each.status_id, visit.words(each.title)) for each in statuses.items],
+        statuses=[(each.status_id, _status(visit, each.status_id, each.title)) for each in statuses.items],
         users=_owners(users.items),
         typed=visit.form.text("body"),
         chosen={

@@ -1,4 +1,4 @@
-// Keys: "/" searches, "g" and a letter goes to a section, "j" and "k" move in a list, "?" lists them.
+// Keys: "g" and a letter goes to a section, "j" and "k" move in a list, "?" lists them.
 (() => {
   "use strict";
   let waits = false;
@@ -26,11 +26,6 @@
       case "g": waits = true; setTimeout(() => { waits = false; }, 1500); break;
       case "j": move(1); break;
       case "k": move(-1); break;
-      case "/": {
-        const search = document.querySelector("input[type=search]");
-        if (search) { event.preventDefault(); search.focus(); }
-        break;
-      }
       case "?": document.getElementById("keys").showModal(); break;
       default:
     }
