@@ -44,6 +44,7 @@ from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
+from afterword.responses import api as responses_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
@@ -121,6 +122,7 @@ def api_routes() -> list[Routes]:
         visuals_api.routes,
         metadata_api.routes,
         instances_api.routes,
+        responses_api.routes,
         queue_api.routes,
         batches_api.routes,
         imports_api.routes,

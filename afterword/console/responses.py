@@ -168,7 +168,7 @@ async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
         to_time=visit.now,
         tag=choice.tag or None,
     )
-    given: dict[str, Any] = {**reach, "asked": questions.asked}
+    given: dict[str, Any] = {**reach, "questions": questions.listed}
     counts = {tab: await store.count_responses(db, **given, chosen=replace(chosen, tab=tab)) for tab in TABS}
     behind = replace(chosen, to_time=_moment(time) or visit.now)
     rows = await store.list_responses(db, **given, chosen=behind, after=key, limit=ROWS + 1)

@@ -18,9 +18,9 @@ QUESTIONNAIRES_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """`asked` for the store; the type and the highest answer of each question with a score."""
+    """`listed` for the store; the type and the highest answer of each question with a score."""
 
-    asked: ListedQuestions
+    listed: ListedQuestions
     types: Mapping[str, str]
     highest: Mapping[str, int]
 
@@ -48,7 +48,7 @@ async def questions_of(db: Database, *, caller: Caller, questionnaire_id: str | 
     fixed = {kind: TYPES[kind].scale for kind in SCORES}
     lowest = {kind: segment[2] for kind in SCORES for segment in TYPES[kind].segments if segment[0] in UNHAPPY}
     return Questions(
-        asked=ListedQuestions(
+        listed=ListedQuestions(
             scores=[id_ for _, id_, _, _ in scored],
             unhappy_max=[lowest.get(kind, -1) for _, _, kind, _ in scored],
             texts=sorted(id_ for id_, kind, _, _ in found if kind == "text"),

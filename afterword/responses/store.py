@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, LiteralString
 
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
+EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 1_000  # counted of a tab; of more it says that there are more
 _COUNTED: Final[LiteralString] = "1001"  # the same in SQL, and one more
 
@@ -60,7 +62,8 @@ _CHOSEN: Final[LiteralString] = f"""from questionnaire_instance i
     join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
   where i.organization_id = $1 and i.submitted_time is not null and i.deleted_time is null and not i.test
     and not $3::boolean and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
-    and ($4::text is null or i.questionnaire_id = $4) and i.submitted_time >= $5 and i.submitted_time < $6
+    and ($4::text is null or i.questionnaire_id = $4) and i.submitted_time >= $5 and i.submitted_time <= $6
+    and (i.submitted_time, $12::text) < ($6, i.instance_id)
     and ($7::text is null or exists (
       select from instance_tag t where t.organization_id = i.organization_id and t.instance_id = i.instance_id
         and t.tag = $7))
@@ -73,21 +76,9 @@ _CHOSEN: Final[LiteralString] = f"""from questionnaire_instance i
       else true end"""
 
 
-async def list_responses(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    asked: ListedQuestions,
-    chosen: Filter,
-    after: str,
-    limit: int,
-) -> list[ResponseRow]:
-    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`."""
-    upto: LiteralString = "i.submitted_time <= $6 and (i.submitted_time, $12::text) < ($6, i.instance_id)"
-    rows = await db.fetch(
-        f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.submitted_time, i.locale,
+_SHOWN: Final[
+    LiteralString
+] = f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.submitted_time, i.locale,
              i.channel_id, i.responder_id,
              (select r.identifier from responder_address r
               where r.organization_id = i.organization_id and r.responder_id = i.responder_id
@@ -104,14 +95,52 @@ async def list_responses(
                    order by t.tag limit 20) as tags,
              (select c.alert_instance_id from alert_instance c
               where c.organization_id = i.organization_id and c.instance_id = i.instance_id and c.resolved_time is null
-              order by c.created_time desc limit 1) as case_id
-           {_CHOSEN.replace("i.submitted_time < $6", upto)}
+              order by c.created_time desc limit 1) as case_id"""
+
+
+async def list_responses(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    questions: ListedQuestions,
+    chosen: Filter,
+    after: str,
+    limit: int,
+) -> list[ResponseRow]:
+    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`."""
+    rows = await db.fetch(
+        f"""{_SHOWN}
+           {_CHOSEN}
            order by i.submitted_time desc, i.instance_id limit $13""",
         *(organization_id, list(application_ids), test_only),
-        *_values(asked, chosen),
-        *(after, limit),
+        *_values(questions, chosen, after),
+        limit,
     )
     return [_row(row) for row in rows]
+
+
+async def list_response_page(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    questions: ListedQuestions,
+    only: str,
+    tag: str | None,
+    page: Page,
+) -> Rows[ResponseRow]:
+    """As list_responses, of all times; `only`: comment, unhappy, or any other: all."""
+    everything = Filter(tab=only, questionnaire_id=None, from_time=EVER, to_time=NEVER, tag=tag)
+    rows = await db.fetch_list(
+        f"{_SHOWN} {_CHOSEN}",
+        *(organization_id, list(application_ids), test_only),
+        *_values(questions, everything),
+        page=page,
+    )
+    return rows.map(_row)
 
 
 async def count_responses(
@@ -120,14 +149,14 @@ async def count_responses(
     organization_id: str,
     application_ids: Sequence[str],
     test_only: bool,
-    asked: ListedQuestions,
+    questions: ListedQuestions,
     chosen: Filter,
 ) -> int:
     """FOUND_MAX + 1 where there are more than FOUND_MAX."""
     return await db.fetch_value(
         f"select count(*) from (select 1 {_CHOSEN} limit {_COUNTED}) found",
         *(organization_id, list(application_ids), test_only),
-        *_values(asked, chosen),
+        *_values(questions, chosen),
     )
 
 
@@ -137,8 +166,9 @@ def _row(row: Row) -> ResponseRow:
     return ResponseRow(**values, score=(pair[0], int(float(pair[1]))) if pair else None)
 
 
-def _values(asked: ListedQuestions, chosen: Filter) -> tuple[Any, ...]:
+def _values(questions: ListedQuestions, chosen: Filter, after: str = "") -> tuple[Any, ...]:
     return (
         *(chosen.questionnaire_id, chosen.from_time, chosen.to_time, chosen.tag, chosen.tab),
-        *(list(asked.texts), list(asked.scores), list(asked.unhappy_max)),
+        *(list(questions.texts), list(questions.scores), list(questions.unhappy_max)),
+        after,
     )

@@ -15,7 +15,8 @@ CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
-    screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES, responses.TABS, responses.CHANNELS,
+    screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    responses.TABS, responses.CHANNELS,
     responses.BANDS,
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ import pytest
 from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
+from afterword.responses.store import EVER, NEVER, Filter, ListedQuestions
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 
@@ -62,6 +63,8 @@ OF_US_ALONE: Final = {
     "list_cases": "asks for ours",
     "count_cases": "asks for ours",
     "list_work": "asks for ours",
+    "list_responses": "asks for ours",
+    "list_response_page": "asks for ours",
     "list_closed": "asks for ours",
     "list_custom_reports": "asks for ours",
     "count_reports": "asks for ours",
@@ -110,7 +113,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
-    "blanks": {"result": None}, "kept_names": (),
+    "blanks": {"result": None}, "questions": ListedQuestions(scores=[], unhappy_max=[], texts=[]), "kept_names": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],
@@ -161,6 +164,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "questionnaire_ids": [theirs["questionnaire_id"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
+        "chosen": Filter(tab="", questionnaire_id=theirs["questionnaire_id"], from_time=EVER, to_time=NEVER, tag=None),
         **({"digest": b"k" * 32} if "afterword.logins." in function.__module__ else {}),
         **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),

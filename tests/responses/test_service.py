@@ -28,7 +28,7 @@ async def listed(
     )
     async with db.connection(house.pool) as database:
         questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
-        asked: dict[str, Any] = {**house.caller.reach, "asked": questions.asked, **given}
+        asked: dict[str, Any] = {**house.caller.reach, "questions": questions.listed, **given}
         found = await store.list_responses(
             database, **asked, chosen=chosen, after=after[1] if after else "", limit=limit
         )
@@ -104,3 +104,28 @@ async def test_band(house: House, question_id: str, score: int, band: str) -> No
         nobody = replace(house.caller, application_ids=("0" * 22,))
         assert {} == (await service.questions_of(database, caller=nobody, questionnaire_id=None)).types
     assert band == questions.band(question_id, score)
+
+
+class TestApi:
+    async def test_confined_and_test_tokens(self, house: House) -> None:
+        await house.respond({NPS: 3}, now=await now_of(house) - timedelta(hours=1))
+        assert 401 == (await house.http.get("/v3.2/q/response")).status_code
+        assert 422 == (await house.get("/q/response", only="happy")).status_code
+        assert 422 == (await house.get("/q/response", tag="x" * 51)).status_code
+
+    async def test_same_as_the_rows(self, house: House) -> None:
+        now = await now_of(house)
+        unhappy = await house.respond({NPS: 3, TEXT: "Too late."}, now=now - timedelta(hours=1))
+        await house.respond({CSAT: 5}, now=now - timedelta(hours=2))
+        [first, second] = (await house.get("/q/response")).json()["results"]
+        assert (unhappy.instance_id, NPS, 3, "detractor", "Too late.", None) == (
+            first["instance_id"],
+            first["score_question_id"],
+            first["score"],
+            first["band"],
+            first["comment"],
+            first["alert_instance_id"],
+        )
+        assert (5, "promoter", None) == (second["score"], second["band"], second["comment"])
+        for only in ("comment", "unhappy"):
+            assert [first] == (await house.get("/q/response", only=only)).json()["results"]

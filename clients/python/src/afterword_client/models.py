@@ -1156,6 +1156,26 @@ class ResponderValue(Struct, kw_only=True):
     updated_time: datetime
 
 
+class Response(Struct, kw_only=True):
+    """
+    A response with what tells most of it. `band`: by the segments of the question with the score.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    submitted_time: datetime
+    locale: str
+    channel_id: int | None
+    responder_id: str | None
+    external_reference: str | None
+    score_question_id: str | None
+    score: int | None
+    band: str | None
+    comment: str | None
+    tags: list[str]
+    alert_instance_id: str | None
+
+
 class ResponseAnswer(Struct, kw_only=True):
     """
     The answer to one question; the type of `value` depends on the question.

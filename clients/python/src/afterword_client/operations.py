@@ -1037,6 +1037,31 @@ class Responders(Family):
         return self._transport.request("GET", f"/q/responder/erasure/{_segment(erasure_id)}").read(models.Erasure)
 
 
+class Responses(Family):
+    """Responses."""
+
+    def list_responses(
+        self,
+        *,
+        only: Literal["comment", "unhappy"] | None = None,
+        tag: str | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Response]:
+        """Get all responses.
+
+        Those of all questionnaires, the newest first, without tests. The case is the open one. Needs `Questionnaire
+        Instance.Read`.
+        """
+        return self._transport.pages(
+            "/q/response",
+            models.Response,
+            limit=limit,
+            query={"only": only, "tag": tag, "filter_by": filter_by, "order_by": order_by},
+        )
+
+
 class Queue(Family):
     """Queue."""
 
@@ -2183,6 +2208,7 @@ class Operations:
         self.questionnaire_instances_simplified = QuestionnaireInstancesSimplified(transport)
         self.tags = Tags(transport)
         self.responders = Responders(transport)
+        self.responses = Responses(transport)
         self.queue = Queue(transport)
         self.queue_simplified = QueueSimplified(transport)
         self.sequences = Sequences(transport)
