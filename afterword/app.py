@@ -22,6 +22,7 @@ from afterword.intake.references import api as references_api
 from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
+from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
@@ -116,6 +117,7 @@ def api_routes() -> list[Routes]:
     """The routes of all packages, in the order of the reference."""
     return [
         accounts_api.routes,
+        logins_api.routes,
         questionnaires_api.routes,
         drafts_api.routes,
         versions_api.routes,

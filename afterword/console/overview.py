@@ -18,7 +18,7 @@ from afterword.reports.overview.service import Overview, Score
 from afterword.texts import Texts
 from afterword.web import fields
 
-PERIODS: Final = (7, 30, 90, 365)
+PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
 APPLICATIONS_MAX: Final = 100
 APPLICATIONS: Final = fields.listing_of(organizations_api.Application)

@@ -169,17 +169,24 @@ async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
         tag=choice.tag or None,
     )
     given: dict[str, Any] = {**reach, "questions": questions.listed}
-    counts = {tab: await store.count_responses(db, **given, chosen=replace(chosen, tab=tab)) for tab in TABS}
+    counts: dict[str, int | None] = {}
+    for tab in TABS:
+        is_many = (counts.get("all") or 0) > store.FOUND_MAX  # then the others would be of the newest alone
+        counts[tab] = None if is_many else await store.count_responses(db, **given, chosen=replace(chosen, tab=tab))
     behind = replace(chosen, to_time=_moment(time) or visit.now)
     rows = await store.list_responses(db, **given, chosen=behind, after=key, limit=ROWS + 1)
-    last = rows[ROWS - 1] if len(rows) > ROWS else None
+    last = None
+    if len(rows) > ROWS:
+        last = rows[ROWS - 1].submitted_time, rows[ROWS - 1].instance_id
+    elif choice.tab != "all" or choice.tag:
+        last = await store.get_last_scanned(db, **reach, chosen=behind, after=key)
     return {
         "rows": [_row(visit, row, questions, choice) for row in rows[:ROWS]],
         "tabs": [
             {
                 "url": choice.url(tab=tab),
                 "text": words(text),
-                "count": f"{store.FOUND_MAX}+" if counts[tab] > store.FOUND_MAX else counts[tab],
+                "count": f"{store.FOUND_MAX}+" if (counts[tab] or 0) > store.FOUND_MAX else counts[tab],
                 "is_current": tab == choice.tab,
             }
             for tab, text in TABS.items()
@@ -189,7 +196,8 @@ async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
         "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
         + [(PERIODS[-1], words("All time"))],
         "untagged_url": choice.url(tag=""),
-        "next_url": choice.url(after=_key_of(last)) if last else "",
+        "next_url": choice.url(after=_key_of(*last)) if last else "",
+        "is_cut": last is not None and len(rows) <= ROWS,
         "first_url": choice.url() if choice.after else "",
     }
 
@@ -219,5 +227,5 @@ def _moment(text: str) -> datetime | None:
     return EPOCH + timedelta(microseconds=int(text))
 
 
-def _key_of(row: ResponseRow) -> str:
-    return f"{(row.submitted_time - EPOCH) // timedelta(microseconds=1)}_{row.instance_id}"
+def _key_of(submitted_time: datetime, instance_id: str) -> str:
+    return f"{(submitted_time - EPOCH) // timedelta(microseconds=1)}_{instance_id}"

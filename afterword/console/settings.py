@@ -231,7 +231,7 @@ async def invite(visit: Visit) -> Response:
                 active=True,
                 now=visit.now,
             )
-            await send_invitation(visit, db, user)
+            await links.invite(db, user=user, site=visit.site, now=visit.now)
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _people(visit, refusal)
     return html.redirect(f"{PEOPLE}?done=invited")
@@ -240,7 +240,9 @@ async def invite(visit: Visit) -> Response:
 @routes.post("/console/settings/people/{user_id}/invitation", scope="User.Create")
 async def invite_again(visit: Visit) -> Response:
     async with visit.write() as db:
-        await send_invitation(visit, db, await _user(visit, db))
+        user = await _user(visit, db)
+        users.require_may_touch(visit.caller, user)
+        await links.invite(db, user=user, site=visit.site, now=visit.now)
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
@@ -276,21 +278,6 @@ async def remove_person(visit: Visit) -> Response:
             db, caller=visit.caller, user_id=visit.id("user_id"), check_version=lambda _: None, now=visit.now
         )
     return html.redirect(f"{PEOPLE}?done=removed")
-
-
-async def send_invitation(visit: Visit, db: Database, user: users_store.User) -> None:
-    link = Link("invitation", user.organization_id, user.user_id, None, user.email)
-    secret = await links.make(db, link=link, now=visit.now)
-    await mails.schedule_link(
-        db,
-        organization_id=user.organization_id,
-        user_id=user.user_id,
-        purpose="invitation",
-        url=f"{visit.site.public_url}/console/invitation/{secret}",
-        recipient=user.email,
-        secret=visit.site.secret,
-        now=visit.now,
-    )
 
 
 async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:

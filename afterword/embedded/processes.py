@@ -125,15 +125,16 @@ def clear_leftovers(cluster: Path) -> None:
     note.unlink(missing_ok=True)
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """Fast shutdown, then immediate shutdown, then kill."""
+def end(process: "subprocess.Popen[bytes]", cluster: Path) -> None:
+    """Fast shutdown, then immediate shutdown, then kill; its log collector ends a moment after the server."""
     stages = ((signal.SIGINT, STOP_SECONDS_MAX), (signal.SIGQUIT, KILL_SECONDS_MAX), (signal.SIGKILL, KILL_SECONDS_MAX))
     for sign, seconds in stages:
         if process.poll() is None:
             process.send_signal(sign)
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
-            return
+            break
+    _wait_until_gone(cluster, KILL_SECONDS_MAX)
 
 
 def _number(lines: list[str]) -> int | None:

@@ -159,7 +159,7 @@ class Server:
 
     def _halt(self) -> None:
         if self.process is not None:
-            end(self.process)
+            end(self.process, self.cluster)
             self.process = None
 
     def _release(self) -> None:

@@ -155,6 +155,15 @@ async def update_user_emails(  # any tenant: a login belongs to a person
     )
 
 
+async def get_has_login(db: Database, *, organization_id: str, user_id: str) -> bool:
+    return bool(
+        await db.fetch_value(
+            "select login_id is not null from organization_user where organization_id = $1 and user_id = $2",
+            *(organization_id, user_id),
+        )
+    )
+
+
 async def get_owner_email(db: Database, *, organization_id: str | None) -> str | None:
     """The address of an owner who can log in; of any organization without an id."""
     return await db.fetch_value(

@@ -10,7 +10,7 @@ from afterword.db import Database, Row
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 1_000  # counted of a tab; of more it says that there are more
-_COUNTED: Final[LiteralString] = "1001"  # the same in SQL, and one more
+SCANNED_MAX: Final = 5_000  # responses that a page looks at to find its rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,38 +58,40 @@ class ResponseRow:
 
 _GIVEN: Final[LiteralString] = """from answer a where a.organization_id = i.organization_id
     and a.instance_id = i.instance_id and not a.provisional"""
-_CHOSEN: Final[LiteralString] = f"""from questionnaire_instance i
+_WINDOW: Final[LiteralString] = """from questionnaire_instance i
     join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
   where i.organization_id = $1 and i.submitted_time is not null and i.deleted_time is null and not i.test
     and not $3::boolean and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
     and ($4::text is null or i.questionnaire_id = $4) and i.submitted_time >= $5 and i.submitted_time <= $6
-    and (i.submitted_time, $12::text) < ($6, i.instance_id)
-    and ($7::text is null or exists (
+    and (i.submitted_time, $7::text) < ($6, i.instance_id)"""
+_MET: Final[LiteralString] = f"""($8::text is null or exists (
       select from instance_tag t where t.organization_id = i.organization_id and t.instance_id = i.instance_id
-        and t.tag = $7))
-    and case $8::text
-      when 'comment' then exists (select {_GIVEN} and a.question_id = any($9::text[]))
+        and t.tag = $8))
+    and case $9::text
+      when 'comment' then exists (select {_GIVEN} and a.question_id = any($10::text[]))
       when 'unhappy' then exists (
-        select from unnest($10::text[], $11::integer[]) as s (question_id, most) join answer a
+        select from unnest($11::text[], $12::integer[]) as s (question_id, most) join answer a
           on a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = s.question_id
         where not a.provisional and jsonb_typeof(a.value) = 'number' and a.value::integer <= s.most)
       else true end"""
-
-
-_SHOWN: Final[
-    LiteralString
-] = f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.submitted_time, i.locale,
+_ORDER: Final[LiteralString] = "order by i.submitted_time desc, i.instance_id"
+# The newest responses of the window, so many that a filter that few of them meet ends.
+_NEWEST: Final[LiteralString] = f"""from (
+    select i.organization_id, i.instance_id, i.questionnaire_id, i.submitted_time, i.locale, i.channel_id,
+      i.responder_id, i.item_id, q.display_name
+    {_WINDOW} {_ORDER} limit $13) i"""
+_SHOWN: Final[LiteralString] = f"""i.instance_id, i.questionnaire_id, i.submitted_time, i.locale,
              i.channel_id, i.responder_id,
              (select r.identifier from responder_address r
               where r.organization_id = i.organization_id and r.responder_id = i.responder_id
               order by r.channel_id limit 1) as person,
              (select m.external_reference from queue_item m
               where m.organization_id = i.organization_id and m.item_id = i.item_id) as external_reference,
-             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($10)
+             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($11)
                 and jsonb_typeof(a.value) = 'number'
-              order by array_position($10, a.question_id::text) limit 1) as score,
-             (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($9)
-              order by array_position($9, a.question_id::text) limit 1) as comment,
+              order by array_position($11, a.question_id::text) limit 1) as score,
+             (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($10)
+              order by array_position($10, a.question_id::text) limit 1) as comment,
              array(select t.tag from instance_tag t
                    where t.organization_id = i.organization_id and t.instance_id = i.instance_id
                    order by t.tag limit 20) as tags,
@@ -108,15 +110,17 @@ async def list_responses(
     chosen: Filter,
     after: str,
     limit: int,
+    scanned: int = SCANNED_MAX,
 ) -> list[ResponseRow]:
-    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`."""
+    """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
+
+    Only the newest `scanned` of them are looked at; `get_last_scanned` tells where to go on.
+    """
     rows = await db.fetch(
-        f"""{_SHOWN}
-           {_CHOSEN}
-           order by i.submitted_time desc, i.instance_id limit $13""",
+        f"""select {_SHOWN}, i.display_name as questionnaire_name {_NEWEST} where {_MET} {_ORDER} limit $14""",
         *(organization_id, list(application_ids), test_only),
         *_values(questions, chosen, after),
-        limit,
+        *(scanned, limit),
     )
     return [_row(row) for row in rows]
 
@@ -135,12 +139,32 @@ async def list_response_page(
     """As list_responses, of all times; `only`: comment, unhappy, or any other: all."""
     everything = Filter(tab=only, questionnaire_id=None, from_time=EVER, to_time=NEVER, tag=tag)
     rows = await db.fetch_list(
-        f"{_SHOWN} {_CHOSEN}",
+        f"select {_SHOWN}, q.display_name as questionnaire_name {_WINDOW} and {_MET}",
         *(organization_id, list(application_ids), test_only),
         *_values(questions, everything),
         page=page,
     )
     return rows.map(_row)
+
+
+async def get_last_scanned(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    chosen: Filter,
+    after: str,
+    scanned: int = SCANNED_MAX,
+) -> tuple[datetime, str] | None:
+    """The last of the newest `scanned` responses; None where there are fewer."""
+    row = await db.fetch_row(
+        f"select i.submitted_time, i.instance_id {_WINDOW} {_ORDER} offset $8 limit 1",
+        *(organization_id, list(application_ids), test_only),
+        *_window(chosen, after),
+        scanned - 1,
+    )
+    return (row["submitted_time"], row["instance_id"]) if row else None
 
 
 async def count_responses(
@@ -152,11 +176,12 @@ async def count_responses(
     questions: ListedQuestions,
     chosen: Filter,
 ) -> int:
-    """FOUND_MAX + 1 where there are more than FOUND_MAX."""
+    """Of the newest FOUND_MAX + 1 alone: without a filter that many mean that there are more."""
     return await db.fetch_value(
-        f"select count(*) from (select 1 {_CHOSEN} limit {_COUNTED}) found",
+        f"select count(*) {_NEWEST} where {_MET}",
         *(organization_id, list(application_ids), test_only),
         *_values(questions, chosen),
+        FOUND_MAX + 1,
     )
 
 
@@ -166,9 +191,10 @@ def _row(row: Row) -> ResponseRow:
     return ResponseRow(**values, score=(pair[0], int(float(pair[1]))) if pair else None)
 
 
+def _window(chosen: Filter, after: str) -> tuple[Any, ...]:
+    return chosen.questionnaire_id, chosen.from_time, chosen.to_time, after
+
+
 def _values(questions: ListedQuestions, chosen: Filter, after: str = "") -> tuple[Any, ...]:
-    return (
-        *(chosen.questionnaire_id, chosen.from_time, chosen.to_time, chosen.tag, chosen.tab),
-        *(list(questions.texts), list(questions.scores), list(questions.unhappy_max)),
-        after,
-    )
+    lists = (list(questions.texts), list(questions.scores), list(questions.unhappy_max))
+    return (*_window(chosen, after), chosen.tag, chosen.tab, *lists)

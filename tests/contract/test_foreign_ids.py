@@ -102,6 +102,8 @@ BLIND: Final = {
     "get_has_open_import",
     "get_is_used",  # no alert or case has the status
     "get_owner_email",  # the owner has no login
+    "get_has_login",
+    "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
     "list_notes",
 }  # nothing of theirs has such a name
@@ -113,7 +115,8 @@ GIVEN: Final[Mapping[str, Any]] = {
     "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
-    "blanks": {"result": None}, "questions": ListedQuestions(scores=[], unhappy_max=[], texts=[]), "kept_names": (),
+    "blanks": {"result": None}, "scanned": 1,
+    "questions": ListedQuestions(scores=[], unhappy_max=[], texts=[]), "kept_names": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

@@ -5,9 +5,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
+from afterword.alerts.mails import service as mails
+from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.logins.links import store
 from afterword.logins.links.store import Link
+from afterword.organizations.users.store import User
 
 LIFETIMES: Final = {
     "setup": timedelta(hours=1),
@@ -33,6 +36,23 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
     expires = now + LIFETIMES[link.purpose]
     await store.insert_link(db, digest=_digest(secret), link=link, now=now, expires_time=expires)
     return secret
+
+
+async def invite(db: Database, *, user: User, site: Site, now: datetime) -> datetime:
+    """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work."""
+    link = Link("invitation", user.organization_id, user.user_id, None, user.email)
+    secret = await make(db, link=link, now=now)
+    await mails.schedule_link(
+        db,
+        organization_id=user.organization_id,
+        user_id=user.user_id,
+        purpose="invitation",
+        url=f"{site.public_url}/console/invitation/{secret}",
+        recipient=user.email,
+        secret=site.secret,
+        now=now,
+    )
+    return now + LIFETIMES["invitation"]
 
 
 async def read(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:

@@ -154,7 +154,7 @@ async def remove_user(
     owners = await store.claim_owners(db, organization_id=caller.organization_id)
     before = await _locked(db, caller, user_id, check_version)
     if before.user_id != caller.user_id:
-        _require_may_touch(caller, before)
+        require_may_touch(caller, before)
     _require_another_owner(owners, user_id)
     removed = await store.delete_user(
         db, organization_id=caller.organization_id, user_id=user_id, now=now, updated_by=caller.actor_id
@@ -185,12 +185,13 @@ def _require_may_change(caller: Caller, before: User, changed: Mapping[str, Any]
         if not RIGHTS.isdisjoint(changed):
             raise errors.Forbidden("Nobody changes their own role, applications or activity; ask another one.")
         return
-    _require_may_touch(caller, before)
+    require_may_touch(caller, before)
     if changed.get("role") == OWNER:
         _require_owner(caller)
 
 
-def _require_may_touch(caller: Caller, user: User) -> None:
+def require_may_touch(caller: Caller, user: User) -> None:
+    """Raise Forbidden for an owner, unless an owner asks, and for a user of more applications than the caller's."""
     if user.role == OWNER:
         _require_owner(caller)
     reach = set(caller.application_ids)

@@ -37,6 +37,7 @@ FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
 UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
 FIRST_OF_SPAN: Final = 100  # responses; where they have people enough for each group, the others are not read
+STAGES_OF_PEOPLE: Final = frozenset({"created", "sent", "delivered", "started"})  # the bases of rates
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
 SAMPLED_OF_SPAN: Final = 5
@@ -193,8 +194,10 @@ async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int
     given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked}
     groups_of: dict[str, Any] = {**given, "scope": scope, "people_max": people_max, "limit": CELLS_MAX}
     groups = await store.list_groups(db, **groups_of, span_max=FIRST_OF_SPAN)
-    many = {_coordinates(group) for group in groups if len(group.people) >= people_max}
-    if asked.is_of_cases or any(_coordinates(cell) not in many for cell in cells):
+    many = {(*_coordinates(group), group.stage) for group in groups if len(group.people) >= people_max}
+    stages = STAGES_OF_PEOPLE if asked.is_of_cases else {""}
+    found = {(*_coordinates(cell), cell.value if asked.is_of_cases else "") for cell in cells}
+    if any(each[-1] in stages and each not in many for each in found):
         groups = await store.list_groups(db, **groups_of)
     whole = replace(scope, spans=asked.spans)
     sample = await _sample(db, asked, whole)

@@ -552,6 +552,16 @@ class Interval(Struct, kw_only=True):
     level: float
 
 
+class Invitation(Struct, kw_only=True):
+    """
+    A mail that is on its way. Its link works once, until `expires_time`.
+    """
+
+    user_id: str
+    email: str
+    expires_time: datetime
+
+
 class Jump(Struct, kw_only=True):
     """
     A jump to a question if the conditions hold (null: always); without a target, to the end.

@@ -227,6 +227,16 @@ class Users(Family):
         """
         self._transport.request("DELETE", f"/user/{_segment(user_id)}", if_match=if_match)
 
+    def invite_user_by_mail(self, user_id: str, *, idempotency_key: str | None = None) -> models.Invitation:
+        """Mail an invitation.
+
+        The user opens the link and chooses a password for the console. Earlier links stop to work. Needs
+        `User.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/user/{_segment(user_id)}/invitation", idempotency_key=idempotency_key
+        ).read(models.Invitation)
+
 
 class Tokens(Family):
     """Tokens."""

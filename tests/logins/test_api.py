@@ -1,0 +1,52 @@
+"""Mailing an invitation over the API: for users of ours who cannot log in yet."""
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as organizations
+from tests.logins.conftest import EMAIL, SITE, Office, found
+from tests.test_app import client_of
+
+
+async def token_of(office: Office, *scopes: str) -> dict[str, str]:
+    async with db.transaction(office.pool) as database:
+        _, text = await organizations.create_token(
+            database,
+            organization_id=office.organization_id,
+            title="Tests",
+            scopes=scopes or SCOPES,
+            kind="organization",
+            user_id=None,
+            now=database.clock.now(),
+        )
+    return {"Authorization": f"Bearer {text}"}
+
+
+async def invite(office: Office, user_id: str, headers: dict[str, str]) -> httpx2.Response:
+    async with client_of(office.pool, site=SITE) as client:
+        return await client.post(f"/v3.2/user/{user_id}/invitation", headers=headers)
+
+
+@pytest.fixture
+async def ben(office: Office) -> str:
+    return await office.add_user("ben@kalamata.example", password=None)
+
+
+async def test_refused(office: Office, ben: str) -> None:
+    other = await found(office.pool, domain="patras", email="pan@patras.example")
+    assert 401 == (await invite(office, ben, {})).status_code
+    assert 403 == (await invite(office, ben, await token_of(office, "User.Read"))).status_code
+    headers = await token_of(office)
+    assert 404 == (await invite(office, other.user_id, headers)).status_code
+    assert 409 == (await invite(office, office.user_id, headers)).status_code
+
+
+async def test_ok(office: Office, ben: str) -> None:
+    answer = await invite(office, ben, await token_of(office))
+    assert (201, "ben@kalamata.example") == (answer.status_code, answer.json()["email"])
+    assert EMAIL not in answer.text
+    assert "console" not in answer.text  # the link stands in the mail alone
+    async with db.connection(office.pool) as database:
+        assert "ben@kalamata.example" == await database.fetch_value("select recipient from notice_mail")
