@@ -22,6 +22,7 @@ from afterword.cli import CommandError, context, serve
 from afterword.cli.seed import Seeded, seed
 from afterword.cli.setup import first_owner_url
 from afterword.core.wire.site import Site
+from afterword.demonstration import service as demonstration
 from afterword.settings import Settings
 from afterword.web.loopback import url_with_key
 
@@ -77,9 +78,26 @@ async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[t
     async with context.open_context(chosen, join=False, create=True) as opened:
         async with await db.open_pool(opened.database_url, size_max=1) as pool:
             seeded = await seed(pool, opened.site)
+            await _make_up(pool, seeded, opened.site)
         owner_url = await first_owner_url(opened)
         async with serve.running(opened, stop):
             yield seeded, opened.site, owner_url
+
+
+async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
+    """Give the shop customers and answers, if nobody was asked yet."""
+    began = time.perf_counter()
+    async with db.transaction(pool) as database:
+        count = await demonstration.fill(
+            database,
+            organization_id=seeded.organization_id,
+            application_id=seeded.application_id,
+            secret=site.secret,
+            now=database.clock.now(),
+        )
+    if count:
+        seconds = time.perf_counter() - began
+        print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {demonstration.DAYS} days", flush=True)
 
 
 @dataclass

@@ -7,7 +7,8 @@ from typing import Any
 from afterword import errors
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.questionnaires.questions import Question, localized
 from afterword.core.text import locales
 from afterword.db import Database
 from afterword.instances import service
@@ -20,15 +21,18 @@ TEXTS = frozenset({"text", "contact"})
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """`direction` is that of the response's language, in which people write."""
+    """`highest`: the end of the scale that the answer is on, None without one."""
 
     title: str
     text: str
     is_comment: bool
+    highest: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownResponse:
+    """`direction` is that of the response's language, in which people write."""
+
     instance: Instance
     answers: list[ShownAnswer]
     locale: str
@@ -58,8 +62,15 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> Shown
         text = values.label(asked, answer.value, instance.locale) or _plain(answer.value)
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
-        shown.append(ShownAnswer(asked.title, text, question.type in TEXTS))
+        shown.append(ShownAnswer(asked.title, text, question.type in TEXTS, _highest(question)))
     return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.submitted_time)
+
+
+def _highest(question: Question) -> int | None:
+    kind = TYPES[question.type]
+    if kind.shape != "scale":
+        return None
+    return kind.scale[1] if kind.scale else question.scale_max
 
 
 def _plain(value: Any) -> str:

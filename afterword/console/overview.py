@@ -1,11 +1,14 @@
 """The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword.alerts.cases import store as cases_store
+from afterword.console import responses
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, figure_text
 from afterword.core.charts.trend import Point, trend, whisker
@@ -20,6 +23,7 @@ from afterword.web import fields
 
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
+COMMENTS: Final = 5
 APPLICATIONS_MAX: Final = 100
 APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
@@ -60,6 +64,10 @@ async def overview(visit: Visit) -> Response:
             user_id=caller.user_id,
             now=visit.now,
         )
+        comments: list[dict[str, Any]] = []
+        choice = responses.Choice(application_id=application_id or "", days=days)
+        if found and caller.reads_answers:
+            comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -68,7 +76,15 @@ async def overview(visit: Visit) -> Response:
         applications=[(one.application_id, one.display_name) for one in applications.items],
         application_id=application_id or "",
         cases=cases,
-        scores=[_score(visit.words, one, days) for one in found.scores if one.figure.measure.n] if found else [],
+        comments=comments,
+        comments_url=choice.url(tab="comment"),
+        scores=[
+            _score(visit.words, one, choice, is_of_months=found.is_of_months)
+            for one in (found.scores if found else ())
+            if found and one.figure.measure.n
+        ],
+        months=_months(visit.words, found) if found and found.is_of_months else "",
+        reads_answers=caller.reads_answers,
         funnel=_funnel(visit.words, found) if found else [],
         bins=_bins(visit.words, found) if found else "",
         has_questionnaires=found is not None,
@@ -80,16 +96,18 @@ def _days(text: str) -> int:
     return int(text) if text in map(str, PERIODS) else DAYS_DEFAULT
 
 
-def _score(words: Texts, score: Score, days: int) -> dict[str, Any]:
+def _score(words: Texts, score: Score, choice: responses.Choice, *, is_of_months: bool) -> dict[str, Any]:
     figure, bounds = score.figure, BOUNDS[score.metric]
     measure = figure.measure
     interval = measure.interval
     points = [_point(one.figure) for one in score.bins]
+    choice = replace(choice, score=score.metric)
     return {
         "metric": score.metric,
+        "url": choice.url(),
         "name": NAMES[score.metric],
         "text": figure_text(words, figure, unit=UNITS[score.metric]),
-        "change": change_word(words, figure, days=days),
+        "change": change_word(words, figure, days=None if is_of_months else choice.days),
         "whisker": whisker(measure.value, interval.low, interval.high, bounds=bounds)
         if measure.value is not None and interval is not None and not figure.suppressed
         else None,
@@ -102,7 +120,9 @@ def _score(words: Texts, score: Score, days: int) -> dict[str, Any]:
             }
             for one in score.bins
         ],
-        "parts": _parts(measure.parts or {}, measure.n) if score.metric == "nps" and not figure.suppressed else [],
+        "parts": _parts(measure.parts or {}, measure.n, choice)
+        if score.metric == "nps" and not figure.suppressed
+        else [],
     }
 
 
@@ -113,30 +133,45 @@ def _point(figure: Figure) -> Point:
     return Point(figure.measure.value, *((interval.low, interval.high) if interval else (None, None)))
 
 
-def _parts(parts: Mapping[str, int], n: int) -> Sequence[dict[str, Any]]:
+def _parts(parts: Mapping[str, int], n: int, choice: responses.Choice) -> Sequence[dict[str, Any]]:
     """The shares of detractors, passives and promoters, with the place where each begins, in percent."""
     found: list[dict[str, Any]] = []
     start = 0.0
     for name in PARTS:
         count = parts.get(name, 0) if name != "passive" else n - parts.get("detractor", 0) - parts.get("promoter", 0)
         share = round(100 * count / n, 2) if n else 0.0
-        found.append({"name": name, "text": PARTS[name], "count": count, "start": start, "share": share})
+        url = choice.url(band=name)
+        found.append({"name": name, "text": PARTS[name], "url": url, "count": count, "start": start, "share": share})
         start = round(start + share, 2)
     return found
 
 
 def _funnel(words: Texts, found: Overview) -> list[dict[str, Any]]:
     """Each stage with its count and its share of those that were sent."""
-    sent = found.funnel[0][1].measure.n
+    sent = _count(found.funnel[0][1])
     return [
         {
             "name": words(STAGES[stage]),
-            "count": figure.measure.n,
+            "count": _count(figure),
             "is_hidden": figure.suppressed,
-            "share": round(100 * figure.measure.n / sent, 1) if sent else 0.0,
+            "share": round(100 * _count(figure) / sent, 1) if sent else 0.0,
         }
         for stage, figure in found.funnel
     ]
+
+
+def _count(figure: Figure) -> int:
+    return int(figure.measure.value or 0)
+
+
+def _months(words: Texts, found: Overview) -> str:
+    zone = found.period.zone
+    first, last = found.period.from_time.astimezone(zone), found.period.to_time.astimezone(zone) - timedelta(days=1)
+    return words(
+        "You see whole months: {first} to {last}.",
+        first=words.day(first.date().isoformat()),
+        last=words.day(last.date().isoformat()),
+    )
 
 
 def _bins(words: Texts, found: Overview) -> str:

@@ -20,6 +20,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import service, store
 from afterword.responses.service import Questions
 from afterword.responses.store import Filter, ResponseRow
+from afterword.texts import Texts
 from afterword.web import fields, html
 
 RESPONSES: Final = "/console/responses"
@@ -28,11 +29,18 @@ PERIODS: Final = (7, 30, 90, 365, 3_650)
 DAYS_DEFAULT: Final = 90
 ROWS: Final = 50
 LISTED_MAX: Final = 200
+NEWEST_SCANNED: Final = 500  # for a few rows on another screen
 TAG_CHARACTERS_MAX: Final = 50
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 17
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 CHANNELS: Final[Mapping[int | None, str]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
+SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
+BAND_CHIPS: Final[Mapping[str, str]] = {
+    "detractor": "Detractors",
+    "passive": "Passives",
+    "promoter": "Promoters",
+}
 BANDS: Final[Mapping[str, str]] = {
     "promoter": "happy",
     "passive": "neutral",
@@ -47,10 +55,13 @@ routes = Screens()
 class Choice:
     """The filter of the address; `after` is the key behind which the page begins."""
 
-    tab: str
-    questionnaire_id: str
-    days: int
-    tag: str
+    tab: str = "all"
+    questionnaire_id: str = ""
+    application_id: str = ""
+    days: int = DAYS_DEFAULT
+    tag: str = ""
+    score: str = ""
+    band: str = ""
     after: str = ""
 
     def url(self, instance_id: str = "", **changed: Any) -> str:
@@ -58,6 +69,9 @@ class Choice:
         query = {
             "tab": chosen.tab if chosen.tab != "all" else "",
             "questionnaire": chosen.questionnaire_id,
+            "application": chosen.application_id,
+            "score": chosen.score,
+            "band": chosen.band,
             "days": chosen.days if chosen.days != DAYS_DEFAULT else "",
             "tag": chosen.tag,
             "after": chosen.after,
@@ -140,6 +154,9 @@ def _choice(visit: Visit) -> Choice:
     return Choice(
         tab=tab if tab in TABS else "all",
         questionnaire_id=query.get("questionnaire", "")[:22],
+        application_id=query.get("application", "")[:22],
+        score=score if (score := query.get("score", "")) in SCORES else "",
+        band=band if (band := query.get("band", "")) in BAND_CHIPS else "",
         days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
         tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
         after=query.get("after", "")[:60],
@@ -148,7 +165,7 @@ def _choice(visit: Visit) -> Choice:
 
 async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
     """The values of the template for the list: its rows, tabs with counts, filters and pages."""
-    words, reach = visit.words, visit.caller.reach
+    words = visit.words
     found = await questionnaires_store.list_questionnaires(
         db,
         organization_id=visit.caller.organization_id,
@@ -158,27 +175,22 @@ async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
     names = {one.questionnaire_id: one.display_name for one in found.items}
     if choice.questionnaire_id not in names:
         choice = replace(choice, questionnaire_id="")
-    questionnaire_id = choice.questionnaire_id or None
-    questions = await service.questions_of(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    reach = _reach(visit, choice)
+    questions = await service.questions_of(db, caller=visit.caller, questionnaire_id=choice.questionnaire_id or None)
     time, _, key = choice.after.partition("_")
-    chosen = Filter(
-        tab=choice.tab,
-        questionnaire_id=questionnaire_id,
-        from_time=visit.now - timedelta(days=choice.days),
-        to_time=visit.now,
-        tag=choice.tag or None,
-    )
     given: dict[str, Any] = {**reach, "questions": questions.listed}
     counts: dict[str, int | None] = {}
     for tab in TABS:
         is_many = (counts.get("all") or 0) > store.FOUND_MAX  # then the others would be of the newest alone
-        counts[tab] = None if is_many else await store.count_responses(db, **given, chosen=replace(chosen, tab=tab))
-    behind = replace(chosen, to_time=_moment(time) or visit.now)
+        counts[tab] = (
+            None if is_many else await store.count_responses(db, **given, chosen=_filter(visit, choice, questions, tab))
+        )
+    behind = replace(_filter(visit, choice, questions, choice.tab), to_time=_moment(time) or visit.now)
     rows = await store.list_responses(db, **given, chosen=behind, after=key, limit=ROWS + 1)
     last = None
     if len(rows) > ROWS:
         last = rows[ROWS - 1].submitted_time, rows[ROWS - 1].instance_id
-    elif choice.tab != "all" or choice.tag:
+    elif choice.tab != "all" or choice.tag or choice.score or choice.band:
         last = await store.get_last_scanned(db, **reach, chosen=behind, after=key)
     return {
         "rows": [_row(visit, row, questions, choice) for row in rows[:ROWS]],
@@ -195,11 +207,54 @@ async def _list(visit: Visit, db: Database, choice: Choice) -> dict[str, Any]:
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
         "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
         + [(PERIODS[-1], words("All time"))],
-        "untagged_url": choice.url(tag=""),
+        "chips": _chips(words, choice),
         "next_url": choice.url(after=_key_of(*last)) if last else "",
         "is_cut": last is not None and len(rows) <= ROWS,
         "first_url": choice.url() if choice.after else "",
     }
+
+
+async def newest(visit: Visit, db: Database, choice: Choice, *, limit: int) -> list[dict[str, Any]]:
+    """The first rows of a list, for another screen."""
+    questions = await service.questions_of(db, caller=visit.caller, questionnaire_id=None)
+    chosen = _filter(visit, choice, questions, choice.tab)
+    reach = _reach(visit, choice)
+    rows = await store.list_responses(
+        db, **reach, questions=questions.listed, chosen=chosen, after="", limit=limit, scanned=NEWEST_SCANNED
+    )
+    return [_row(visit, row, questions, choice) for row in rows]
+
+
+def _reach(visit: Visit, choice: Choice) -> dict[str, Any]:
+    own = visit.caller.application_ids
+    if choice.application_id and (not own or choice.application_id in own):
+        return {**visit.caller.reach, "application_ids": [choice.application_id]}
+    return {**visit.caller.reach}
+
+
+def _filter(visit: Visit, choice: Choice, questions: Questions, tab: str) -> Filter:
+    return Filter(
+        questionnaire_id=choice.questionnaire_id or None,
+        from_time=visit.now - timedelta(days=choice.days),
+        to_time=visit.now,
+        tag=choice.tag or None,
+        has_comment=tab == "comment",
+        ranges=questions.ranges(score=choice.score, band="detractor" if tab == "unhappy" else choice.band),
+    )
+
+
+def _chips(words: Texts, choice: Choice) -> list[tuple[str, str]]:
+    """The filters that are in force, each with the address without it."""
+    band = words(BAND_CHIPS[choice.band]) if choice.band else ""
+    return [
+        (text, choice.url(**{name: ""}))
+        for name, text in (
+            ("score", words("With {score}", score=SCORES.get(choice.score, ""))),
+            ("band", band),
+            ("tag", words("Tag: {tag}", tag=choice.tag)),
+        )
+        if getattr(choice, name)
+    ]
 
 
 def _row(visit: Visit, row: ResponseRow, questions: Questions, choice: Choice) -> dict[str, Any]:

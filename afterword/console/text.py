@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 from zoneinfo import available_timezones
@@ -12,6 +13,16 @@ from afterword.texts import Texts
 SLUG_CHARACTERS_MAX: Final = 40
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
+CHANGES: Final[Mapping[str, str]] = {
+    "none": "No clear change from the {days} days before ({previous}).",
+    "higher": "Higher than in the {days} days before ({previous}).",
+    "lower": "Lower than in the {days} days before ({previous}).",
+}
+CHANGES_OF_MONTHS: Final[Mapping[str, str]] = {
+    "none": "No clear change from the months before ({previous}).",
+    "higher": "Higher than in the months before ({previous}).",
+    "lower": "Lower than in the months before ({previous}).",
+}
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -36,19 +47,21 @@ def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
     return words("{value} ({low} to {high}), {answers}", value=value, low=low, high=high, answers=answers)
 
 
-def change_word(words: Texts, figure: Figure, *, days: int) -> tuple[str, str]:
-    """Whether the figure differs from that of the days before by more than chance: a word and the sentence."""
+def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
+    """Whether the figure differs from that before by more than chance: a word and the sentence.
+
+    `days`: None for whole months.
+    """
     change = figure.change
     if figure.suppressed or figure.measure.value is None:
         return "", ""
     if change is None or change.p is None:
-        return "few", words("Too few answers in the days before to tell a change.")
+        return "few", words("Too few answers before to tell a change.")
     previous = words.number(round(change.previous, 1))
-    if not change.real:
-        return "none", words("No clear change from the {days} days before ({previous}).", days=days, previous=previous)
-    if change.difference > 0:
-        return "higher", words("Higher than in the {days} days before ({previous}).", days=days, previous=previous)
-    return "lower", words("Lower than in the {days} days before ({previous}).", days=days, previous=previous)
+    kind = "none" if not change.real else "higher" if change.difference > 0 else "lower"
+    if days is None:
+        return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
+    return kind, words(CHANGES[kind], days=days, previous=previous)
 
 
 def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) -> str:

@@ -787,6 +787,7 @@ CREATE TABLE organization (
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     created_by text,
     updated_by text,
+    demonstration_time timestamp with time zone,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
     CONSTRAINT organization_delete_after_days_check CHECK (((delete_after_days >= 30) AND (delete_after_days <= 3650))),
     CONSTRAINT organization_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),

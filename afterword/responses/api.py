@@ -67,8 +67,11 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
         db,
         **call.caller.reach,
         questions=questions.listed,
-        only=call.query.only or "",
-        tag=call.query.tag,
+        chosen=store.Filter(
+            tag=call.query.tag,
+            has_comment=call.query.only == "comment",
+            ranges=questions.ranges(band="detractor") if call.query.only == "unhappy" else None,
+        ),
         page=call.page,
     )
     return Answer(

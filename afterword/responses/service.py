@@ -28,8 +28,23 @@ class Questions:
         """`detractor`, `passive` or `promoter`, as the question's own segments have it; empty without segments."""
         for name, low, high in TYPES[self.types[question_id]].segments:
             if low <= score <= high:
-                return "detractor" if name in UNHAPPY else "promoter" if name in HAPPY else "passive"
+                return _band(name)
         return ""
+
+    def ranges(self, *, score: str = "", band: str = "") -> list[tuple[str, int, int]] | None:
+        """Question, lowest and highest answer of this kind of score and this band; None where neither is asked for."""
+        if not score and not band:
+            return None
+        return [
+            (id_, low, high)
+            for id_, kind in self.types.items()
+            for name, low, high in TYPES[kind].segments
+            if score in {"", kind} and band in {"", _band(name)}
+        ]
+
+
+def _band(segment: str) -> str:
+    return "detractor" if segment in UNHAPPY else "promoter" if segment in HAPPY else "passive"
 
 
 async def questions_of(db: Database, *, caller: Caller, questionnaire_id: str | None) -> Questions:
@@ -46,11 +61,9 @@ async def questions_of(db: Database, *, caller: Caller, questionnaire_id: str | 
     )
     scored = sorted((SCORES.index(kind), id_, kind, high) for id_, kind, _, high in found if kind in SCORES)
     fixed = {kind: TYPES[kind].scale for kind in SCORES}
-    lowest = {kind: segment[2] for kind in SCORES for segment in TYPES[kind].segments if segment[0] in UNHAPPY}
     return Questions(
         listed=ListedQuestions(
             scores=[id_ for _, id_, _, _ in scored],
-            unhappy_max=[lowest.get(kind, -1) for _, _, kind, _ in scored],
             texts=sorted(id_ for id_, kind, _, _ in found if kind == "text"),
         ),
         types={id_: kind for _, id_, kind, _ in scored},

@@ -17,24 +17,23 @@ SCANNED_MAX: Final = 5_000  # responses that a page looks at to find its rows
 class ListedQuestions:
     """The questions that a list of responses shows and filters by.
 
-    `scores` are those with a score, in the order in which one is shown; `unhappy_max` the highest answer of a detractor
-    to each; `texts` those in people's own words.
+    `scores` are those with a score, in the order in which one is shown; `texts` those in people's own words.
     """
 
     scores: Sequence[str]
-    unhappy_max: Sequence[int]
     texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """`tab`: comment, unhappy, or any other: all."""
+    """`ranges`: question, lowest and highest answer, one of which was given; None for any."""
 
-    tab: str
-    questionnaire_id: str | None
-    from_time: datetime
-    to_time: datetime
-    tag: str | None
+    questionnaire_id: str | None = None
+    from_time: datetime = EVER
+    to_time: datetime = NEVER
+    tag: str | None = None
+    has_comment: bool = False
+    ranges: Sequence[tuple[str, int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +66,18 @@ _WINDOW: Final[LiteralString] = """from questionnaire_instance i
 _MET: Final[LiteralString] = f"""($8::text is null or exists (
       select from instance_tag t where t.organization_id = i.organization_id and t.instance_id = i.instance_id
         and t.tag = $8))
-    and case $9::text
-      when 'comment' then exists (select {_GIVEN} and a.question_id = any($10::text[]))
-      when 'unhappy' then exists (
-        select from unnest($11::text[], $12::integer[]) as s (question_id, most) join answer a
-          on a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = s.question_id
-        where not a.provisional and jsonb_typeof(a.value) = 'number' and a.value::integer <= s.most)
-      else true end"""
+    and (not $9::boolean or exists (select {_GIVEN} and a.question_id = any($10::text[])))
+    and ($11::text[] is null or exists (
+      select from unnest($11, $12::integer[], $13::integer[]) as s (question_id, lowest, highest) join answer a
+        on a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = s.question_id
+      where not a.provisional and jsonb_typeof(a.value) = 'number'
+        and a.value::integer between s.lowest and s.highest))"""
 _ORDER: Final[LiteralString] = "order by i.submitted_time desc, i.instance_id"
 # The newest responses of the window, so many that a filter that few of them meet ends.
 _NEWEST: Final[LiteralString] = f"""from (
     select i.organization_id, i.instance_id, i.questionnaire_id, i.submitted_time, i.locale, i.channel_id,
       i.responder_id, i.item_id, q.display_name
-    {_WINDOW} {_ORDER} limit $13) i"""
+    {_WINDOW} {_ORDER} limit $15) i"""
 _SHOWN: Final[LiteralString] = f"""i.instance_id, i.questionnaire_id, i.submitted_time, i.locale,
              i.channel_id, i.responder_id,
              (select r.identifier from responder_address r
@@ -87,9 +85,9 @@ _SHOWN: Final[LiteralString] = f"""i.instance_id, i.questionnaire_id, i.submitte
               order by r.channel_id limit 1) as person,
              (select m.external_reference from queue_item m
               where m.organization_id = i.organization_id and m.item_id = i.item_id) as external_reference,
-             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($11)
+             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($14)
                 and jsonb_typeof(a.value) = 'number'
-              order by array_position($11, a.question_id::text) limit 1) as score,
+              order by array_position($14, a.question_id::text) limit 1) as score,
              (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($10)
               order by array_position($10, a.question_id::text) limit 1) as comment,
              array(select t.tag from instance_tag t
@@ -117,7 +115,7 @@ async def list_responses(
     Only the newest `scanned` of them are looked at; `get_last_scanned` tells where to go on.
     """
     rows = await db.fetch(
-        f"""select {_SHOWN}, i.display_name as questionnaire_name {_NEWEST} where {_MET} {_ORDER} limit $14""",
+        f"""select {_SHOWN}, i.display_name as questionnaire_name {_NEWEST} where {_MET} {_ORDER} limit $16""",
         *(organization_id, list(application_ids), test_only),
         *_values(questions, chosen, after),
         *(scanned, limit),
@@ -132,16 +130,13 @@ async def list_response_page(
     application_ids: Sequence[str],
     test_only: bool,
     questions: ListedQuestions,
-    only: str,
-    tag: str | None,
+    chosen: Filter,
     page: Page,
 ) -> Rows[ResponseRow]:
-    """As list_responses, of all times; `only`: comment, unhappy, or any other: all."""
-    everything = Filter(tab=only, questionnaire_id=None, from_time=EVER, to_time=NEVER, tag=tag)
     rows = await db.fetch_list(
         f"select {_SHOWN}, q.display_name as questionnaire_name {_WINDOW} and {_MET}",
         *(organization_id, list(application_ids), test_only),
-        *_values(questions, everything),
+        *_values(questions, chosen),
         page=page,
     )
     return rows.map(_row)
@@ -178,7 +173,7 @@ async def count_responses(
 ) -> int:
     """Of the newest FOUND_MAX + 1 alone: without a filter that many mean that there are more."""
     return await db.fetch_value(
-        f"select count(*) {_NEWEST} where {_MET}",
+        f"select count(*) {_NEWEST} where {_MET} and $14::text[] is not null",  # it shows no score
         *(organization_id, list(application_ids), test_only),
         *_values(questions, chosen),
         FOUND_MAX + 1,
@@ -196,5 +191,6 @@ def _window(chosen: Filter, after: str) -> tuple[Any, ...]:
 
 
 def _values(questions: ListedQuestions, chosen: Filter, after: str = "") -> tuple[Any, ...]:
-    lists = (list(questions.texts), list(questions.scores), list(questions.unhappy_max))
-    return (*_window(chosen, after), chosen.tag, chosen.tab, *lists)
+    ranges = (None, None, None) if chosen.ranges is None else tuple(map(list, zip(*chosen.ranges, strict=True)))
+    given = (chosen.tag, chosen.has_comment, list(questions.texts))
+    return (*_window(chosen, after), *given, *(ranges or ([], [], [])), list(questions.scores))

@@ -66,6 +66,16 @@ async def test_equal_to_the_api(owner: House) -> None:
     assert "No clear change" not in shown
 
 
+async def test_each_stage_has_its_own_number(owner: House) -> None:
+    async with db.connection(owner.pool) as database:
+        now = database.clock.now()
+    for number in range(10):
+        await owner.respond({NPS: 9} if number < 7 else {}, now=now - timedelta(days=1), complete=number < 6)
+    shown = re.sub(r"<[^>]+>", " ", await page_of(owner))
+    for stage, count, share in (("Sent", 10, 100), ("Answered", 7, 70), ("Completed", 6, 60)):
+        assert re.search(rf"{stage}\s+{count}\s+{share}\s?%", shown), stage
+
+
 @pytest.mark.parametrize(
     "query", ["?days=abc", "?days=99999999999999999999", "?application=nobody", "?application=" + "0" * 22]
 )

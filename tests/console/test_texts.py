@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import cases, entry, overview, responses, screens, settings
+from afterword.console import cases, entry, overview, responses, screens, settings, text
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
@@ -17,7 +17,7 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     responses.TABS, responses.CHANNELS,
-    responses.BANDS,
+    responses.BANDS, responses.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
 )  # fmt: skip
 
 

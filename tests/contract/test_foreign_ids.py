@@ -14,7 +14,7 @@ import pytest
 from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
-from afterword.responses.store import EVER, NEVER, Filter, ListedQuestions
+from afterword.responses.store import Filter, ListedQuestions
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 
@@ -64,6 +64,7 @@ OF_US_ALONE: Final = {
     "count_cases": "asks for ours",
     "list_work": "asks for ours",
     "list_responses": "asks for ours",
+    "list_sent": "asks for ours",
     "list_response_page": "asks for ours",
     "list_closed": "asks for ours",
     "list_custom_reports": "asks for ours",
@@ -116,7 +117,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1,
-    "questions": ListedQuestions(scores=[], unhappy_max=[], texts=[]), "kept_names": (),
+    "questions": ListedQuestions(scores=[], texts=[]), "kept_names": (),
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],
@@ -167,7 +168,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "questionnaire_ids": [theirs["questionnaire_id"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
-        "chosen": Filter(tab="", questionnaire_id=theirs["questionnaire_id"], from_time=EVER, to_time=NEVER, tag=None),
+        "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
         **({"digest": b"k" * 32} if "afterword.logins." in function.__module__ else {}),
         **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),

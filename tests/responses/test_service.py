@@ -20,14 +20,24 @@ async def now_of(house: House) -> datetime:
 
 
 async def listed(
-    house: House, *, tab: str = "all", after: tuple[datetime, str] | None = None, limit: int = 50, **given: Any
+    house: House,
+    *,
+    tab: str = "all",
+    score: str = "",
+    band: str = "",
+    after: tuple[datetime, str] | None = None,
+    limit: int = 50,
+    **given: Any,
 ) -> list[ResponseRow]:
     now = await now_of(house)
-    chosen = Filter(
-        tab=tab, questionnaire_id=None, from_time=now - timedelta(days=90), to_time=after[0] if after else now, tag=None
-    )
     async with db.connection(house.pool) as database:
         questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
+        chosen = Filter(
+            from_time=now - timedelta(days=90),
+            to_time=after[0] if after else now,
+            has_comment=tab == "comment",
+            ranges=questions.ranges(score=score, band="detractor" if tab == "unhappy" else band),
+        )
         asked: dict[str, Any] = {**house.caller.reach, "questions": questions.listed, **given}
         found = await store.list_responses(
             database, **asked, chosen=chosen, after=after[1] if after else "", limit=limit
@@ -55,6 +65,16 @@ class TestList:
         assert ["Too late.", None] == [row.comment for row in rows]
         assert [unhappy.instance_id] == ids_of(await listed(house, tab="comment"))
         assert [unhappy.instance_id] == ids_of(await listed(house, tab="unhappy"))
+
+    async def test_by_score_and_band(self, house: House) -> None:
+        now = await now_of(house)
+        given = ({NPS: 3, CSAT: 5}, {NPS: 7}, {NPS: 10, CSAT: 1}, {CSAT: 3})
+        made = [(await house.respond(one, now=now - timedelta(hours=1 + n))).instance_id for n, one in enumerate(given)]
+        assert made[:3] == ids_of(await listed(house, score="nps"))
+        assert [made[0]] == ids_of(await listed(house, score="nps", band="detractor"))
+        assert [made[0], made[2]] == ids_of(await listed(house, band="promoter"))
+        assert [made[1], made[3]] == ids_of(await listed(house, band="passive"))
+        assert [] == ids_of(await listed(house, score="ces"))
 
     async def test_other_applications_and_tests(self, house: House) -> None:
         await house.respond({NPS: 3}, now=await now_of(house) - timedelta(hours=1))
@@ -137,7 +157,7 @@ async def test_a_filter_that_few_meet_looks_at_so_many_rows_alone(house: House) 
     oldest = await house.respond({NPS: 0}, now=now - timedelta(hours=9))
     for hours in (1, 2, 3):
         await house.respond({NPS: 10}, now=now - timedelta(hours=hours))
-    chosen = Filter(tab="unhappy", questionnaire_id=None, from_time=now - timedelta(days=1), to_time=now, tag=None)
+    chosen = Filter(from_time=now - timedelta(days=1), to_time=now, ranges=[(NPS, 0, 6)])
     async with db.connection(house.pool) as database:
         questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
         given: dict[str, Any] = {**house.caller.reach, "questions": questions.listed, "limit": 5, "scanned": 2}

@@ -26,6 +26,7 @@ class Session:
     organization_name: str
     time_zone: str
     default_locale: str
+    is_demonstration: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ async def get_session(  # any tenant: the cookie says which
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
-             coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale
+             coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale,
+             o.demonstration_time is not null as is_demonstration
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
                and u.login_id = s.login_id and u.active and u.removed_time is null

@@ -1,6 +1,6 @@
 """The scores of an application over the last days, each with its trend and its change against the days before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
@@ -16,8 +16,8 @@ from afterword.reports import results
 
 SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
-BINS: Final[Sequence[Bucket]] = ("day", "week", "month")
-DAILY_MAX: Final = 92  # days; a longer period begins with weeks
+BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
+BINS_MIN: Final = 3  # fewer points are no trend
 FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
 
 
@@ -38,7 +38,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """`bucket`: the bins of the trends; `is_coarse`: smaller ones would have had too few answers."""
+    """`bucket`: the bins of the trends; `is_coarse`: smaller ones would have had too few answers.
+
+    `is_of_months`: the period is of whole months.
+    """
 
     period: Period
     scores: Sequence[Score]
@@ -46,12 +49,16 @@ class Overview:
     is_coarse: bool
     funnel: Sequence[tuple[str, Figure]]
     questionnaires: int
+    is_of_months: bool
 
 
 async def overview(
     db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
 ) -> Overview | None:
-    """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire."""
+    """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire.
+
+    Readers of figures alone get whole months.
+    """
     owners = await questionnaires_store.list_owners(
         db,
         organization_id=caller.organization_id,
@@ -68,7 +75,7 @@ async def overview(
         questionnaire_ids=tuple(owners),
         metrics=metrics,
         group_by=("bucket",),
-        bucket="day" if days <= DAILY_MAX else "week",
+        bucket="month" if context.protected else "day",
         last_days=days,
         compare="previous_period",
     )
@@ -82,6 +89,7 @@ async def overview(
         is_coarse=chosen.bucket != query.bucket,
         funnel=tuple(zip(FUNNEL, stages.total, strict=True)),
         questionnaires=len(owners),
+        is_of_months=context.protected,
     )
 
 
@@ -91,9 +99,11 @@ async def _scores(
     """The scores, with the query whose bins have answers enough."""
     result = await results.run_query(db, query=query, context=context, now=now)
     most = max(figure.measure.n for figure in result.total)
-    for bucket in BINS[BINS.index(query.bucket or "day") :]:
+    days = query.last_days or 1
+    buckets: list[Bucket] = [bucket for bucket, length in BIN_DAYS.items() if length == 1 or days >= BINS_MIN * length]
+    for bucket in () if context.protected else buckets:
         query = replace(query, bucket=bucket)
-        if most >= BIN_ANSWERS * len(periods.buckets(result.period, bucket)):
+        if most * BIN_DAYS[bucket] >= BIN_ANSWERS * days:
             break
     if query.bucket != result.parameters["bucket"]:
         result = await results.run_query(db, query=query, context=context, now=now)

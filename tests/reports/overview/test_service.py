@@ -1,5 +1,6 @@
 """The overview's figures are those of the ordinary reports, for the same questionnaires and days."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -31,7 +32,7 @@ async def test_without_answers(house: House) -> None:
     assert found is not None
     assert ["nps", "csat", "ces"] == [score.metric for score in found.scores]
     assert {0} == {score.figure.measure.n for score in found.scores}
-    assert "month" == found.bucket
+    assert "week" == found.bucket
 
 
 async def test_equal_to_the_reports(house: House) -> None:
@@ -51,9 +52,44 @@ async def test_equal_to_the_reports(house: House) -> None:
     assert total["value"] == round(measure.value, 2)
     assert nps.figure.change is not None
     assert total["change"]["difference"] == round(nps.figure.change.difference, 2)
-    assert [row["figures"][0]["n"] for row in report["rows"]] == [each.figure.measure.n for each in nps.bins]
-    assert ("month", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for weeks
-    assert dict(found.funnel)["sent"].measure.n == dict(found.funnel)["completed"].measure.n == 30
+    shown = [None if each.figure.suppressed else each.figure.measure.n for each in nps.bins]
+    assert [row["figures"][0]["n"] for row in report["rows"]] == shown
+    assert ("week", True) == (found.bucket, found.is_coarse)  # 30 answers are too few for days
+
+
+async def test_readers_of_figures_alone_get_whole_months(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(40):
+        await house.respond({NPS: 9}, now=now - timedelta(days=35, minutes=number))
+    found = await overview(house, caller=replace(house.caller, scopes=frozenset({"Report.Read"})), days=90)
+    assert found is not None
+    assert (True, "month") == (found.is_of_months, found.bucket)
+    assert 1 == found.period.from_time.astimezone(found.period.zone).day
+    assert 40 == found.scores[0].figure.measure.n
+
+
+async def test_funnel(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(8):
+        await house.respond({NPS: 9} if number < 5 else {}, now=now - timedelta(days=1), complete=number < 3)
+    found = await overview(house)
+    assert found is not None
+    counts = {stage: figure.measure.value for stage, figure in found.funnel}
+    assert {"sent": 8, "started": 5, "completed": 3} == {
+        stage: counts[stage] for stage in ("sent", "started", "completed")
+    }
+
+
+async def test_bins_of_weeks_and_months(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(70):
+        await house.respond({NPS: 9}, now=now - timedelta(days=number))
+    found = await overview(house, days=90)
+    assert found is not None
+    assert "month" == found.bucket
 
 
 async def test_bins_of_days_where_there_are_enough(house: House) -> None:

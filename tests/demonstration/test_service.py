@@ -1,0 +1,105 @@
+"""The made-up shop: once, for an organization that asked nobody, and the same each time."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import LiteralString
+
+import pytest
+
+from afterword import db
+from afterword.cli.seed import Seeded, seed
+from afterword.core.organizations import access
+from afterword.demonstration import service
+from afterword.reports.overview import service as overviews
+from tests.cli.shell import SITE
+
+
+@dataclass
+class Shop:
+    pool: db.Pool
+    seeded: Seeded
+
+    async def fill(self) -> int:
+        async with db.transaction(self.pool) as database:
+            return await service.fill(
+                database,
+                organization_id=self.seeded.organization_id,
+                application_id=self.seeded.application_id,
+                secret=SITE.secret,
+                now=database.clock.now(),
+            )
+
+    async def value(self, query: LiteralString) -> int:
+        async with db.connection(self.pool) as database:
+            return await database.fetch_value(query, self.seeded.organization_id)
+
+
+@pytest.fixture
+async def shop(pool: db.Pool) -> Shop:
+    return Shop(pool, await seed(pool, SITE))
+
+
+async def test_once(shop: Shop) -> None:
+    count = await shop.fill()
+    assert count > 2_000
+    assert count == await shop.value(
+        "select count(*) from questionnaire_instance where organization_id = $1 and submitted_time is not null"
+    )
+    assert 0 == await shop.fill()
+
+
+async def test_nobody_is_made_up_beside_real_people(shop: Shop) -> None:
+    await shop.fill()
+    async with db.transaction(shop.pool) as database:
+        await database.execute(
+            "update organization set demonstration_time = null where organization_id = $1", shop.seeded.organization_id
+        )
+    assert 0 == await shop.fill()
+    assert 0 == await shop.value(
+        "select count(*) from organization where organization_id = $1 and demonstration_time is not null"
+    )
+
+
+async def test_nobody_is_told(shop: Shop) -> None:
+    """No event of a made-up message, so that no webhook and no rule acts on it."""
+    await shop.fill()
+    assert 0 == await shop.value(
+        """select count(*) from event where organization_id = $1
+             and type ~ '^(queue_item|questionnaire_instance|alert_instance)'"""
+    )
+
+
+async def test_a_scale_is_kept_and_times_are_in_order(shop: Shop) -> None:
+    await shop.fill()
+    assert 0 == await shop.value(
+        """select count(*) from questionnaire_instance where organization_id = $1 and not (
+             sent_time <= coalesce(viewed_time, sent_time)
+             and coalesce(viewed_time, sent_time) <= coalesce(submitted_time, viewed_time, sent_time)
+             and coalesce(submitted_time, sent_time) <= coalesce(completed_time, submitted_time, sent_time)
+             and coalesce(completed_time, sent_time) <= now())"""
+    )
+    assert 0 == await shop.value(
+        """select count(*) from alert_instance where organization_id = $1
+             and (resolved_time > now() or resolved_time < created_time)"""
+    )
+    assert 0 < await shop.value(
+        "select open_count from alert where organization_id = $1 and open_count > 0 and last_triggered_time is not null"
+    )
+
+
+async def test_each_score_has_its_figure(shop: Shop) -> None:
+    await shop.fill()
+    async with db.connection(shop.pool) as database:
+        found = await overviews.overview(
+            database,
+            caller=replace(access.installation(shop.seeded.organization_id), scopes=access.SCOPES),
+            application_id=None,
+            days=30,
+            now=database.clock.now() + timedelta(minutes=1),
+        )
+    assert found is not None
+    assert ["nps", "csat", "ces"] == [score.metric for score in found.scores]
+    for score in found.scores:
+        assert score.figure.measure.n > 200
+        assert score.figure.change is not None
+        assert score.figure.measure.interval is not None
