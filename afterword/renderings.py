@@ -88,7 +88,11 @@ def _row(show: Callable[[Any, tzinfo], msgspec.Struct], record: type[Any], **abs
     return renderer
 
 
-_queue_item: Final = _row(queue_resources.QueueItem.of, queue_store.ShownItem)
+async def _queue_item(_: Database, look: Look) -> msgspec.Struct:
+    """The item. The log keeps no metadata, and of its first releases neither source, reason nor test."""
+    nothing: dict[str, object] = {"questionnaire": {}, "responder": {}}
+    absent = {"source": "api", "reason": None, "test": look.event.test, "metadata": nothing}
+    return queue_resources.QueueItem.of(look.read(queue_store.ShownItem, **absent), look.zone)
 
 
 async def _reported(db: Database, look: Look) -> dict[str, Any]:

@@ -44,7 +44,8 @@ async def list_items(call: Call[None], db: Database) -> Rows[store.ShownItem]:
     path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
-    return await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
+    rows = await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
+    return rows.map(lambda item: service.visible(item, call.caller))
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
@@ -53,7 +54,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
-    return _created(outcome)
+    return _created(call, outcome)
 
 
 async def _address_errors(
@@ -84,12 +85,13 @@ async def _address_errors(
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     new = _new(call, await _declared(call, db))
-    return _created(await service.schedule(db, new=new, secret=call.site.secret))
+    return _created(call, await service.schedule(db, new=new, secret=call.site.secret))
 
 
 @routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> store.QueueItem:
-    return await service.get_shown(db, caller=call.caller, place=ItemScope(**call.ids), now=call.now)
+    item = await service.get_shown(db, caller=call.caller, place=ItemScope(**call.ids), now=call.now)
+    return service.visible(item, call.caller)
 
 
 @routes.patch(
@@ -103,7 +105,7 @@ async def get_item(call: Call[None], db: Database) -> store.QueueItem:
     also_wrong=_address_errors,
 )
 async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueItem:
-    return await service.change(
+    item = await service.change(
         db,
         caller=call.caller,
         place=ItemScope(**call.ids),
@@ -111,6 +113,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
         check_version=call.check_version,
         secret=call.site.secret,
     )
+    return service.visible(item, call.caller)
 
 
 @routes.delete(
@@ -187,5 +190,5 @@ async def _declared(call: Call[Any], db: Database) -> Declared | None:
     return await service.declared_for(db, caller=call.caller, questionnaire_id=questionnaire_id, is_strict=True)
 
 
-def _created(item: store.QueueItem) -> Answer:
-    return Answer(record=item, location=f"/q/queue/item/{item.item_id}")
+def _created(call: Call[Any], item: store.QueueItem) -> Answer:
+    return Answer(record=service.visible(item, call.caller), location=f"/q/queue/item/{item.item_id}")

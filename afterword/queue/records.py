@@ -43,6 +43,10 @@ class ShownItem(msgspec.Struct, frozen=True):
     created_by: str | None
     updated_by: str | None
     external_reference: str | None
+    source: str
+    reason: str | None
+    test: bool
+    metadata: dict[str, dict[str, str]]
 
     @property
     def status_id(self) -> PublicItem:
@@ -61,21 +65,17 @@ class QueueItem(ShownItem, frozen=True):
     updated_time: datetime
     anonymized_time: datetime | None
     organization_id: str
-    test: bool
     address_key: bytes
-    metadata: dict[str, dict[str, str]]
     due_time: datetime
     not_after: datetime
-    source: str
     epoch: int
     throttled: int
-    reason: str | None
     version: int
 
     @property
     def as_event(self) -> dict[str, Any]:
         """The members that an event keeps, equal to `EVENT_COLUMNS`."""
-        return {name: getattr(self, name) for name in ShownItem.__struct_fields__}
+        return {name: getattr(self, name) for name in ShownItem.__struct_fields__ if name not in UNLOGGED}
 
     @classmethod
     def of(cls, row: Row) -> "QueueItem":
@@ -126,8 +126,9 @@ class Claimed(msgspec.Struct, frozen=True):
 # Texts without a rule of their own: rows keep them as given, PATCH changes them, erasing a person removes them.
 TEXT_COLUMNS: Final[LiteralString] = "locale"
 TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
-LISTED_COLUMNS: Final = columns_of(ShownItem, without=("result",))  # a list computes it
-EVENT_COLUMNS: Final = columns_of(ShownItem)  # what an event keeps: what clients may see
+LISTED_COLUMNS: Final = columns_of(ShownItem, without=("reason", "result"))  # a list computes them
+UNLOGGED: Final = ("metadata",)  # values about people, which need scopes of their own
+EVENT_COLUMNS: Final = columns_of(ShownItem, without=UNLOGGED)  # the members that an event keeps
 ITEM_COLUMNS: Final = columns_of(QueueItem)
 # A worker reads these of an item that it claims; its record has the database's time besides.
 CLAIMED_COLUMNS: Final = columns_of(Claimed, without=("database_now",))

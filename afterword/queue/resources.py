@@ -9,7 +9,7 @@ from msgspec import Meta
 from afterword.core.questionnaires import conditions
 from afterword.core.scheduling import decisions
 from afterword.core.wire import times
-from afterword.instances.resources import LeafResult
+from afterword.instances.resources import LeafResult, ResponseMetadata
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -87,10 +87,14 @@ class QueueItem(fields.Resource):
     created_by: fields.Id | None
     updated_by: fields.Id | None
     external_reference: str | None
+    source: str
+    reason: str | None
+    test: bool
+    metadata: ResponseMetadata
 
 
 QUEUE_ITEMS: Final = fields.listing_of(
-    QueueItem, order=(("send_time", "desc"),), more=("status", "send_offset_minutes", "attempts")
+    QueueItem, order=(("send_time", "desc"),), more=("status", "send_offset_minutes", "attempts", "metadata")
 )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from afterword.pipelines.service import NO_PIPELINE
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.records import ItemKey
+from afterword.queue.records import ItemKey, ShownItem
 from afterword.queue.reminders import service as reminders
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.queue.scheduler import Scheduler, changed, editable, edited, replaced
@@ -32,7 +32,10 @@ COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
 OUTBOX_DAYS: Final = 30
+VALUE_SCOPES: Final = {"questionnaire": "Questionnaire Value.Read", "responder": "Responder Value.Read"}
 _REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
+
+Shown = TypeVar("Shown", bound=ShownItem)
 
 
 class NotPublished(errors.Conflict):
@@ -182,6 +185,14 @@ async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: date
     if await lanes_store.get_has_credits(db, organization_id=item.organization_id, pipeline_id=item.pipeline_id):
         return item
     return msgspec.structs.replace(item, reason=NO_CREDITS, result=WAITING_CREDITS)
+
+
+def visible(item: Shown, caller: Caller) -> Shown:
+    """The item with the metadata that the caller's scopes open; the map of another kind is empty."""
+    metadata = {
+        kind: item.metadata.get(kind, {}) if VALUE_SCOPES[kind] in caller.scopes else {} for kind in VALUE_SCOPES
+    }
+    return msgspec.structs.replace(item, metadata=metadata)
 
 
 async def change(

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from operator import itemgetter
 from typing import Final, LiteralString
 
-from afterword.core.scheduling.decisions import WAITING_CREDITS
+from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
@@ -24,6 +24,12 @@ from afterword.queue.records import (
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _LISTED_COLUMNS_I: Final = qualified(LISTED_COLUMNS, "i")
 _shown_values: Final = itemgetter(*ShownItem.__struct_fields__)
+# Of an item `i` of organization $1 and questionnaire $2. Asked once at most, when a row is due.
+_WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now() and (
+  select q.credits_accountable and not c.has_credits
+  from questionnaire q join application_credit c
+    on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
+  where q.organization_id = $1 and q.questionnaire_id = $2)"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -193,12 +199,8 @@ async def list_items(
     """The items of a pipeline. What is due while credits are used up says so, though no row was rewritten for it."""
     rows = await db.fetch_list(
         f"""select {_LISTED_COLUMNS_I},
-             case when i.status = 1 and i.due_time <= now() and ( -- asked once at most, when a row is due
-                    select q.credits_accountable and not c.has_credits
-                    from questionnaire q join application_credit c
-                      on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
-                    where q.organization_id = $1 and q.questionnaire_id = $2)
-               then $6 else i.result end as result,
+             case when {_WAITS_FOR_CREDITS} then $6 else i.result end as result,
+             case when {_WAITS_FOR_CREDITS} then $7 else i.reason end as reason,
              ($5::int[])[i.status] as status_id,
              case when i.attempts > 1 then i.attempts - 1 end as retry_attempts
            from queue_item i
@@ -210,6 +212,7 @@ async def list_items(
         test_only,
         [int(PUBLIC_ITEM[status]) for status in Item],
         WAITING_CREDITS,
+        NO_CREDITS,
         page=page,
     )
     return rows.map(lambda row: ShownItem(*_shown_values(row)))

@@ -22,7 +22,10 @@ ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue
 INSTANCE: Final = "/q/instance/{instance_id}"
 ADDED: Final[Mapping[str, frozenset[str]]] = {
     "Queue Item": frozenset(
-        {"created_time", "updated_time", "anonymized_time", "created_by", "updated_by", "external_reference"}
+        {
+            "created_time", "updated_time", "anonymized_time", "created_by", "updated_by", "external_reference",
+            "source", "reason", "test", "metadata",
+        }
     ),
     "Queue Item Request": frozenset({"external_reference"}),
     "Questionnaire Instance": frozenset(

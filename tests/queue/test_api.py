@@ -17,7 +17,7 @@ FIELDS = {
     "item_id", "previous_item_id", "questionnaire_id", "responder_id", "responder_channel_identifier",
     "questionnaire_instance_id", "previous_questionnaire_instance_id", "status_id", "pipeline_id", "locale",
     "send_time", "dispatched_time", "result", "retry_attempts", "created_time", "updated_time", "anonymized_time",
-    "created_by", "updated_by", "external_reference",
+    "created_by", "updated_by", "external_reference", "source", "reason", "test", "metadata",
 }  # fmt: skip
 SEVEN_NULLS = (
     "previous_item_id", "responder_id", "questionnaire_instance_id", "previous_questionnaire_instance_id",
@@ -259,12 +259,30 @@ class TestScheduleItem:
 
         item = await client.create(metadata=metadata)
 
-        assert "metadata" not in item
-        row = await client.queue.value("select metadata from queue_item")
-        assert {
+        shown = {
             "questionnaire": {"transaction_id": "1042 (XKBK)", "n": "12"},
-            "responder": metadata["responder"],
-        } == row
+            "responder": {"email": "ann@example.com"},
+        }
+        [listed] = (await client.send("GET", f"{client.items}?filter_by[EQUAL][Source]=api")).json()
+        for one in (item, listed, (await client.send("GET", client.paths(item["item_id"])[1])).json()):
+            assert ("api", None, False, shown) == tuple(one[name] for name in ("source", "reason", "test", "metadata"))
+        back = await client.send("PATCH", client.paths(item["item_id"])[0], item)
+        assert (200, shown, item["updated_time"]) == (
+            back.status_code,
+            back.json()["metadata"],
+            back.json()["updated_time"],
+        )
+
+    async def test_metadata_without_the_scopes_of_values(self, client: Client) -> None:
+        metadata = {"questionnaire": {"transaction_id": "1042"}, "responder": {"email": "ann@example.com"}}
+        path = client.paths((await client.create(metadata=metadata))["item_id"])[0]
+        narrow = await client.with_token(SCOPES - {"Responder Value.Read"})
+        seen = (await narrow.send("GET", path)).json()
+
+        assert {"questionnaire": {"transaction_id": "1042"}, "responder": {}} == seen["metadata"]
+        assert seen["metadata"] == (await narrow.send("GET", client.items)).json()[0]["metadata"]
+        assert 200 == (await narrow.send("PATCH", path, {**seen, "locale": "el"})).status_code
+        assert metadata == (await client.send("GET", path)).json()["metadata"]
 
     async def test_an_address_with_spaces_around_comes_back_as_sent(self, client: Client) -> None:
         assert (

@@ -10,7 +10,7 @@ from afterword.intake.references.service import Reference
 from afterword.queue import store
 from afterword.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
 from afterword.queue.scheduler import checked
-from afterword.queue.service import declared_for
+from afterword.queue.service import declared_for, visible
 from afterword.web.operations import Answer, Call, Routes
 
 REFERENCE: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/reference/{external_reference}"
@@ -24,7 +24,7 @@ routes = Routes(tag="Queue")
 
 @routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
 async def get_item_by_reference(call: Call[None], db: Database) -> store.QueueItem:
-    return await service.get(db, reference=_reference(call))
+    return visible(await service.get(db, reference=_reference(call)), call.caller)
 
 
 @routes.put(
@@ -60,7 +60,8 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
         is_expected=call.if_match is not None,
         secret=call.site.secret,
     )
-    return Answer(record=item, location=f"/q/queue/item/{item.item_id}", status=201) if is_new else item
+    shown = visible(item, call.caller)
+    return Answer(record=shown, location=f"/q/queue/item/{item.item_id}", status=201) if is_new else shown
 
 
 @routes.delete(

@@ -53,4 +53,4 @@ async def repeat_item(call: Call[None], db: Database) -> Answer:
     item = await service.repeat(
         db, caller=call.caller, item_id=call.ids["item_id"], secret=call.site.secret, now=call.now
     )
-    return Answer(record=item, location=f"/q/queue/item/{item.item_id}")
+    return Answer(record=queue.visible(item, call.caller), location=f"/q/queue/item/{item.item_id}")

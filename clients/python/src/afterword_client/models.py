@@ -1015,33 +1015,6 @@ class QuestionnaireVersion(Struct, kw_only=True):
     published_by: str | None
 
 
-class QueueItem(Struct, kw_only=True):
-    """
-    A questionnaire that is to be sent, is being sent or was sent to one address.
-    """
-
-    item_id: str
-    previous_item_id: str | None
-    questionnaire_id: str
-    responder_id: str | None
-    responder_channel_identifier: str
-    questionnaire_instance_id: str | None
-    previous_questionnaire_instance_id: str | None
-    status_id: int
-    pipeline_id: str
-    locale: str | None
-    send_time: datetime
-    dispatched_time: datetime | None
-    result: str | None
-    retry_attempts: int | None
-    created_time: datetime
-    updated_time: datetime
-    anonymized_time: datetime | None
-    created_by: str | None
-    updated_by: str | None
-    external_reference: str | None
-
-
 class QueueItemRequest(Struct, kw_only=True):
     """
     A questionnaire to send: the address, the time, the metadata.
@@ -1925,6 +1898,37 @@ class Question(Struct, kw_only=True):
     date_min: date | None | UnsetType = UNSET
     date_max: date | None | UnsetType = UNSET
     contact_fields: list[str] | UnsetType = UNSET
+
+
+class QueueItem(Struct, kw_only=True):
+    """
+    A questionnaire that is to be sent, is being sent or was sent to one address.
+    """
+
+    item_id: str
+    previous_item_id: str | None
+    questionnaire_id: str
+    responder_id: str | None
+    responder_channel_identifier: str
+    questionnaire_instance_id: str | None
+    previous_questionnaire_instance_id: str | None
+    status_id: int
+    pipeline_id: str
+    locale: str | None
+    send_time: datetime
+    dispatched_time: datetime | None
+    result: str | None
+    retry_attempts: int | None
+    created_time: datetime
+    updated_time: datetime
+    anonymized_time: datetime | None
+    created_by: str | None
+    updated_by: str | None
+    external_reference: str | None
+    source: str
+    reason: str | None
+    test: bool
+    metadata: ResponseMetadata
 
 
 class ReportTemplate(Struct, kw_only=True):
