@@ -66,7 +66,6 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008  frozen
     metrics_access: str = "loopback",
     origins: Collection[str] = (),
-    collectors: Sequence[Collect] = (),
     routes: Sequence[Routes] | None = None,
     show_outbox: bool = False,
     ticks: Ticks | None = None,
@@ -92,7 +91,7 @@ def create_app(
         pool=pool,
         is_migrated=migrations.is_usable,
         metrics=metrics,
-        collectors=[*collectors, _queue_figures(pool)],
+        collectors=[_queue_figures(pool)],
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
