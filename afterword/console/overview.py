@@ -10,8 +10,8 @@ from starlette.responses import Response
 from afterword.alerts.cases import store as cases_store
 from afterword.console import responses
 from afterword.console.screens import HOME, Screens, Visit
-from afterword.console.text import change_word, figure_text
-from afterword.core.charts.trend import Point, trend, whisker
+from afterword.console.text import change_word, figure_text, shown_figure
+from afterword.core.charts.trend import Point, trend
 from afterword.core.figures.reports import Figure
 from afterword.core.wire.lists import Page
 from afterword.organizations import api as organizations_api
@@ -99,19 +99,16 @@ def _days(text: str) -> int:
 def _score(words: Texts, score: Score, choice: responses.Choice, *, is_of_months: bool) -> dict[str, Any]:
     figure, bounds = score.figure, BOUNDS[score.metric]
     measure = figure.measure
-    interval = measure.interval
+    kind, change = change_word(words, figure, days=None if is_of_months else choice.days)
     points = [_point(one.figure) for one in score.bins]
     choice = replace(choice, score=score.metric)
     return {
         "metric": score.metric,
         "url": choice.url(),
         "name": NAMES[score.metric],
-        "text": figure_text(words, figure, unit=UNITS[score.metric]),
-        "change": change_word(words, figure, days=None if is_of_months else choice.days),
-        "whisker": whisker(measure.value, interval.low, interval.high, bounds=bounds)
-        if measure.value is not None and interval is not None and not figure.suppressed
-        else None,
-        "bounds": bounds,
+        "figure": replace(
+            shown_figure(words, figure, unit=UNITS[score.metric], bounds=bounds), change_kind=kind, change=change
+        ),
         "chart": trend(points, bounds=bounds, mirrored=words.direction == "rtl"),
         "rows": [
             {

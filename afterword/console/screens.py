@@ -1,7 +1,7 @@
 """The screens: declared with the scope that opens them, run for the session of a cookie, refused as pages."""
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +33,7 @@ VALUE_CHARACTERS_MAX: Final = 20_000
 COOKIE: Final = "afterword"
 DEVICE_COOKIE: Final = "afterword-device"
 PENDING_COOKIE: Final = "afterword-pending"
+KEYS_COOKIE: Final = "afterword-keys"  # "off": this browser hears no single keys (WCAG 2.1.4)
 SESSION_SECONDS: Final = int(sessions.LIFETIME.total_seconds())
 YEAR_SECONDS: Final = 31_536_000
 HEADERS: Final[Mapping[str, str]] = {
@@ -154,6 +155,13 @@ class Visit(Guest):
 
     def id(self, name: str) -> str:
         return self.request.path_params[name]
+
+    def confirm(
+        self, *, title: str, sentences: Sequence[str], button: str, action: str, back: str, **hidden: str
+    ) -> Response:
+        """The page before an act that cannot be taken back: the thing and how many, and one button."""
+        values: dict[str, Any] = {"sentences": sentences, "button": button, "action": action, "back": back}
+        return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 
 Handler = Callable[[Visit], Awaitable[Response]]
@@ -337,6 +345,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
     words = guest.words
     visit = guest if isinstance(guest, Visit) else None
     caller = visit.caller if visit else None
+    has_keys = guest.cookie(KEYS_COOKIE) != "off"
     sections = [
         {"url": f"{HOME}/{name}".rstrip("/"), "text": words(text), "key": key, "name": name}
         for name, text, scope, key in SECTIONS
@@ -357,7 +366,8 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
             "session": visit.session if visit else None,
             "done": done_of(guest),
             "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
-            "scripts": [static.url(f"console/{name}.js") for name in ("swap", "keys")],
+            "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
+            "has_keys": has_keys,
             **values,
         },
     )

@@ -133,6 +133,14 @@ async def end_sessions(visit: Visit) -> Response:
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
+@routes.post("/console/settings/keys")
+async def switch_keys(visit: Visit) -> Response:
+    response = html.redirect(f"{ACCOUNT}?done=saved#keys-off")
+    value = "off" if visit.form.text("keys") == "off" else ""
+    visit.set_cookie(response, screens.KEYS_COOKIE, value, seconds=screens.YEAR_SECONDS)
+    return response
+
+
 @routes.post("/console/switch")
 async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from zoneinfo import available_timezones
 
+from afterword.core.charts.trend import whisker
 from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
@@ -32,19 +34,46 @@ def slug_of(name: str) -> str:
     return _OTHER.sub("-", plain).strip("-")[:SLUG_CHARACTERS_MAX].strip("-")
 
 
-def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
-    """The value with its interval and its number of answers, or the reason why there is none."""
+@dataclass(frozen=True, slots=True)
+class ShownFigure:
+    """`value`: "48.2", empty where there is none. `basis`: "(39.9 to 55.6), 384 answers", or the reason for no value.
+
+    `change_kind`: none, higher, lower, few. `whisker`: places of value, low and high on the axis, in percent.
+    """
+
+    value: str
+    basis: str
+    change_kind: str = ""
+    change: str = ""
+    whisker: tuple[float, float, float] | None = None
+
+
+def shown_figure(
+    words: Texts, figure: Figure, *, unit: str = "", bounds: tuple[float, float] | None = None
+) -> ShownFigure:
+    """The figure for the macro `figure`; `bounds`: the ends of its axis, where it has one."""
     measure = figure.measure
     if figure.suppressed:
-        return words("Hidden: so few answers that somebody could be recognized.")
+        return ShownFigure("", words("Hidden: so few answers that somebody could be recognized."))
     if measure.value is None:
-        return words("No answers yet.")
+        return ShownFigure("", words("No answers yet."))
     value = f"{words.number(round(measure.value, 1))}{unit}"
     answers = words.plural("{n} answer", "{n} answers", measure.n)
-    if measure.interval is None:
-        return f"{value}, {answers}"
-    low, high = (words.number(round(each, 1)) for each in (measure.interval.low, measure.interval.high))
-    return words("{value} ({low} to {high}), {answers}", value=value, low=low, high=high, answers=answers)
+    interval = measure.interval
+    if interval is None:
+        return ShownFigure(value, answers)
+    low, high = (words.number(round(each, 1)) for each in (interval.low, interval.high))
+    basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
+    place = whisker(measure.value, interval.low, interval.high, bounds=bounds) if bounds else None
+    return ShownFigure(value, basis, whisker=place)
+
+
+def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
+    """The value with its interval and its number of answers, or the reason why there is none."""
+    shown = shown_figure(words, figure, unit=unit)
+    if not shown.value:
+        return shown.basis
+    return f"{shown.value} {shown.basis}" if shown.basis.startswith("(") else f"{shown.value}, {shown.basis}"
 
 
 def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:

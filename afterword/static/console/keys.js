@@ -1,15 +1,16 @@
-// Keys: "g" and a letter goes to a section, "j" and "k" move in a list, "?" lists them.
+// Keys: "/" searches, "g" and a letter goes to a section, "j" and "k" move in a list, "?" lists them. The page loads this
+// file unless its reader has switched single keys off.
 (() => {
   "use strict";
   let waits = false;
-  if (localStorage.getItem("keys") === "off") return;
 
   function move(step) {
-    const rows = [...document.querySelectorAll("[data-row]")];
+    const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.offsetParent);
     if (!rows.length) return;
     const at = rows.findIndex((row) => row.contains(document.activeElement));
     const next = rows[Math.min(Math.max(at + step, 0), rows.length - 1)];
-    (next.matches("a") ? next : next.querySelector("a")).focus();
+    const link = next.matches("a") ? next : next.querySelector("a[href]");
+    if (link) { link.focus(); next.scrollIntoView({ block: "nearest" }); }
   }
 
   addEventListener("keydown", (event) => {
@@ -27,6 +28,11 @@
       case "j": move(1); break;
       case "k": move(-1); break;
       case "?": document.getElementById("keys").showModal(); break;
+      case "/": {
+        const search = document.querySelector("main input[type=search]");
+        if (search) { event.preventDefault(); search.focus(); search.select(); }
+        break;
+      }
       default:
     }
   });

@@ -1,4 +1,5 @@
-// Links and forms with data-swap="region" replace that region alone. Without this file they load the whole page.
+// Links and forms below data-swap="region" replace that region alone where they stay on this page; a link to another page
+// that has the region says data-swap itself. Without this file they load the whole page.
 (() => {
   "use strict";
   let running = null;
@@ -33,6 +34,8 @@
     const link = event.target.closest("a[href]");
     if (!link || !link.closest("[data-swap]") || event.button || event.metaKey || event.ctrlKey || event.shiftKey) return;
     if (link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
+    // A page without the region would be asked for twice: other pages are swapped in by links that say so themselves.
+    if (link.pathname !== location.pathname && !link.dataset.swap) return;
     const region = regionOf(link);
     if (!region) return;
     event.preventDefault();

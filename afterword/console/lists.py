@@ -1,0 +1,73 @@
+"""Lists: all that the macro `listing` shows around the rows, the addresses of its links, and the keys of its pages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+ROWS: Final = 50
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
+MICROS_DIGITS: Final = 18
+MICROS_MAX: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """`count`: a number, a text such as "1000+", or None for no count."""
+
+    url: str
+    text: str
+    count: int | str | None = None
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """The head of a table's column. `url` sorts by it; `order`: "ascending", "descending", or empty."""
+
+    text: str
+    url: str = ""
+    order: str = ""
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """`columns`: rows are those of a table. `filters`: each text with the address without that filter.
+
+    `found`: rows of all pages, "1000+" where they are not counted to the end. `empty`: the sentence for no rows,
+    which says what to do first; `empty_link`: text and address for it.
+    """
+
+    rows: Sequence[Any]
+    empty: str
+    empty_link: tuple[str, str] | None = None
+    columns: Sequence[Column] = ()
+    tabs: Sequence[Tab] = ()
+    filters: Sequence[tuple[str, str]] = ()
+    clear_url: str = ""
+    found: int | str | None = None
+    note: str = ""
+    next_url: str = ""
+    first_url: str = ""
+    export_url: str = ""
+
+
+def address(path: str, query: Mapping[str, object] | None = None, /, **more: object) -> str:
+    """The path with those of the values that are not empty."""
+    chosen = {name: value for name, value in {**(query or {}), **more}.items() if value not in (None, "")}
+    return f"{path}?{urlencode(chosen, doseq=True)}" if chosen else path
+
+
+def key_of(time: datetime, row_id: str) -> str:
+    """The key of a row, behind which the next page begins: its time in microseconds, and its id."""
+    return f"{(time - EPOCH) // timedelta(microseconds=1)}_{row_id}"
+
+
+def read_key(text: str) -> tuple[datetime, str] | None:
+    """The time and the id of a key; None for what is no key."""
+    micros, _, row_id = text.partition("_")
+    if not micros.isascii() or not micros.isdigit() or len(micros) > MICROS_DIGITS:
+        return None
+    return EPOCH + timedelta(microseconds=min(int(micros), MICROS_MAX)), row_id
