@@ -7,6 +7,7 @@ from starlette.types import ASGIApp
 
 from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
+from afterword.audit import api as audit_api
 from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
@@ -116,6 +117,7 @@ def api_routes() -> list[Routes]:
     """The routes of all packages, in the order of the reference."""
     return [
         accounts_api.routes,
+        audit_api.routes,
         logins_api.routes,
         questionnaires_api.routes,
         drafts_api.routes,

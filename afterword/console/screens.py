@@ -145,6 +145,9 @@ class Visit(Guest):
         own = self.session.user_locale
         return texts(DOMAIN, locales.match(own, LANGUAGES, SOURCE_LANGUAGE) if own else accepted(self.request))
 
+    def write(self) -> AbstractAsyncContextManager[Database]:
+        return db.transaction(self.pool, actor=self.caller.actor)
+
     @property
     def zone(self) -> str:
         return self.session.time_zone

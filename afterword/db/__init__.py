@@ -333,11 +333,16 @@ def on_demand(pool: Pool) -> Database:
 
 
 @asynccontextmanager
-async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
-    """The one place that commits: on leaving, unless something was raised, which rolls back."""
+async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database, None]:
+    """The one place that commits: on leaving, unless something was raised, which rolls back.
+
+    `actor`: the author of its changes for the audit log, as `Caller.actor` has it.
+    """
     async with _Loan(pool) as database:
         with _REFUSALS:
             async with _driver(database).transaction():
+                if actor:
+                    await database.execute("select set_config('afterword.actor', $1, true)", actor)
                 yield database
 
 

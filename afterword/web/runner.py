@@ -83,7 +83,7 @@ class Operation:
         self._context = context
         self._database = db.on_demand(context.pool)
         self._writes = route.method != "GET"
-        self._connect = db.transaction if self._writes else db.connection
+        self._is_mass = route.shared is not None and not route.acts  # so hot that the audit log has none of it
         self._is_large = route.rows_max is not None or bool(route.uploads)
         self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
@@ -140,7 +140,8 @@ class Operation:
                 return self._render(await self.route.shared(call, self._context.pool), call, request)
             if self.route.media_types:  # its chunks are read after a connection taken here would be returned
                 return self._render(await self.route.handler(call, self._database), call, request)
-            async with self._connect(self._context.pool) as database:
+            pool = self._context.pool
+            async with db.transaction(pool, actor=caller.actor) if self._writes else db.connection(pool) as database:
                 return self._render(await self.route.handler(call, database), call, request)
 
     # 401, 403, 429 -------------------------------------------------------------------------------------------
@@ -290,7 +291,8 @@ class Operation:
 
     async def _run_once(self, call: Call[Any], request: _Request, key: str) -> Sent:
         idempotency, entry = self._context.idempotency, {"organization_id": call.caller.organization_id, "key": key}
-        async with db.transaction(self._context.pool) as database:
+        actor = "" if self._is_mass else call.caller.actor
+        async with db.transaction(self._context.pool, actor=actor) as database:
             digest = self._digest_of(call, request)
             replay = await idempotency.claim_idempotency_key(database, **entry, digest=digest, now=call.now)
             if replay is not None:

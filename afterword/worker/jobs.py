@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from afterword.alerts import service as alerts
 from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
+from afterword.audit import service as audit
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.db import Database
@@ -123,6 +124,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
         batches("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, deliveries.prune),
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
+        batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
         Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),

@@ -28,6 +28,7 @@ OF_US_ALONE: Final = {
     "list_application_ids": "asks for ours",
     "list_applications": "asks for ours",
     "list_organizations_reached": "asks for ours",
+    "list_entries": "asks for ours",
     "update_organization": "asks for ours",
     "get_billing": "asks for ours",
     "update_billing": "asks for ours",

@@ -79,6 +79,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                     "website_urls": AUTHORED},
     "application_type": {"description": AUTHORED, "name": FIXED, "title": AUTHORED},
     "attempt": {"outcome": FIXED},
+    "audit_entry": {"action": FIXED, "actor_kind": FIXED, "actor_role": FIXED, "after": ACCOUNT, "before": ACCOUNT,
+                    "device": ACCOUNT, "network": ACCOUNT, "thing_kind": FIXED, "thing_name": AUTHORED},
     "attempt_total": {"outcome": FIXED},
     "channel_account": {"kind": FIXED, "paused_reason": AUTHORED, "settings": ACCOUNT, "title": AUTHORED},
     "contact_policy": {"holiday_country": FIXED, "if_exceeded": FIXED},

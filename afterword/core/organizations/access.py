@@ -17,11 +17,11 @@ AGENT_ENTITIES: Final = (  # read by agents: everything that their cases refer t
 ENTITIES: Final = (
     *AGENT_ENTITIES,
     "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
-    "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy",
+    "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
 )  # fmt: skip
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
-_REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression"}
+_REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression", "Audit"}
 _EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
 ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -82,6 +82,13 @@ class Caller:
     def actor_kind(self) -> str:
         """`user` or `token`, as events name their actor; `worker` for the installation itself."""
         return "user" if self.user_id else "token" if self.token_id else "worker"
+
+    @property
+    def actor(self) -> str:
+        """The author of changes as `db.transaction` takes it: kind, id and a user's role; empty: the system."""
+        if not self.actor_id:
+            return ""
+        return f"{self.actor_kind} {self.actor_id} {self.role if self.user_id else ''}".rstrip()
 
     def require(self, scope: str) -> None:
         """Raise Forbidden `insufficient_scope` unless exactly this scope is held: no wildcard, no implication."""

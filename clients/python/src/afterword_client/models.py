@@ -224,6 +224,27 @@ class Attempt(Struct, kw_only=True):
     provider_reference: str | None
 
 
+class AuditEntry(Struct, kw_only=True):
+    """
+    An act. Names are those of today; `before` and `after` have what changed, long and secret values as a dash.
+    """
+
+    entry_id: str
+    created_time: datetime
+    actor_kind: str
+    actor_id: str | None
+    actor_name: str | None
+    actor_role: str | None
+    action: str
+    thing_kind: str
+    thing_id: str | None
+    thing_name: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    device: str | None
+    network: str | None
+
+
 class BatchRow(Struct, kw_only=True):
     """
     The outcome of one row: 201 created, 200 changed or left as it was, 409 or 422 refused.

@@ -302,6 +302,23 @@ class Plans(Family):
         )
 
 
+class Audit(Family):
+    """Audit."""
+
+    def list_audit_entries(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AuditEntry]:
+        """Get the audit log.
+
+        Newest first: changes with their author, log-ins and failed ones, readings of a person, downloads. Filter by
+        `ActorId`, `Action`, `ThingKind`, `ThingId`, `CreatedTime`. Kept two years; entries cannot be changed. Needs
+        `Audit.Read`.
+        """
+        return self._transport.pages(
+            "/audit", models.AuditEntry, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+
 class Questionnaires(Family):
     """Questionnaires."""
 
@@ -2209,6 +2226,7 @@ class Operations:
         self.users = Users(transport)
         self.tokens = Tokens(transport)
         self.plans = Plans(transport)
+        self.audit = Audit(transport)
         self.questionnaires = Questionnaires(transport)
         self.questionnaire_groups = QuestionnaireGroups(transport)
         self.questions = Questions(transport)

@@ -1,0 +1,56 @@
+"""Writing to the audit log what no trigger sees: readings, searches, downloads, log-ins."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword.audit import store
+from afterword.audit.store import NewEntry
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+
+KEPT_DAYS: Final = 730
+NAME_CHARACTERS_MAX: Final = 200
+
+
+async def record(
+    db: Database,
+    *,
+    caller: Caller,
+    action: str,
+    thing_kind: str,
+    thing_id: str | None,
+    now: datetime,
+    thing_name: str | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> None:
+    """Note an act of the caller, such as `read` of a `responder`. `thing_name` and `after` hold nothing of a person.
+
+    Without a transaction, as in the handler of a GET, the entry commits alone.
+    """
+    kind = caller.actor_kind
+    entry = NewEntry(
+        actor_kind="system" if kind == "worker" else kind,
+        actor_id=caller.actor_id or None,
+        actor_role=caller.role if caller.user_id else None,
+        action=action,
+        thing_kind=thing_kind,
+        thing_id=thing_id,
+        thing_name=thing_name and thing_name[:NAME_CHARACTERS_MAX],
+        after=after,
+    )
+    await store.insert_entry(db, organization_id=caller.organization_id, entry=entry, now=now)
+
+
+async def record_login(
+    db: Database, *, login_id: str, action: str, now: datetime, device: str = "", network: str = ""
+) -> None:
+    """Note an act about somebody's login in each organization that the person works for."""
+    await store.insert_login_entries(
+        db, login_id=login_id, action=action, device=device or None, network=network or None, now=now
+    )
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove entries older than two years; return the count."""
+    return await store.prune_entries(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)

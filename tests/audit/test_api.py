@@ -1,0 +1,97 @@
+"""GET /audit: whom it shows what, and entries that nobody changes."""
+
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from afterword import db
+from afterword.audit import service
+from afterword.core.organizations.access import SCOPES
+from tests.logins.conftest import SITE, Office, found
+from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
+from tests.logins.test_api import token_of
+from tests.test_app import client_of
+
+
+async def listed(office: Office, headers: dict[str, str], query: str = "") -> list[dict[str, Any]]:
+    async with client_of(office.pool, site=SITE) as client:
+        answer = await client.get(f"/v3.2/audit?limit=100{query}", headers=headers)
+    assert 200 == answer.status_code, answer.text
+    return answer.json()["results"]
+
+
+async def change_name(office: Office, headers: dict[str, str], name: str) -> None:
+    async with client_of(office.pool, site=SITE) as client:
+        sent = {"display_name": name}
+        answer = await client.patch(f"/v3.2/application/{office.application_id}", json=sent, headers=headers)
+    assert 200 == answer.status_code, answer.text
+
+
+class TestRefused:
+    async def test_without_the_right(self, office: Office) -> None:
+        async with client_of(office.pool, site=SITE) as client:
+            assert 401 == (await client.get("/v3.2/audit")).status_code
+            headers = await token_of(office, *(SCOPES - {"Audit.Read"}))
+            assert 403 == (await client.get("/v3.2/audit", headers=headers)).status_code
+
+    async def test_other_organization(self, office: Office) -> None:
+        other = await found(office.pool, domain="patras", email="pan@patras.example")
+        headers = await token_of(office)
+        seen = await listed(office, headers)
+        assert seen
+        assert other.user_id not in {one["thing_id"] for one in seen}
+
+    @pytest.mark.parametrize(
+        "statement",
+        ["update audit_entry set actor_id = null", "delete from audit_entry", "truncate audit_entry"],
+    )
+    async def test_entries_are_not_changed(self, office: Office, statement: Any) -> None:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="the audit log is not changed"):
+            async with db.transaction(office.pool) as database:
+                await database.execute(statement)
+
+
+class TestList:
+    async def test_change_with_before_and_after(self, office: Office) -> None:
+        headers = await token_of(office)
+        await change_name(office, headers, "Shop in Athens")
+        entry, *_ = await listed(office, headers, f"&filter_by[EQUAL][ThingId]={office.application_id}")
+        assert ("changed", "application", "Shop in Athens") == (
+            entry["action"],
+            entry["thing_kind"],
+            entry["thing_name"],
+        )
+        assert ({"display_name": "Shop"}, {"display_name": "Shop in Athens"}) == (entry["before"], entry["after"])
+        assert ("token", "Tests") == (entry["actor_kind"], entry["actor_name"])
+
+    async def test_change_of_nothing_is_none(self, office: Office) -> None:
+        headers = await token_of(office)
+        await change_name(office, headers, "Shop")
+        made = await listed(office, headers, f"&filter_by[EQUAL][ThingId]={office.application_id}")
+        assert ["created"] == [one["action"] for one in made]
+
+    async def test_secrets_and_names_are_dashes(self, office: Office) -> None:
+        entries = await listed(office, await token_of(office))
+        token, *_ = [one for one in entries if one["thing_kind"] == "token"]
+        assert ("—", "—") == (token["after"]["selector"], token["after"]["verifier_digest"])
+        user, *_ = [one for one in entries if one["thing_kind"] == "user" and one["action"] == "created"]
+        assert ("—", "owner") == (user["after"]["email"], user["after"]["role"])
+
+    async def test_filters(self, office: Office) -> None:
+        headers = await token_of(office)
+        await change_name(office, headers, "Other")
+        kinds = "&filter_by[EQUAL][Action]=created&filter_by[IN][ThingKind][]=application"
+        assert ["application"] == [one["thing_kind"] for one in await listed(office, headers, kinds)]
+        assert [] == await listed(office, headers, "&filter_by[GREATER_THAN][CreatedTime]=2030-01-01T00:00:00Z")
+
+
+async def test_retention(office: Office) -> None:
+    """Entries younger than two years stay, older ones go by the job alone."""
+    async with db.transaction(office.pool) as database:
+        now = database.clock.now()
+        assert 0 == await service.prune(database, now=now, limit=100)
+        whole = await service.prune(database, now=now + timedelta(days=service.KEPT_DAYS + 1), limit=100)
+        assert whole > 0
+        assert 0 == await database.fetch_value("select count(*) from audit_entry")
