@@ -17,6 +17,7 @@ from typing import Any
 import asyncpg
 import httpx2
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 from afterword import db, embedded, migrations
@@ -63,6 +64,15 @@ RUNS = _runs()
 # machine, and about what else runs on it.
 settings.register_profile("afterword", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("afterword")
+
+# structlog's own way to show an exception, with all variables of each frame, takes up to a second of a core.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 # Each worker, and each process that a test starts, would compile all of the source anew, where the machine forbids to
 # keep what was compiled.

@@ -13,13 +13,13 @@ from afterword import log
 
 @pytest.fixture
 def lines() -> Iterator[io.StringIO]:
-    before = logging.getLogger().handlers[:], logging.getLogger().level
+    before, configured = (logging.getLogger().handlers[:], logging.getLogger().level), structlog.get_config()
     stream = io.StringIO()
     log.set_up(level="info", as_json=True, stream=stream)
     yield stream
     logging.getLogger().handlers[:] = before[0]
     logging.getLogger().setLevel(before[1])
-    structlog.reset_defaults()
+    structlog.configure(**configured)
 
 
 @pytest.mark.parametrize(
