@@ -30,6 +30,7 @@ from afterword.organizations import pages as accounts_pages
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens.ticks import Ticks
+from afterword.people import api as people_api
 from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api
 from afterword.privacy import api as erasures_api
@@ -137,6 +138,7 @@ def api_routes() -> list[Routes]:
         policies_api.routes,
         test_messages_api.routes,
         suppressions_api.routes,
+        people_api.routes,
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,

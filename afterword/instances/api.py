@@ -1,6 +1,7 @@
 """The HTTP interface of questionnaire instances: issue, read, change, delete, read answers."""
 
 import random
+from datetime import tzinfo
 from typing import Annotated, Any
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.content import content
 from afterword.core.questionnaires.metadata import Declared
@@ -306,23 +308,25 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
 )
 async def get_response_content(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    return Answer(await content_of(db, instance=instance, caller=call.caller, zone=call.zone))
+
+
+async def content_of(db: Database, *, instance: store.Instance, caller: Caller, zone: tzinfo) -> ResponseContent:
     version = await _version(db, instance.organization_id, instance.version_id)
     stored = await answers_store.list_answers(
         db, organization_id=instance.organization_id, instance_id=instance.instance_id
     )
     given = {
-        answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=call.zone)
+        answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=zone)
         for answer in stored
     }
     asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
-    return Answer(
-        ResponseContent.of(
-            instance,
-            call.zone,
-            answers=[given[question.question_id] for question in asked if question.question_id in given],
-            skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
-            metadata=await _metadata(call, db, instance),
-        )
+    return ResponseContent.of(
+        instance,
+        zone,
+        answers=[given[question.question_id] for question in asked if question.question_id in given],
+        skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
+        metadata=await _metadata(db, instance, caller),
     )
 
 
@@ -413,14 +417,14 @@ def _expect(call: Call[Any]) -> errors.Expect | None:
     return call.check_version if call.if_match is not None else None
 
 
-async def _metadata(call: Call[None], db: Database, instance: store.Instance) -> ResponseMetadata:
+async def _metadata(db: Database, instance: store.Instance, caller: Caller) -> ResponseMetadata:
     responder = None
-    if "Responder Value.Read" in call.caller.scopes:
+    if "Responder Value.Read" in caller.scopes:
         responder = await responders_store.get_responder(
             db, organization_id=instance.organization_id, responder_id=instance.responder_id
         )
     return ResponseMetadata(
-        questionnaire=instance.metadata if "Questionnaire Value.Read" in call.caller.scopes else {},
+        questionnaire=instance.metadata if "Questionnaire Value.Read" in caller.scopes else {},
         responder=responder.metadata if responder else {},
     )
 

@@ -1999,6 +1999,8 @@ CREATE INDEX queue_item_lease ON queue_item USING btree (lease_until) WHERE (sta
 
 CREATE INDEX queue_item_list ON queue_item USING btree (organization_id, pipeline_id, send_time DESC, item_id);
 
+CREATE INDEX queue_item_not_sent ON queue_item USING btree (organization_id, address_key) WHERE (status >= 5);
+
 CREATE INDEX queue_item_previous ON queue_item USING btree (organization_id, previous_item_id) WHERE (previous_item_id IS NOT NULL);
 
 CREATE UNIQUE INDEX queue_item_reference ON queue_item USING btree (organization_id, pipeline_id, external_reference) WHERE ((external_reference IS NOT NULL) AND (status <> 7) AND (deleted_time IS NULL));
@@ -2016,6 +2018,8 @@ CREATE INDEX responder_address_search ON responder_address USING btree (organiza
 CREATE INDEX responder_address_unsubscribe ON responder_address USING btree (unsubscribe_id);
 
 CREATE INDEX responder_list ON responder USING btree (organization_id, created_time DESC, responder_id);
+
+CREATE INDEX responder_words ON responder USING gin (((to_tsvector('simple'::regconfig, organization_id) || jsonb_to_tsvector('simple'::regconfig, (translate(regexp_replace(NORMALIZE(((metadata - '{email,phone_number}'::text[]))::text, NFD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'ς-./@+_'::text, 'σ      '::text))::jsonb, '["string"]'::jsonb)))) WHERE ((metadata - '{email,phone_number}'::text[]) <> '{}'::jsonb);
 
 CREATE INDEX rollup_dirty_oldest ON rollup_dirty USING btree (marked_time);
 

@@ -108,6 +108,8 @@ BLIND: Final = {
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
     "list_notes",
+    "list_instance_ids",  # they are all before the id that is given
+    "list_suppressions_of",  # the person's addresses may be written to
 }  # nothing of theirs has such a name
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")
 NOTHING: Final = (None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True))

@@ -96,6 +96,31 @@ class TestRefusals:
         assert [200, 412] == [first.status_code, second.status_code]
 
 
+class TestCreate:
+    async def test_refused(self, shop: Shop) -> None:
+        body = {"metadata": {"email": "ann@example.com"}}
+        narrow = await shop.with_token(scopes=SCOPES - {"Responder.Create"})
+        assert 403 == (await narrow.post("/q/responder", body)).status_code
+        for limited in (await shop.with_token(test=True), await shop.of_another_application()):
+            assert 403 == (await limited.post("/q/responder", body)).status_code
+        assert [] == await found(shop)
+
+    async def test_found_or_new(self, shop: Shop) -> None:
+        body = {"metadata": {"email": "Ann@Example.com", "name": "Ann"}, "locale": "el", "time_zone": "Europe/Athens"}
+        made = await shop.post("/q/responder", body)
+        assert 201 == made.status_code
+        ann = made.json()
+        assert f"/q/responder/{ann['responder_id']}" in made.headers["location"]
+        assert ("el", "Europe/Athens", [{"channel_id": 1, "identifier": "Ann@example.com"}]) == (
+            ann["locale"], ann["time_zone"], ann["identifiers"],
+        )  # fmt: skip
+        again = await shop.post("/q/responder", {"metadata": {"email": "Ann@example.com", "city": "Volos"}})
+        assert (200, ann["responder_id"]) == (again.status_code, again.json()["responder_id"])
+        values = (await shop.get(f"/q/responder/{ann['responder_id']}/value")).json()
+        assert {"Ann", "Volos"} < {one["value"] for one in values}
+        assert ann["responder_id"] == await asked(shop, email="Ann@example.com")
+
+
 class TestSearch:
     @pytest.fixture
     async def people(self, shop: Shop) -> dict[str, str]:
@@ -127,6 +152,22 @@ class TestSearch:
     )
     async def test_ok(self, shop: Shop, people: dict[str, str], text: str, names: set[str]) -> None:
         assert {people[name] for name in names} == set(await search(shop, text))
+
+    @pytest.mark.parametrize("text", ["papado", "ΠΑΠΑΔΌΠΟΥΛΟΣ", "papadopoulos yann", "Γιάννης παπ", "GOLD-7", "m'kay"])
+    async def test_by_name(self, shop: Shop, people: dict[str, str], text: str) -> None:
+        """By the beginnings of words of any value, in any case and without accents."""
+        await asked(shop, email="other@example.com", first_name="Yannis", last_name="Papas")
+        yannis = await asked(
+            shop,
+            email="y@example.com",
+            name="Yannis Papadopoulos",
+            full_name="Γιάννης ΠΑΠΑΔΟΠΟΥΛΟΣ",
+            card="gold-7, m'kay.",
+        )
+        assert [yannis] == await search(shop, text)
+        blind = await shop.with_token(scopes=SCOPES - {"Responder Value.Read"})
+        assert [] == await search(blind, text)
+        assert [] == await search(await shop.of_another_organization(), text)
 
     async def test_with_filters(self, shop: Shop, people: dict[str, str]) -> None:
         await shop.patch(f"/q/responder/{people['anna']}", {"locale": "en"})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeVar
 from msgspec import Meta
 
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances.responders import service, store
@@ -18,7 +18,11 @@ from afterword.web.fields import UNSET, UnsetType
 from afterword.web.operations import Answer, Call, Routes
 
 Value = TypeVar("Value")
-SEARCH: Final = "With `search`: those with an address that is this or begins like this; of very many the first 10,000."
+SEARCH: Final = (
+    "With `search`: those with an address that is this or begins like this; those with values in which its words "
+    "begin words, in any case and without accents (Responder Value.Read); and those of items whose "
+    "`external_reference` it is (Queue.Read). Of very many the first 10,000."
+)
 
 routes = Routes(tag="Responders")
 
@@ -27,6 +31,14 @@ class ResponderQuery(fields.Request):
     """The filter of responders."""
 
     search: Annotated[str, Meta(min_length=3, max_length=320, examples=["ann@exam"])] | None = None
+
+
+class ResponderRequest(fields.Request):
+    """A person to create."""
+
+    metadata: Annotated[fields.MetadataMap, Meta(examples=[{"email": "ann@example.com", "first_name": "Ann"}])]
+    locale: fields.Locale | None = None
+    time_zone: fields.Zone | None = None
 
 
 class ResponderUpdate(fields.Request):
@@ -113,6 +125,28 @@ async def count_responders(call: Call[Any], db: Database) -> Answer:
     )
 
 
+@routes.post(
+    "/q/responder",
+    scope="Responder.Create",
+    body=ResponderRequest,
+    answer=Responder,
+    summary="Create a responder",
+    description=(
+        "`email` and `phone_number` of the metadata are the addresses. 200 with the person who has one of them: the "
+        "metadata are merged, a locale that is there stays. Whoever is sent something is created without this."
+    ),
+    other_statuses=(200,),
+)
+async def create_responder(call: Call[ResponderRequest], db: Database) -> Answer:
+    change = _change(call, GLOBAL)
+    responder, is_new = await service.create(
+        db, caller=call.caller, change=change, now=call.now, secret=call.site.secret
+    )
+    answer = await _answer(call, db, responder)
+    answer.status, answer.location = 201 if is_new else 200, f"/q/responder/{responder.responder_id}"
+    return answer
+
+
 @routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
 async def get_responder(call: Call[None], db: Database) -> Answer:
     responder = await service.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
@@ -146,7 +180,7 @@ def _search(call: Call[Any]) -> str | None:
     return None if query is None else query.search
 
 
-def _change(call: Call[ResponderUpdate], declared: Declared) -> Change:
+def _change(call: Call[ResponderUpdate] | Call[ResponderRequest], declared: Declared) -> Change:
     body = call.body
     given = {} if body.metadata is UNSET else body.metadata
     names = Declared(questionnaire={}, responder=declared.responder)

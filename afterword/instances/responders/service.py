@@ -22,6 +22,9 @@ from afterword.responders.service import Actor, Change
 
 _UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
 _PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_WORD: Final = re.compile(r"[^\W_]+")
+WORDS_MAX: Final = 5  # of a search text that count
 _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 
@@ -39,11 +42,15 @@ async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownRespon
 
 
 async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
-    """A page of the responders that the caller sees; `search` is the beginning of an address."""
+    """A page of the responders that the caller sees; `search`: the beginning of an address, or as `SEARCH` says."""
+    if search is None:
+        return await store.list_responders(db, **caller.reach, page=page)
     return await store.list_responders(
         db,
         **caller.reach,
-        prefixes=() if search is None else prefixes(search, locale=caller.default_locale),
+        prefixes=prefixes(search, locale=caller.default_locale),
+        words=words(search) if "Responder Value.Read" in caller.scopes else (),
+        reference=search.strip() if "Queue.Read" in caller.scopes else None,
         page=page,
     )
 
@@ -95,6 +102,31 @@ async def change(
         expect=expect,
     )
     return await get(db, caller=caller, responder_id=responder_id)
+
+
+async def create(
+    db: Database, *, caller: Caller, change: Change, now: datetime, secret: bytes
+) -> tuple[ShownResponder, bool]:
+    """The person with an address of the metadata, changed accordingly, else a new one; and whether it is new.
+
+    Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
+    """
+    caller.require_whole()
+    caller.require_real()
+    request = responders.ResponderInput(
+        organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
+    )
+    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
+    if change.time_zone:
+        await responders.update(
+            db,
+            organization_id=caller.organization_id,
+            responder_id=found.responder_id,
+            change=Change(has_time_zone=True, time_zone=change.time_zone),
+            now=now,
+            actor=Actor.of(caller),
+        )
+    return await get(db, caller=caller, responder_id=found.responder_id), found.created
 
 
 async def declared(db: Database, *, caller: Caller, responder_id: str) -> Declared:
@@ -173,6 +205,12 @@ def prefixes(search: str, *, locale: str | None = None) -> list[str]:
         found.add(_NO_DIGITS.sub("", text))
     found |= {normal_or_none(channel_id, text, locale=locale) or text for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS)}
     return sorted(one.translate(_UPPER_TO_LOWER) for one in found)
+
+
+def words(search: str) -> list[str]:
+    """The words of a search text as `responder_words` has them: in lower case, without accents, with one sigma."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFD", search)).lower().replace("\u03c2", "\u03c3")
+    return _WORD.findall(plain)[:WORDS_MAX]
 
 
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:

@@ -18,6 +18,11 @@ from afterword.db.columns import qualified
 from afterword.instances.store import OF_APPLICATIONS
 
 FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
+# The words of a person's values, without accents and with one sigma, and the organization as a word: the expression of
+# the index `responder_words`. Signs within words divide them. Addresses have an index of their own.
+_WORDS: Final[LiteralString] = """(to_tsvector('simple', organization_id) || jsonb_to_tsvector('simple',
+    translate(regexp_replace(normalize((metadata - '{email,phone_number}'::text[])::text, nfd),
+      '[\\u0300-\\u036f]', '', 'g'), '\u03c2-./@+_', '\u03c3      ')::jsonb, '["string"]'))"""
 
 
 class ShownResponder(msgspec.Struct, frozen=True):
@@ -132,11 +137,14 @@ async def list_responders(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
     prefixes: Sequence[str] = (),
+    words: Sequence[str] = (),
+    reference: str | None = None,
     page: Page,
 ) -> Rows[ShownResponder]:
-    """A page of the responders that the caller sees; with prefixes, those with a matching address.
+    """A page of the responders that the caller sees; with prefixes, those with a matching address, or the others.
 
-    Prefixes are in lower case (ASCII only). Each finds at most `FOUND_MAX` addresses.
+    Prefixes are in lower case (ASCII only). `words` begin words of the person's values, without accents. `reference`
+    is the `external_reference` of an item to the person. Each finds at most `FOUND_MAX`.
     """
     if prefixes:
         # The limits force this plan: addresses by their index, then responders by key. Without them the planner
@@ -148,7 +156,19 @@ async def list_responders(
                    join responder_address a on a.organization_id = $1
                      and lower(a.identifier collate "C") >= b.beginning
                      and lower(a.identifier collate "C") < b.beginning || chr(1114111)
-                   limit $5) f)
+                   limit $5) f
+                 union
+                 (select responder_id from responder
+                  where organization_id = $1 and metadata - '{{email,phone_number}}'::text[] <> '{{}}'
+                    and {_WORDS} @@ to_tsquery('simple', $6)
+                  limit $5)
+                 union
+                 select a.responder_id from pipeline p
+                   join queue_item m on m.organization_id = p.organization_id and m.pipeline_id = p.pipeline_id
+                     and m.external_reference = $7 and m.status <> 7 and m.deleted_time is null
+                   join responder_address a on a.organization_id = p.organization_id
+                     and a.channel_id = p.channel_id and a.address_key = m.address_key
+                   where p.organization_id = $1)
                select r.*, true as is_whole from found cross join lateral (
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
@@ -159,6 +179,8 @@ async def list_responders(
             test_only,
             list(prefixes),
             FOUND_MAX,
+            " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
+            reference,
             page=page,
         )
     elif application_ids or test_only:

@@ -1,6 +1,7 @@
 """The HTTP interface of metadata values."""
 
 from collections.abc import Mapping
+from datetime import tzinfo
 from typing import Final
 
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
@@ -132,12 +133,15 @@ def _answer(
     rows: Rows[store.QuestionnaireValue] | Rows[store.ResponderValue],
     known: Mapping[str, MetadataDefinition],
 ) -> Answer:
-    """The values, each with its declaration, if there is one."""
+    return Answer(rows.map(lambda value: shown(resource, value, known, call.zone)))
 
-    def shown(value: store.QuestionnaireValue | store.ResponderValue) -> fields.Resource:
-        found = known.get(value.name)
-        return resource.of(
-            value, call.zone, metadata_id=found and found.metadata_id, type=found.type if found else "text"
-        )
 
-    return Answer(rows.map(shown))
+def shown(
+    resource: type[fields.Resource],
+    value: store.QuestionnaireValue | store.ResponderValue,
+    known: Mapping[str, MetadataDefinition],
+    zone: tzinfo,
+) -> fields.Resource:
+    """The value with its declaration, if there is one."""
+    found = known.get(value.name)
+    return resource.of(value, zone, metadata_id=found and found.metadata_id, type=found.type if found else "text")

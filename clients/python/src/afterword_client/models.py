@@ -1136,6 +1136,16 @@ class ResponderIdentifier(Struct, kw_only=True):
     identifier: str
 
 
+class ResponderRequest(Struct, kw_only=True):
+    """
+    A person to create.
+    """
+
+    metadata: dict[str, str | None]
+    locale: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+
+
 class ResponderUpdate(Struct, kw_only=True):
     """
     The members of a responder that may change.
@@ -1355,6 +1365,31 @@ class TestSend(Struct, kw_only=True):
     sent_time: datetime | None
     segments: int | None
     encoding: str | None
+
+
+class TimelineEntry(Struct, kw_only=True):
+    """
+    One thing that happened to a person, or that is planned.
+    """
+
+    entry_id: str
+    kind: str
+    time: datetime
+    title: str | None
+    questionnaire_id: str | None
+    item_id: str | None
+    instance_id: str | None
+    alert_instance_id: str | None
+    channel_id: int | None
+    source: str | None
+    order_key: str | None
+    reason: str | None
+    result: str | None
+    test: bool
+    score_question_id: str | None
+    score: int | None
+    band: str | None
+    comment: str | None
 
 
 class Token(Struct, kw_only=True):

@@ -1003,8 +1003,9 @@ class Responders(Family):
     ) -> Iterator[models.Responder]:
         """Get all responders.
 
-        With `search`: those with an address that is this or begins like this; of very many the first 10,000. Needs
-        `Responder.Read`.
+        With `search`: those with an address that is this or begins like this; those with values in which its words
+        begin words, in any case and without accents (Responder Value.Read); and those of items whose
+        `external_reference` it is (Queue.Read). Of very many the first 10,000. Needs `Responder.Read`.
         """
         return self._transport.pages(
             "/q/responder",
@@ -1013,11 +1014,25 @@ class Responders(Family):
             query={"search": search, "filter_by": filter_by, "order_by": order_by},
         )
 
+    def create_responder(
+        self, body: models.ResponderRequest, *, idempotency_key: str | None = None
+    ) -> models.Responder:
+        """Create a responder.
+
+        `email` and `phone_number` of the metadata are the addresses. 200 with the person who has one of them: the
+        metadata are merged, a locale that is there stays. Whoever is sent something is created without this. Needs
+        `Responder.Create`.
+        """
+        return self._transport.request("POST", "/q/responder", body=body, idempotency_key=idempotency_key).read(
+            models.Responder
+        )
+
     def count_responders(self, *, search: str | None = None) -> models.ResponderCount:
         """Get responder count.
 
-        The same filters as the list. With `search`: those with an address that is this or begins like this; of very
-        many the first 10,000. Needs `Responder.Read`.
+        The same filters as the list. With `search`: those with an address that is this or begins like this; those
+        with values in which its words begin words, in any case and without accents (Responder Value.Read); and those
+        of items whose `external_reference` it is (Queue.Read). Of very many the first 10,000. Needs `Responder.Read`.
         """
         return self._transport.request("GET", "/q/responder/count", query={"search": search}).read(
             models.ResponderCount
@@ -1041,6 +1056,31 @@ class Responders(Family):
         return self._transport.request(
             "PATCH", f"/q/responder/{_segment(responder_id)}", body=body, if_match=if_match
         ).read(models.Responder)
+
+    def list_timeline(
+        self, responder_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.TimelineEntry]:
+        """Get the timeline of a responder.
+
+        What was sent, is planned, or was not sent and why; answers; cases, with Alert Instance.Read; suppressions.
+        The newest first. Needs `Responder.Read` and `Questionnaire Instance.Read` and `Queue.Read`.
+        """
+        return self._transport.pages(
+            f"/q/responder/{_segment(responder_id)}/timeline",
+            models.TimelineEntry,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_subject(self, responder_id: str) -> str:
+        """Get all that is held on a responder.
+
+        One JSON document for a request of access: `responder`, `values`, `queue_items`, `instances`, `responses`,
+        `tags`, `alert_instances`, `alert_comments`, `suppressions`, `generated_time`. Events repeat these and are
+        left out. Only for callers that reach the whole organization. Needs `Responder.Read` and `Responder
+        Value.Read` and `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/responder/{_segment(responder_id)}/subject").read(str)
 
     def erase_responder(
         self, responder_id: str, body: models.ErasureRequest | None = None, *, idempotency_key: str | None = None

@@ -1,0 +1,214 @@
+"""The HTTP routes of one person: the timeline, and a copy of all that is held."""
+
+from collections.abc import AsyncGenerator, AsyncIterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.resources import AlertComment, AlertInstance
+from afterword.core.organizations.access import Caller
+from afterword.core.wire import times
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.instances import api as instances_api
+from afterword.instances.resources import instance_of
+from afterword.instances.responders import api as responders_api
+from afterword.instances.responders import service as responders
+from afterword.instances.responders.store import ShownResponder
+from afterword.instances.tags import api as tags_api
+from afterword.instances.tags import store as tags_store
+from afterword.instances.values import api as values_api
+from afterword.instances.values import store as values_store
+from afterword.people import service, store
+from afterword.queue import service as queue
+from afterword.queue.resources import QueueItem
+from afterword.responders.suppressions.resources import Suppression
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Download, Routes
+
+JSON: Final = "application/json"
+routes = Routes(tag="Responders")
+
+
+class TimelineEntry(fields.Resource):
+    """One thing that happened to a person, or that is planned."""
+
+    entry_id: Annotated[str, Meta(description="Names the entry in this list.")]
+    kind: Annotated[
+        Literal[
+            "waiting", "sent", "not_sent", "issued", "viewed", "answered", "case_opened", "case_closed", "suppressed"
+        ],
+        Meta(description="`waiting`: an item, at the time when it is due. `issued`: an instance without an item."),
+    ]  # fmt: skip
+    time: Annotated[fields.DateTime, Meta(description="When it happened; of what waits, when it is due.")]
+    title: Annotated[str | None, Meta(description="Of the questionnaire, or of the alert.")]
+    questionnaire_id: fields.Id | None
+    item_id: fields.Id | None
+    instance_id: fields.Id | None
+    alert_instance_id: fields.Id | None
+    channel_id: int | None
+    source: Annotated[str | None, Meta(description="The way by which an item came, such as `api` or `reminder`.")]
+    order_key: Annotated[
+        str | None,
+        Meta(
+            description=(
+                "The item's `external_reference`; else, with Questionnaire Value.Read, `transaction_id`, `booking_no` "
+                "or `case_id` of its metadata."
+            )
+        ),
+    ]
+    reason: Annotated[str | None, Meta(description="The code of why an item waits, was not sent, or of a suppression.")]
+    result: Annotated[str | None, Meta(description="The same of an item as a sentence.")]
+    test: bool
+    score_question_id: Annotated[fields.Computed[fields.Id | None], Meta(description="The question with the score.")]
+    score: Annotated[fields.Computed[int | None], Meta(description="Of an answer, as in the list of responses.")]
+    band: Annotated[
+        fields.Computed[Literal["detractor", "passive", "promoter"] | None], Meta(description="Of the score.")
+    ]
+    comment: Annotated[fields.Computed[str | None], Meta(description="The first thousand characters.")]
+
+
+TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
+CASES: Final = fields.listing_of(AlertInstance)
+COMMENTS: Final = fields.listing_of(AlertComment)
+
+
+@routes.list(
+    "/q/responder/{responder_id}/timeline",
+    scope="Responder.Read",
+    more_scopes=("Questionnaire Instance.Read", "Queue.Read"),
+    answer=TimelineEntry,
+    listing=TIMELINE,
+    summary="Get the timeline of a responder",
+    description=(
+        "What was sent, is planned, or was not sent and why; answers; cases, with Alert Instance.Read; suppressions. "
+        "The newest first."
+    ),
+)
+async def list_timeline(call: Call[None], db: Database) -> Answer:
+    rows = await service.list_entries(db, caller=call.caller, responder_id=call.ids["responder_id"], page=call.page)
+    return Answer(rows.map(lambda entry: TimelineEntry.of(entry, call.zone)))
+
+
+@routes.get(
+    "/q/responder/{responder_id}/subject",
+    scope="Responder.Read",
+    more_scopes=("Responder Value.Read", "Questionnaire Instance.Read"),
+    answer=None,
+    media_types=(JSON,),
+    summary="Get all that is held on a responder",
+    description=(
+        "One JSON document for a request of access: `responder`, `values`, `queue_items`, `instances`, `responses`, "
+        "`tags`, `alert_instances`, `alert_comments`, `suppressions`, `generated_time`. Events repeat these and are "
+        "left out. Only for callers that reach the whole organization."
+    ),
+)
+async def get_subject(call: Call[None], db: Database) -> Answer:
+    return Answer(
+        download=await subject(
+            db, caller=call.caller, responder_id=call.ids["responder_id"], site=call.site, zone=call.zone, now=call.now
+        )
+    )
+
+
+async def subject(
+    db: Database, *, caller: Caller, responder_id: str, site: Site, zone: tzinfo, now: datetime
+) -> Download:
+    """The document as it is read. Raises NotFound, Forbidden for a caller that sees a part of the organization."""
+    found = await responders.get(db, caller=caller, responder_id=responder_id)
+    caller.require_whole()
+    return Download(
+        media_type=JSON,
+        file_name=f"person-{responder_id}.json",
+        length=None,
+        chunks=_Copy(db=db, caller=caller, responder=found, site=site, zone=zone, now=now).chunks(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Copy:
+    """A copy of all that is held on a person, each list a generator that reads page by page."""
+
+    db: Database
+    caller: Caller
+    responder: ShownResponder
+    site: Site
+    zone: tzinfo
+    now: datetime
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        views = await responders.views_of(self.db, caller=self.caller, responders=[self.responder], now=self.now)
+        shown = responders_api.responder_of(views[self.responder.responder_id], self.zone)
+        yield b'{"responder":' + msgspec.json.encode(shown)
+        for name, resources in self._lists().items():
+            yield f',"{name}":['.encode()
+            comma = b""
+            async for resource in resources:
+                yield comma + msgspec.json.encode(resource)
+                comma = b","
+            yield b"]"
+        yield b',"generated_time":' + msgspec.json.encode(times.format_time(self.now, zone=self.zone)) + b"}"
+
+    def _lists(self) -> dict[str, AsyncIterable[msgspec.Struct]]:
+        return {
+            "values": self._values(),
+            "queue_items": self._items(),
+            "instances": self._instances(),
+            "responses": self._responses(),
+            "tags": self._tags(),
+            "alert_instances": self._cases(),
+            "alert_comments": self._comments(),
+            "suppressions": self._suppressions(),
+        }
+
+    @property
+    def _person(self) -> dict[str, str]:
+        return {"organization_id": self.responder.organization_id, "responder_id": self.responder.responder_id}
+
+    async def _values(self) -> AsyncGenerator[msgspec.Struct, None]:
+        declared = await responders.declared(self.db, caller=self.caller, responder_id=self.responder.responder_id)
+        read = partial(values_store.list_responder_values, self.db, **self._person, is_shown=True)
+        async for value in service.rows_of(read, values_api.RESPONDER_VALUES):
+            yield values_api.shown(values_api.ResponderValue, value, declared.responder, self.zone)
+
+    async def _items(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for item in service.items_of(self.db, **self._person):
+            yield QueueItem.of(queue.visible(item, self.caller), self.zone)
+
+    async def _instances(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for instance in service.instances_of(self.db, **self._person):
+            yield instance_of(instance, self.site, self.zone)
+
+    async def _responses(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for instance in service.instances_of(self.db, **self._person):
+            yield await instances_api.content_of(self.db, instance=instance, caller=self.caller, zone=self.zone)
+
+    async def _tags(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for instance in service.instances_of(self.db, **self._person):
+            for tag in await tags_store.list_tags_of_instances(
+                self.db, organization_id=instance.organization_id, instance_ids=[instance.instance_id]
+            ):
+                yield tags_api.Tag.of(tag, self.zone)
+
+    async def _cases(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for case in self._found_cases():
+            yield AlertInstance.of(case, self.zone)
+
+    async def _comments(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for case in self._found_cases():
+            read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
+            async for comment in service.rows_of(read, COMMENTS, alert_instance_id=case.alert_instance_id):
+                yield AlertComment.of(comment, self.zone)
+
+    async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
+        for one in await store.list_suppressions_of(self.db, **self._person):
+            yield Suppression.of(one, self.zone)
+
+    def _found_cases(self) -> AsyncGenerator[cases_store.Case, None]:
+        read = partial(cases_store.list_cases, self.db, **self.caller.reach)
+        return service.rows_of(read, CASES, among={"responder_id": self.responder.responder_id})

@@ -1,0 +1,90 @@
+"""The timeline of a person, and the rows of a copy of all that is held, read page by page."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Criterion, Listing, Page, Rows
+from afterword.db import Database
+from afterword.instances import store as instances_store
+from afterword.instances.responders import service as responders
+from afterword.instances.store import Instance
+from afterword.people import store
+from afterword.people.store import Answered, Entry
+from afterword.queue.records import QueueItem
+from afterword.responses import service as responses
+from afterword.responses.service import Questions
+
+Row = TypeVar("Row")
+READ_AT_ONCE: Final = 200
+
+
+async def list_entries(db: Database, *, caller: Caller, responder_id: str, page: Page) -> Rows[Entry]:
+    """The entries as far as the caller sees them. Raises NotFound."""
+    found = await responders.get(db, caller=caller, responder_id=responder_id)
+    rows = await store.list_entries(
+        db,
+        **caller.reach,
+        responder_id=responder_id,
+        has_addresses=found.is_whole,
+        has_cases="Alert Instance.Read" in caller.scopes,
+        has_values="Questionnaire Value.Read" in caller.scopes,
+        page=page,
+    )
+    answered = [one.instance_id for one in rows.items if one.kind == "answered" and one.instance_id]
+    if not answered:
+        return rows
+    questions = await responses.questions_of(db, caller=caller, questionnaire_id=None)
+    given = {
+        one.instance_id: one
+        for one in await store.list_answered(
+            db, organization_id=caller.organization_id, instance_ids=answered, questions=questions.listed
+        )
+    }
+    return rows.map(lambda entry: _with_answers(entry, given.get(entry.instance_id or ""), questions))
+
+
+def _with_answers(entry: Entry, given: Answered | None, questions: Questions) -> Entry:
+    if given is None or entry.kind != "answered":
+        return entry
+    question_id, score = given.score or (None, None)
+    band = questions.band(question_id, score) or None if question_id and score is not None else None
+    return replace(entry, score_question_id=question_id, score=score, band=band, comment=given.comment)
+
+
+async def items_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[QueueItem, None]:
+    person = {"organization_id": organization_id, "responder_id": responder_id}
+    after: str | None = ""
+    while after is not None:
+        found = await store.list_items(db, **person, after=after, limit=READ_AT_ONCE)
+        for item in found:
+            yield item
+        after = found[-1].item_id if len(found) == READ_AT_ONCE else None
+
+
+async def instances_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Instance, None]:
+    person = {"organization_id": organization_id, "responder_id": responder_id}
+    after: str | None = ""
+    while after is not None:
+        found = await store.list_instance_ids(db, **person, after=after, limit=READ_AT_ONCE)
+        for instance in await instances_store.list_instances_by_ids(
+            db, organization_id=organization_id, instance_ids=found
+        ):
+            yield instance
+        after = found[-1] if len(found) == READ_AT_ONCE else None
+
+
+async def rows_of(
+    read: Callable[..., Awaitable[Rows[Row]]], listing: Listing, *, among: dict[str, Any] | None = None, **given: Any
+) -> AsyncGenerator[Row, None]:
+    """All rows of a list that `read` gives by page; `among`: equal values by member."""
+    criteria = tuple(Criterion("EQUAL", listing.columns[name], value) for name, value in (among or {}).items())
+    page = replace(Page.first(listing, limit=READ_AT_ONCE), criteria=criteria)
+    while True:
+        rows = await read(**given, page=page)
+        for row in rows.items:
+            yield row
+        if rows.next_key is None:
+            return
+        page = replace(page, after=rows.next_key)

@@ -1,0 +1,109 @@
+"""The timeline of a person, and the copy of all that is held."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from afterword.core.organizations.access import SCOPES
+from tests.instances.conftest import Shop
+from tests.instances.conftest import shop as shop  # noqa: PLC0414  a fixture
+from tests.instances.conftest import world as world  # noqa: PLC0414  a fixture
+from tests.instances.test_responders import asked
+from tests.privacy.conftest import CANARY, Desk, people
+from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+
+PATHS = ("timeline", "subject")
+
+
+async def entries(shop: Shop, responder_id: str) -> list[dict[str, Any]]:
+    response = await shop.get(f"/q/responder/{responder_id}/timeline")
+    assert 200 == response.status_code, response.text
+    return response.json()["results"]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("path", PATHS)
+    async def test_missing_scope(self, shop: Shop, path: str) -> None:
+        responder_id = await asked(shop, email="ann@example.com")
+        for scope in ("Responder.Read", "Questionnaire Instance.Read"):
+            narrow = await shop.with_token(scopes=SCOPES - {scope})
+            assert 403 == (await narrow.get(f"/q/responder/{responder_id}/{path}")).status_code
+
+    @pytest.mark.parametrize("path", PATHS)
+    async def test_others(self, shop: Shop, path: str) -> None:
+        responder_id = await asked(shop, email="ann@example.com")
+        for other in (await shop.of_another_organization(), await shop.of_another_application()):
+            assert 404 == (await other.get(f"/q/responder/{responder_id}/{path}")).status_code
+
+    async def test_a_copy_is_for_those_who_see_all(self, shop: Shop) -> None:
+        responder_id = await asked(shop, email="ann@example.com")
+        own = await shop.with_token(application_ids=[shop.world.application_id])
+        assert 403 == (await own.get(f"/q/responder/{responder_id}/subject")).status_code
+        assert 200 == (await own.get(f"/q/responder/{responder_id}/timeline")).status_code
+
+
+class TestTimeline:
+    async def test_ok(self, desk: Desk) -> None:
+        """Everything that happened to the person and nothing of another, the newest first."""
+        known, _ = await people(desk, [CANARY, "zqhelen"])
+        path = f"/q/responder/{known.responder_id}/timeline"
+        found = (await desk.ask("GET", f"{path}?pagination[max_per_page]=100"))["results"]
+        kinds = Counter(one["kind"] for one in found)
+        assert {"waiting": 2, "sent": 1, "not_sent": 1, "viewed": 1, "answered": 1, "case_opened": 1} == {
+            kind: count for kind, count in kinds.items() if kind != "suppressed"
+        }
+        assert 1 == kinds["suppressed"]
+        assert "zqhelen" not in str(found)
+        assert [one["time"] for one in found] == sorted((one["time"] for one in found), reverse=True)
+        [answered] = [one for one in found if one["kind"] == "answered"]
+        assert (CANARY, 4, f"I am {CANARY}") == (answered["order_key"], answered["score"], answered["comment"])
+        [sent] = [one for one in found if one["kind"] == "sent"]
+        assert (f"order-{CANARY}", 1) == (sent["order_key"], sent["channel_id"])
+        [ended] = [one for one in found if one["kind"] == "not_sent"]
+        assert f"as {CANARY} wished" == ended["result"]
+
+        assert [answered] == (await desk.ask("GET", f"{path}?filter_by[EQUAL][Kind]=answered"))["results"]
+        seen: list[str] = []
+        cursor = ""
+        while cursor is not None:
+            page = await desk.ask("GET", f"{path}?limit=2{f'&cursor={cursor}' if cursor else ''}")
+            seen += [one["entry_id"] for one in page["results"]]
+            cursor = page["next_cursor"]
+        assert [one["entry_id"] for one in found] == seen
+
+    async def test_only_what_the_caller_may_see(self, shop: Shop) -> None:
+        instance = await shop.issue(
+            metadata={"responder": {"email": "a@b.example"}, "questionnaire": {"transaction_id": "1042"}}
+        )
+        responder_id = instance["responder_id"]
+        assert ["1042"] == [one["order_key"] for one in await entries(shop, responder_id)]
+        narrow = await shop.with_token(scopes=SCOPES - {"Questionnaire Value.Read"})
+        assert [None] == [one["order_key"] for one in await entries(narrow, responder_id)]
+
+    async def test_search_by_order_key(self, desk: Desk) -> None:
+        """By the whole reference of an item."""
+        [known] = await people(desk, [CANARY])
+        for text, expected in ((f"order-{CANARY}", [known.responder_id]), (f"order-{CANARY[:-1]}", [])):
+            found = await desk.ask("GET", f"/q/responder?search={text}")
+            assert expected == [one["responder_id"] for one in found["results"]]
+
+
+class TestSubject:
+    async def test_ok(self, desk: Desk) -> None:
+        """All that erasure would take, and nothing of another person."""
+        known, other = await people(desk, [CANARY, "zqhelen"])
+        response = await desk.http.get(f"/q/responder/{known.responder_id}/subject", headers=desk.house.headers)
+        assert 200 == response.status_code
+        assert f'filename="person-{known.responder_id}.json"' in response.headers["content-disposition"]
+        document = response.json()
+        assert known.responder_id == document["responder"]["responder_id"]
+        sizes = {name: len(each) for name, each in document.items() if isinstance(each, list)}
+        assert {
+            "values": 3, "queue_items": 4, "instances": 1, "responses": 1, "tags": 1, "alert_instances": 1,
+            "alert_comments": 1, "suppressions": 1,
+        } == sizes  # fmt: skip
+        assert "zqhelen" not in response.text
+        assert other.responder_id not in response.text
+        for name, each in document.items():
+            assert CANARY in str(each) or name in {"tags", "instances", "alert_instances", "generated_time"}, name
