@@ -19,7 +19,7 @@ from afterword.organizations import store as organizations_store
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview, Score
 from afterword.texts import Texts
-from afterword.web import fields
+from afterword.web import fields, html
 
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
@@ -41,8 +41,15 @@ STAGES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(HOME, scope="Report.Read")
-async def overview(visit: Visit) -> Response:
+@routes.get(HOME)
+async def home(visit: Visit) -> Response:
+    """The overview, or the first section of a role that reads no reports: here everybody arrives who logs in."""
+    if "Report.Read" not in visit.caller.scopes:
+        return html.redirect(visit.sections[0]["url"])
+    return await _overview(visit)
+
+
+async def _overview(visit: Visit) -> Response:
     days = _days(visit.query.get("days", ""))
     chosen = visit.query.get("application", "")
     caller, organization_id = visit.caller, visit.caller.organization_id

@@ -159,6 +159,15 @@ class Visit(Guest):
     def id(self, name: str) -> str:
         return self.request.path_params[name]
 
+    @property
+    def sections(self) -> list[dict[str, str]]:
+        """Those that the scopes of the role open."""
+        return [
+            {"url": f"{HOME}/{name}".rstrip("/"), "text": self.words(text), "key": key, "name": name}
+            for name, text, scope, key in SECTIONS
+            if scope is None or scope in self.caller.scopes
+        ]
+
     def confirm(
         self, *, title: str, sentences: Sequence[str], button: str, action: str, back: str, **hidden: str
     ) -> Response:
@@ -347,13 +356,7 @@ def refused(guest: Guest, refusal: errors.Refusal) -> Response:
 def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any) -> Response:
     words = guest.words
     visit = guest if isinstance(guest, Visit) else None
-    caller = visit.caller if visit else None
     has_keys = guest.cookie(KEYS_COOKIE) != "off"
-    sections = [
-        {"url": f"{HOME}/{name}".rstrip("/"), "text": words(text), "key": key, "name": name}
-        for name, text, scope, key in SECTIONS
-        if caller is not None and (scope is None or scope in caller.scopes)
-    ]
     return html.page(
         f"console/{template}",
         status=status,
@@ -364,7 +367,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
             "direction": words.direction,
             "title": title,
             "is_wrong": status >= WRONG_STATUS,
-            "sections": sections,
+            "sections": visit.sections if visit else [],
             "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
             "session": visit.session if visit else None,
             "done": done_of(guest),

@@ -209,7 +209,7 @@ async def _opened(pool: db.Pool, questionnaire: str) -> AsyncGenerator[Shop, Non
         version = await questionnaires_store.get_version(
             database, organization_id=organization_id, version_id=found.published_version_id
         )
-    async with _served(create_app(pool=pool, site=site, show_outbox=True), listener):
+    async with served(create_app(pool=pool, site=site, show_outbox=True), listener):
         yield Shop(pool, site, url, organization_id, questionnaire_id, version.definition)
 
 
@@ -249,7 +249,7 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def _served(app: Any, listener: socket.socket) -> AsyncGenerator[None, None]:
+async def served(app: Any, listener: socket.socket) -> AsyncGenerator[None, None]:
     server = _Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:

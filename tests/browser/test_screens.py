@@ -1,0 +1,289 @@
+"""Every screen with the data of the demonstration: found by its links, held to its budgets, looked at in a browser.
+
+The list is the table of screens. A new screen is covered once a link leads to it.
+"""
+
+import gzip
+import re
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+import pytest
+import pytest_asyncio
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, BrowserContext, Request
+
+from afterword import db
+from afterword.app import create_app
+from afterword.cli.seed import seed
+from afterword.console import routes
+from afterword.console.screens import LANGUAGES, Screen
+from afterword.core.organizations.access import ROLE_SCOPES
+from afterword.core.wire.site import Site
+from afterword.demonstration import service as demonstration
+from tests.browser.conftest import SECRET, served
+from tests.browser.test_pages import WCAG
+from tests.conftest import patient_pool
+from tests.databases import fresh_database
+from tests.logins.conftest import OWN, Office, log_in
+from tests.sizes import one_of, share_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+GETS: Final = [screen for screen in routes.screens() if screen.method == "GET"]
+SCREENS: Final = [screen for screen in GETS if not screen.is_open]
+OPEN: Final = [screen.path for screen in GETS if screen.is_open and "{" not in screen.path]
+SHARE: Final = 0.2  # of the screens that a run looks at in a browser
+LOOKED_AT: Final = share_of([*OPEN, *(screen.path for screen in SCREENS)], SHARE)
+MESSAGES_A_DAY: Final = 40  # of the made-up shop, enough for a second page of each list
+SECONDS_MAX: Final = 60
+STATEMENTS_MAX: Final = 8 + 1  # of the page, and that of its session
+MORE_STATEMENTS: Final[Mapping[str, int]] = {  # above the budget as yet: lowered, never raised
+    "/console": 42,
+    "/console/responses/{instance_id}": 10,
+}
+HTML_BYTES_MAX: Final = 20_000  # compressed
+OVERVIEW_BYTES_MAX: Final = 30_000
+FORM_BYTES_MAX: Final = 12_000
+STYLE_BYTES_MAX: Final = 16_000
+SCRIPT_BYTES_MAX: Final = 10_000
+ALL_BYTES_MAX: Final = 60_000
+REQUESTS_MAX: Final = 6
+NODES_MAX: Final = 1_500
+WIDTHS: Final = (360, 320)  # 1280 pixels at 400 % are 320
+LEFT_WITHOUT_LINK: Final = frozenset({"/console/proof"})  # where a screen itself leads, not a link
+
+
+class Page(HTMLParser):
+    """The links of a page, the files that it loads, its elements, and whether it has a list."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.files: list[str] = []
+        self.nodes = 0
+        self.has_rows = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        has = {name: value or "" for name, value in attrs}
+        self.nodes += 1
+        self.has_rows = self.has_rows or "data-row" in has
+        if tag == "a" and has.get("href", "").startswith("/console"):
+            self.links.append(has["href"])
+        elif tag == "script" or has.get("rel") == "stylesheet":
+            self.files.append(has.get("src") or has["href"])
+
+
+@dataclass
+class Seen:
+    """A screen as it came: its address, and the page unless it is a file to download."""
+
+    screen: Screen
+    address: str
+    size: int
+    statements: list[str]
+    page: Page | None
+
+
+@dataclass
+class Tour:
+    """The screens that links lead to, by their path in the table."""
+
+    seen: dict[str, Seen] = field(default_factory=dict[str, Seen])
+    reached: set[str] = field(default_factory=set[str])  # and those that lead on to another one
+    refused: list[str] = field(default_factory=list[str])
+    lost: list[str] = field(default_factory=list[str])  # links that lead nowhere
+
+
+@dataclass(frozen=True)
+class House:
+    pool: db.Pool
+    url: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def house(server_url: str) -> AsyncIterator[House]:
+    """The made-up shop with a user of each role, on a port; its tests only read."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://127.0.0.1:{listener.getsockname()[1]}", SECRET)
+    async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
+        seeded = await seed(pool, site)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(demonstration, "MESSAGES_A_DAY", MESSAGES_A_DAY)
+            async with db.transaction(pool) as database:
+                await demonstration.fill(
+                    database,
+                    organization_id=seeded.organization_id,
+                    application_id=seeded.application_id,
+                    secret=site.secret,
+                    now=database.clock.now(),
+                )
+        office = Office(pool, seeded.organization_id, seeded.application_id, "")
+        for role in ROLE_SCOPES:
+            await office.add_user(email_of(role), role=role)
+        async with served(create_app(pool=pool, site=site, show_outbox=True), listener):
+            yield House(pool, site.public_url)
+
+
+def email_of(role: str) -> str:
+    return f"{role}@kalamata.example"
+
+
+@asynccontextmanager
+async def logged_in(house: House, *, role: str = "owner") -> AsyncGenerator[httpx2.AsyncClient, None]:
+    async with httpx2.AsyncClient(base_url=house.url, headers=OWN, timeout=SECONDS_MAX) as client:
+        await log_in(client, email=email_of(role))
+        yield client
+
+
+async def tour_of(client: httpx2.AsyncClient, statements: list[str]) -> Tour:
+    """Follow the links from the first page on, to one page of each screen."""
+    tour, waiting = Tour(), ["/console"]
+    for address in waiting:
+        screen = screen_of(address)
+        if screen is None:
+            tour.lost.append(address)
+        if screen is None or screen.path in tour.seen:
+            continue
+        tour.reached.add(screen.path)
+        statements.clear()
+        response = await client.get(address, follow_redirects=True)
+        address = str(response.url).removeprefix(str(client.base_url).rstrip("/"))  # noqa: PLW2901
+        screen = screen_of(address) or screen
+        if response.status_code != 200:
+            tour.refused.append(f"{address}: {response.status_code}")
+            continue
+        is_page = response.headers["content-type"].startswith("text/html")
+        page = Page(response.text) if is_page else None
+        size = len(gzip.compress(response.content, 4))
+        tour.seen[screen.path] = Seen(screen, address, size, list(statements), page)
+        known = {path_of(one) for one in waiting}
+        for link in page.links if page else ():
+            if path_of(link) not in known:
+                waiting.append(urljoin(address, link))
+                known.add(path_of(link))
+    return tour
+
+
+def path_of(address: str) -> str:
+    """The path in the table of screens; that of the address where there is none."""
+    screen = screen_of(address)
+    return screen.path if screen else urlsplit(address).path
+
+
+def screen_of(address: str) -> Screen | None:
+    path = urlsplit(address).path
+    return next((one for pattern, one in PATTERNS if pattern.fullmatch(path)), None)
+
+
+PATTERNS: Final = [
+    (re.compile(re.sub(r"\\\{.*?\\\}", r"[^/]+", re.escape(screen.path))), screen)
+    for screen in sorted(SCREENS, key=lambda one: one.path.count("{"))
+]
+
+
+async def test_budgets(house: House, statements: list[str]) -> None:
+    """Links lead to every screen; each page is small, asks the database a few times, and loads files of ours alone."""
+    async with logged_in(house) as client:
+        tour = await tour_of(client, statements)
+        files = {
+            address: (await client.get(address)).content for seen in tour.seen.values() for address in files_of(seen)
+        }
+    assert ([], []) == (tour.lost, tour.refused)
+    assert LEFT_WITHOUT_LINK == {screen.path for screen in SCREENS} - tour.reached - set(tour.seen)
+    sizes = {address: len(gzip.compress(content, 4)) for address, content in files.items()}
+    of_kind = {kind: sum(size for name, size in sizes.items() if kind in name) for kind in (".css", ".js")}
+    assert of_kind[".css"] <= STYLE_BYTES_MAX
+    assert of_kind[".js"] <= SCRIPT_BYTES_MAX
+    too_much: dict[str, Any] = {}
+    for path, seen in tour.seen.items():
+        if len(seen.statements) > MORE_STATEMENTS.get(path, STATEMENTS_MAX):
+            too_much[f"{path}: {len(seen.statements)} statements"] = [one[:60] for one in seen.statements]
+        if seen.page is None:
+            continue
+        most = OVERVIEW_BYTES_MAX if path == "/console" else HTML_BYTES_MAX if seen.page.has_rows else FORM_BYTES_MAX
+        all_bytes = seen.size + sum(sizes[name] for name in seen.page.files)
+        found = (seen.size, all_bytes, 1 + len(seen.page.files), seen.page.nodes)
+        if any(one > limit for one, limit in zip(found, (most, ALL_BYTES_MAX, REQUESTS_MAX, NODES_MAX), strict=True)):
+            too_much[f"{path}: bytes, all bytes, requests, elements"] = found
+    assert {} == too_much
+
+
+def files_of(seen: Seen) -> list[str]:
+    return seen.page.files if seen.page else []
+
+
+@pytest.mark.parametrize("role", [role for role in ROLE_SCOPES if role != "owner"])
+async def test_no_link_leads_to_a_refusal(house: House, statements: list[str], role: str) -> None:
+    """A role sees links to screens that its scopes open, and to no other."""
+    async with logged_in(house, role=role) as client:
+        tour = await tour_of(client, statements)
+    assert ([], []) == (tour.lost, tour.refused)
+
+
+@pytest.mark.parametrize("locale", one_of(LANGUAGES))
+async def test_looked_at(browser: Browser, house: House, statements: list[str], locale: str) -> None:
+    """axe finds nothing in light and dark; nothing scrolls sideways, in neither direction; the browser says nothing."""
+    async with logged_in(house) as client:
+        tour = await tour_of(client, statements)
+        shown = {path: seen.address for path, seen in tour.seen.items() if seen.page is not None}
+        visitor, guest = [
+            await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", locale=locale)
+            for _ in range(2)
+        ]
+        await visitor.add_cookies(
+            [{"name": one.name, "value": one.value or "", "url": house.url} for one in client.cookies.jar]
+        )
+    faults: dict[str, Any] = {}
+    for path in LOOKED_AT:
+        if path in OPEN:
+            faults |= await faults_of(guest, f"{house.url}{path}", path)
+        elif path in shown:
+            faults |= await faults_of(visitor, f"{house.url}{shown[path]}", path)
+    for context in (visitor, guest):
+        await context.close()
+    assert {} == faults
+
+
+async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping[str, Any]:
+    """All that is wrong with the page at one address, loaded once."""
+    page, found = await context.new_page(), dict[str, Any]()
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  playwright marks a function
+    page.on("console", lambda message: found.setdefault(f"{path}: console", message.text))
+    page.on("pageerror", lambda error: found.setdefault(f"{path}: error", str(error)))
+    await page.goto(address)
+    for scheme, rules in (
+        ("light", {"type": "tag", "values": WCAG}),
+        ("dark", {"type": "rule", "values": ["color-contrast"]}),
+    ):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        results = await Axe().run(page, options={"runOnly": rules, "resultTypes": ["violations"]})
+        for one in results.response["violations"]:
+            found[f"{path}: {scheme}: {one['id']}"] = one["nodes"][0]["html"]
+    for direction in ("ltr", "rtl"):
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 800})
+            wide = await page.evaluate(_WIDTH, direction)
+            if wide > width:
+                found[f"{path}: {width} pixels, {direction}"] = wide
+    others = {one.url for one in asked if not one.url.startswith((f"{address.partition('/console')[0]}/", "data:"))}
+    if others:
+        found[f"{path}: third party"] = others
+    await page.close()
+    return found
+
+
+_WIDTH: Final = """direction => {
+  document.documentElement.dir = direction;
+  const root = document.documentElement;
+  root.scrollLeft = direction === "rtl" ? -9999 : 9999;
+  return Math.max(root.scrollWidth, root.clientWidth + Math.abs(root.scrollLeft));
+}"""
