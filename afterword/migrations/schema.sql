@@ -1991,6 +1991,8 @@ CREATE INDEX queue_import_open ON queue_import USING btree (turn_time) WHERE (st
 
 CREATE INDEX queue_import_row_failed ON queue_import_row USING btree (organization_id, import_id, "row") WHERE (state = 'failed'::text);
 
+CREATE INDEX queue_item_aborted_reference ON queue_item USING btree (organization_id, external_reference) WHERE ((status = 7) AND (external_reference IS NOT NULL) AND (deleted_time IS NULL));
+
 CREATE INDEX queue_item_address ON queue_item USING btree (organization_id, address_key) WHERE ((status)::integer = 1);
 
 CREATE INDEX queue_item_due ON queue_item USING btree (organization_id, pipeline_id, due_time, item_id) WHERE (status = 1);
@@ -2010,6 +2012,8 @@ CREATE UNIQUE INDEX queue_item_reminder ON queue_item USING btree (organization_
 CREATE INDEX queue_item_reminder_open ON queue_item USING btree (organization_id, questionnaire_instance_id) WHERE ((status = 1) AND (source = 'reminder'::text));
 
 CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_id, sequence_id, previous_questionnaire_instance_id) WHERE (sequence_id IS NOT NULL);
+
+CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
 
 CREATE INDEX responder_address_responder ON responder_address USING btree (organization_id, responder_id);
 

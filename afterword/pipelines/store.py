@@ -104,15 +104,25 @@ async def get_pipeline_id_by_slug(
     )
 
 
-async def list_pipelines(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Pipeline]:
+async def list_pipelines(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str | None = None,
+    application_ids: Sequence[str] = (),
+    page: Page,
+) -> Rows[Pipeline]:
+    """The pipelines of a questionnaire, or of all; those of these applications, where any are given."""
     rows = await db.fetch_list(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
              to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
              to_char(p.dispatch_end_time, 'HH24:MI') as dispatch_end_clock
            {_FROM}
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.deleted_time is null""",
+           where p.organization_id = $1 and ($2::text is null or p.questionnaire_id = $2) and p.deleted_time is null
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
         organization_id,
         questionnaire_id,
+        list(application_ids),
         page=page,
     )
     return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__dataclass_fields__}))

@@ -14,6 +14,7 @@ import pytest
 from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
+from afterword.queue.lists.store import Filter as QueueFilter
 from afterword.responses.store import Filter, ListedQuestions
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
@@ -72,6 +73,7 @@ OF_US_ALONE: Final = {
     "count_reports": "asks for ours",
     "count_open_exports": "asks for ours",
     "list_sequences": "asks for ours",
+    "get_unknown": "says which id is not ours",
     "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
@@ -172,6 +174,11 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
         "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
+        **(
+            {"chosen": QueueFilter(pipeline_ids=[theirs["pipeline_id"]])}
+            if ".queue.lists." in function.__module__
+            else {}
+        ),
         **({"digest": b"k" * 32} if "afterword.logins." in function.__module__ else {}),
         **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),

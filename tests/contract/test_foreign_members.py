@@ -179,7 +179,7 @@ async def test_in_queries(world: World, route: Route, place: Place) -> None:
                 for each in (text if isinstance(text, list) else [text])
             ]
             replies.append(await guard.ask(f"{path}?{'&'.join(pairs)}", document=msgspec.UNSET))
-        if place in FILTERS:
+        if place in FILTERS and is_template:
             assert [200, 200] == [reply.status for reply in replies]
             assert replies[1].document["rows"] == replies[0].document["rows"]
         else:

@@ -81,6 +81,7 @@ every_path = pytest.mark.parametrize("path", sorted({route.path for route in ROU
 with_body = routes_where(has_body)
 with_ids = routes_where(lambda route: route.parameters)
 with_list = routes_where(has_list)
+with_columns = routes_where(lambda route: route.listing is not None and route.listing.columns)
 
 
 @dataclass

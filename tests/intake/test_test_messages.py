@@ -245,3 +245,37 @@ class TestPages:
         )
         assert 200 == response.status_code
         assert 0 == await client.queue.value("select count(*) from suppression")
+
+
+class TestPreview:
+    async def preview(self, client: Client, **body: Any) -> httpx2.Response:
+        return await client.send("POST", f"{client.pipeline}/preview", body)
+
+    async def test_refusals(self, client: Client) -> None:
+        narrow = await client.with_token(SCOPES - {"Pipeline.Read"})
+        assert 403 == (await self.preview(narrow)).status_code
+        narrow = await client.with_token(SCOPES - {"Queue.Read"})
+        item_id = (await client.create())["item_id"]
+        assert 403 == (await self.preview(narrow, item_id=item_id)).status_code
+        assert [("/item_id", "unknown_id")] == codes(await self.preview(client, item_id="z" * 22))
+        assert [("/reminder_number", "out_of_range")] == codes(await self.preview(client, reminder_number=1))
+        await client.queue.execute("update pipeline set sender_address = 'billing@other.example'")
+        assert 422 == (await self.preview(client)).status_code
+
+    async def test_of_an_item_and_a_reminder(self, client: Client) -> None:
+        body = "Dear {{ responder.first_name | customer }}, {{ link }}"
+        await client.queue.execute("update pipeline set version = version + 1, message_body = $1", body)
+        reminders = [{"delay_days": 1, "messages": {"en": {"subject": "Still there?", "body": "Again: {{ link }}"}}}]
+        await client.queue.execute("update pipeline set reminders = $1", reminders)
+        before = await counts(client.queue)
+        plain = (await self.preview(client, locale="en")).json()
+        assert ("en", None, True) == (plain["locale"], plain["segments"], "Dear customer," in plain["html"])
+        reminder = (await self.preview(client, locale="en", reminder_number=1)).json()
+        assert ("Still there?", True) == (reminder["subject"], reminder["text"].startswith("Again: "))
+        assert before == await counts(client.queue)
+        item = await client.create(metadata={"responder": {"first_name": "Ann <b>"}})
+        shown = (await self.preview(client, item_id=item["item_id"])).json()
+        assert "Dear Ann <b>," in shown["text"]
+        assert "Dear Ann &lt;b&gt;," in shown["html"]
+        hidden = await self.preview(await client.with_token(SCOPES - {"Responder Value.Read"}), item_id=item["item_id"])
+        assert "Dear customer," in hidden.json()["text"]

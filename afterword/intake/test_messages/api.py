@@ -7,9 +7,9 @@ from afterword import db, errors
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.wire import times
-from afterword.db import Pool
+from afterword.db import Database, Pool
 from afterword.intake.test_messages import service, store
-from afterword.intake.test_messages.resources import TestSend
+from afterword.intake.test_messages.resources import Preview, PreviewRequest, TestSend
 from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import checked
@@ -62,6 +62,44 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
             outcome=cast("Any", found.outcome or "unknown"),
             reply=found.reply,
             sent_time=times.format_optional(found.finished_time, zone=call.zone) if is_sent else None,
+            segments=length and length.segments,
+            encoding=length and length.encoding,
+        )
+    )
+
+
+@routes.post(
+    "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/preview",
+    scope="Pipeline.Read",
+    body=PreviewRequest,
+    answer=Preview,
+    status=200,
+    summary="Show a message of the pipeline",
+    description="Nothing is sent or kept, and links lead nowhere. `item_id` fills the texts with the item's values, "
+    "which needs Queue.Read and the scopes of values.",
+    refusals=("application_inactive", "questionnaire_not_published", "out_of_range"),
+)
+async def preview_message(call: Call[PreviewRequest], db: Database) -> Answer:
+    body = call.body
+    message = await service.preview(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        locale=body.locale,
+        reminder_number=body.reminder_number,
+        item_id=body.item_id,
+        site=call.site,
+        now=call.now,
+    )
+    length = segments.measure(message.text) if message.channel_id == CHANNEL_SMS else None
+    return Answer(
+        Preview(
+            channel_id=cast("Any", message.channel_id),
+            locale=message.locale,
+            subject=message.subject or None,
+            text=message.text,
+            html=message.html or None,
             segments=length and length.segments,
             encoding=length and length.encoding,
         )

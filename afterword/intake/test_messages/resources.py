@@ -1,6 +1,8 @@
 """A test message as the wire shows it."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from afterword.web import fields
 
@@ -18,5 +20,25 @@ class TestSend(fields.Answer):
     outcome: Literal["accepted", "retry", "throttled", "refused", "unknown"]
     reply: str | None
     sent_time: fields.DateTime | None
+    segments: int | None
+    encoding: Literal["gsm7", "ucs2"] | None
+
+
+class PreviewRequest(fields.Request):
+    """A language (null: the item's, else the pipeline's), a reminder of the pipeline, and an item with its values."""
+
+    locale: fields.Locale | None = None
+    reminder_number: Annotated[int, Meta(ge=1, le=3)] | None = None
+    item_id: fields.Id | None = None
+
+
+class Preview(fields.Answer):
+    """The message as it would be sent. `html` is null for other channels than e-mail, `segments` but for an SMS."""
+
+    channel_id: fields.ChannelId
+    locale: str
+    subject: str | None
+    text: str
+    html: str | None
     segments: int | None
     encoding: Literal["gsm7", "ucs2"] | None

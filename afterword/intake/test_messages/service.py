@@ -24,10 +24,14 @@ from afterword.intake.test_messages import store
 from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.messages import composing, email
 from afterword.messages.context import MessageContext
+from afterword.messages.sms import TooLong
 from afterword.questionnaires import store as questionnaires_store
+from afterword.queue import service as queue
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import changes_of
+from afterword.queue.service import ItemScope
+from afterword.queue.store import QueueItem
 from afterword.responders import store as responders_store
 
 MARK: Final = "[Test] "
@@ -127,6 +131,83 @@ async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
 
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
     """The message as an item's would be, with links that lead to a page which says that this was a test."""
+    message = await _composed(db, test=test, sender=sender, site=site, now=now)
+    marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
+    return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
+
+
+async def preview(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    locale: str | None,
+    reminder_number: int | None,
+    item_id: str | None,
+    site: Site,
+    now: datetime,
+) -> Message:
+    """The message in a language: of an item, else with sample values; its links lead nowhere. Nothing is sent.
+
+    Raises NotFound, NotPublished, and Invalid for a reminder that the pipeline lacks or a message that cannot be sent.
+    """
+    place = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
+    scheduler = await scheduler_of(db, caller=caller, **place, secret=site.secret)
+    item: QueueItem | None = None
+    if item_id is not None:
+        caller.require("Queue.Read")
+        try:
+            found = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id, **place))
+        except errors.NotFound as absent:
+            raise errors.Invalid.at("/item_id", "unknown_id", absent.detail) from absent
+        item = queue.visible(found, caller)
+    organization_id = caller.organization_id
+    [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
+    if reminder_number is not None and reminder_number > len(settings.pipeline.reminders):
+        raise errors.Invalid.at("/reminder_number", "out_of_range", "The pipeline has no such reminder.")
+    version = await questionnaires_store.get_version(
+        db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
+    )
+    wanted = locale or (item and item.locale) or settings.pipeline.locale
+    sample = TestMessage(
+        organization_id=organization_id,
+        trial_id=email.SAMPLE_ID,
+        **place,
+        channel_id=scheduler.intake.channel_id,
+        recipient=item.responder_channel_identifier if item else "",
+        locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
+        metadata=item.metadata if item else {},
+        external_reference=item and item.external_reference,
+        created_time=now,
+    )
+    try:
+        return await _composed(db, test=sample, sender="", site=site, now=now, reminder_number=reminder_number)
+    except (email.SenderNotAllowed, TooLong) as fault:
+        raise errors.Invalid(str(fault)) from fault
+
+
+async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
+    """Write down the outcome of a test; no account learns from it."""
+    name, reply = _told(outcome)
+    result = TestResult(
+        state="done",
+        subject=message and message.subject,
+        body=message and message.text,
+        outcome=name,
+        reply=mask(reply, test.recipient)[:REPLY_CHARACTERS_MAX],
+        finished_time=now,
+    )
+    await store.settle_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id, result=result)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    return await store.prune_test_messages(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
+
+
+async def _composed(
+    db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime, reminder_number: int | None = None
+) -> Message:
     [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
     version = await questionnaires_store.get_version(
         db, organization_id=test.organization_id, version_id=settings.fingerprint.published_version_id or ""
@@ -154,31 +235,12 @@ async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, n
         site=site,
         now=now,
         sender_domains=settings.fingerprint.sender_domains or (),
+        reminder_number=reminder_number,
         external_reference=test.external_reference,
         send_time=now,
         time_zone=settings.zone_name,
     )
-    message = composing.compose(context)
-    marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
-    return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
-
-
-async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
-    """Write down the outcome of a test; no account learns from it."""
-    name, reply = _told(outcome)
-    result = TestResult(
-        state="done",
-        subject=message and message.subject,
-        body=message and message.text,
-        outcome=name,
-        reply=mask(reply, test.recipient)[:REPLY_CHARACTERS_MAX],
-        finished_time=now,
-    )
-    await store.settle_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id, result=result)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_test_messages(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
+    return composing.compose(context)
 
 
 async def _require_turn(db: Database, *, organization_id: str, now: datetime) -> None:

@@ -870,6 +870,30 @@ class Plan(Struct, kw_only=True):
     end_time: datetime | None
 
 
+class Preview(Struct, kw_only=True):
+    """
+    The message as it would be sent. `html` is null for other channels than e-mail, `segments` but for an SMS.
+    """
+
+    channel_id: int
+    locale: str
+    subject: str | None
+    text: str
+    html: str | None
+    segments: int | None
+    encoding: str | None
+
+
+class PreviewRequest(Struct, kw_only=True):
+    """
+    A language (null: the item's, else the pipeline's), a reminder of the pipeline, and an item with its values.
+    """
+
+    locale: str | None | UnsetType = UNSET
+    reminder_number: int | None | UnsetType = UNSET
+    item_id: str | None | UnsetType = UNSET
+
+
 class Problem(Struct, kw_only=True):
     """
     A problem of a definition at a JSON pointer; an `error` prevents publication.
@@ -1034,6 +1058,17 @@ class QuestionnaireVersion(Struct, kw_only=True):
     checksum: str
     published_time: datetime
     published_by: str | None
+
+
+class QueueCount(Struct, kw_only=True):
+    """
+    Items of one status and reason.
+    """
+
+    status_id: int
+    reason: str | None
+    count: int
+    is_capped: bool
 
 
 class QueueItemRequest(Struct, kw_only=True):

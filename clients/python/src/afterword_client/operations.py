@@ -1422,6 +1422,78 @@ class Queue(Family):
             "POST", f"/q/queue/item/{_segment(item_id)}/repetition", idempotency_key=idempotency_key
         ).read(models.QueueItem)
 
+    def list_all_items(
+        self,
+        *,
+        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
+        reason: str | None = None,
+        pipeline_id: str | None = None,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        external_reference: str | None = None,
+        oldest_first: bool | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QueueItem]:
+        """Get the queue items of all pipelines.
+
+        The latest `send_time` first, or the earliest. Read on with `after`. A page filtered by pipeline,
+        questionnaire or application may have fewer items than `limit`, or none, and a `next_cursor`. Needs
+        `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/queue/item",
+            models.QueueItem,
+            limit=limit,
+            query={
+                "status_id": status_id,
+                "reason": reason,
+                "pipeline_id": pipeline_id,
+                "questionnaire_id": questionnaire_id,
+                "application_id": application_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "external_reference": external_reference,
+                "oldest_first": oldest_first,
+                "filter_by": filter_by,
+                "order_by": order_by,
+            },
+        )
+
+    def count_all_items(
+        self,
+        *,
+        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
+        reason: str | None = None,
+        pipeline_id: str | None = None,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QueueCount]:
+        """Count the queue items of all pipelines by status and reason.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/queue/count",
+            models.QueueCount,
+            limit=limit,
+            query={
+                "status_id": status_id,
+                "reason": reason,
+                "pipeline_id": pipeline_id,
+                "questionnaire_id": questionnaire_id,
+                "application_id": application_id,
+                "from_time": from_time,
+                "to_time": to_time,
+            },
+        )
+
 
 class QueueSimplified(Family):
     """Queue - Simplified."""
@@ -1544,6 +1616,17 @@ class Pipelines(Family):
             idempotency_key=idempotency_key,
         ).read(models.Pipeline)
 
+    def list_all_pipelines(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Pipeline]:
+        """Get all pipelines.
+
+        Needs `Pipeline.Read`.
+        """
+        return self._transport.pages(
+            "/q/pipeline", models.Pipeline, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
     def get_pipeline(self, questionnaire_id: str, pipeline_id: str) -> models.Pipeline:
         """Get Pipeline.
 
@@ -1606,6 +1689,26 @@ class Pipelines(Family):
             body=body,
             idempotency_key=idempotency_key,
         ).read(models.TestSend)
+
+    def preview_message(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: models.PreviewRequest | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.Preview:
+        """Show a message of the pipeline.
+
+        Nothing is sent or kept, and links lead nowhere. `item_id` fills the texts with the item's values, which needs
+        Queue.Read and the scopes of values. Needs `Pipeline.Read`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/preview",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.Preview)
 
 
 class ContactPolicy(Family):

@@ -1,0 +1,99 @@
+"""Routes of queue items of all pipelines."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from afterword.core.scheduling.statuses import PublicItem
+from afterword.core.wire.lists import Column, Listing
+from afterword.db import Database
+from afterword.queue import service as queue
+from afterword.queue.lists import service
+from afterword.queue.lists.service import Choice
+from afterword.queue.resources import QueueItem, Reference, StatusId
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+ITEMS: Final = "/q/queue/item"
+LISTING: Final = Listing({}, (("send_time", "desc"),), "item_id", hidden={"send_time": Column("send_time", "time")})
+REASON: Final = Meta(description="A code of docs/rules.md, such as `quiet_hours`.")
+
+routes = Routes(tag="Queue")
+
+
+class ItemFilter(fields.Request):
+    """The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open."""
+
+    status_id: Annotated[list[StatusId], Meta(max_length=6)] = msgspec.field(default_factory=list[Any])
+    reason: Annotated[fields.Text50, REASON] | None = None
+    pipeline_id: fields.Id | None = None
+    questionnaire_id: fields.Id | None = None
+    application_id: fields.Id | None = None
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+
+    @property
+    def choice(self) -> Choice:
+        named = ("reason", "pipeline_id", "questionnaire_id", "application_id")
+        return Choice(
+            statuses=[PublicItem(one) for one in self.status_id] or tuple(PublicItem),
+            **{name: getattr(self, name) for name in named},
+            from_time=self.from_time and self.from_time.instant,
+            to_time=self.to_time and self.to_time.instant,
+        )
+
+
+class ItemQuery(ItemFilter):
+    """The items that are listed, and their order."""
+
+    external_reference: Reference | None = None
+    oldest_first: bool = False
+
+
+class QueueCount(fields.Resource):
+    """Items of one status and reason."""
+
+    status_id: StatusId
+    reason: str | None
+    count: int
+    is_capped: Annotated[bool, Meta(description=f"True: there are more; counting ends at {service.COUNT_MAX:,}.")]
+
+
+@routes.get(
+    ITEMS,
+    scope="Queue.Read",
+    query=ItemQuery,
+    answer=QueueItem,
+    shape="cursor",
+    listing=LISTING,
+    summary="Get the queue items of all pipelines",
+    description="The latest `send_time` first, or the earliest. Read on with `after`. A page filtered by pipeline, "
+    "questionnaire or application may have fewer items than `limit`, or none, and a `next_cursor`.",
+)
+async def list_all_items(call: Call[None], db: Database) -> Answer:
+    query: ItemQuery = call.query or ItemQuery()
+    rows = await service.list_items(
+        db,
+        caller=call.caller,
+        choice=replace(query.choice, external_reference=query.external_reference),
+        after_id=str(call.page.after[-1]) if call.page.after else None,
+        oldest_first=query.oldest_first,
+        limit=call.page.limit,
+    )
+    return Answer(record=rows.map(lambda item: queue.visible(item, call.caller)))
+
+
+@routes.get(
+    "/q/queue/count",
+    scope="Queue.Read",
+    query=ItemFilter,
+    answer=QueueCount,
+    shape="array",
+    summary="Count the queue items of all pipelines by status and reason",
+)
+async def count_all_items(call: Call[None], db: Database) -> Answer:
+    query: ItemFilter = call.query or ItemFilter()
+    found = await service.count_items(db, caller=call.caller, choice=query.choice)
+    return Answer([QueueCount.of(one) for one in found])

@@ -1,0 +1,121 @@
+"""Items of all pipelines that a caller may see: one page of them, and their counts by status and reason."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item, PublicItem
+from afterword.core.wire.lists import Rows
+from afterword.db import Database
+from afterword.queue.lists import store
+from afterword.queue.lists.store import EARLIEST, LATEST, Filter, Key, ListedItem
+
+COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "at least"
+SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks at to find those of a pipeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The items that a caller asks for; None: no matter. `reason` empty: those without one."""
+
+    statuses: Sequence[PublicItem] = tuple(PublicItem)
+    reason: str | None = None
+    pipeline_id: str | None = None
+    questionnaire_id: str | None = None
+    application_id: str | None = None
+    external_reference: str | None = None
+    from_time: datetime | None = None
+    to_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`is_capped`: there are more than `count`."""
+
+    status_id: PublicItem
+    reason: str | None
+    count: int
+    is_capped: bool
+
+
+async def list_items(
+    db: Database,
+    *,
+    caller: Caller,
+    choice: Choice,
+    after_id: str | None = None,
+    oldest_first: bool = False,
+    limit: int,
+) -> Rows[ListedItem]:
+    """A page of the items, behind the item `after_id`.
+
+    Raises Invalid: `invalid_cursor` where that item is gone, `unknown_id` for a pipeline and the like.
+    """
+    organization_id = caller.organization_id
+    chosen = await _filter(db, caller=caller, choice=choice)
+    if choice.external_reference is not None:
+        found = await store.list_items_by_reference(
+            db, organization_id=organization_id, external_reference=choice.external_reference, chosen=chosen
+        )
+        return Rows(found[:limit])
+    after: Key | None = None
+    if after_id is not None:
+        after = await store.get_key(db, organization_id=organization_id, item_id=after_id)
+        if after is None:
+            message = "The item that this cursor stood on is gone; start again."
+            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+    return await store.list_items(
+        db,
+        organization_id=organization_id,
+        chosen=chosen,
+        after=after,
+        oldest_first=oldest_first,
+        limit=limit,
+        scanned=SCANNED_MAX,
+    )
+
+
+async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: int = COUNT_MAX) -> list[Count]:
+    """The counts by status and reason, each up to `limit`. Raises Invalid `unknown_id`."""
+    chosen = await _filter(db, caller=caller, choice=choice)
+    found = await store.count_items(db, organization_id=caller.organization_id, chosen=chosen, limit=limit)
+    sums: dict[tuple[PublicItem, str], tuple[int, bool]] = defaultdict(lambda: (0, False))
+    for one in found:
+        key = (PUBLIC_ITEM[one.status], one.reason)
+        count, is_capped = sums[key]
+        sums[key] = (count + one.count, is_capped or one.is_capped)
+    return [
+        Count(status, reason or None, min(count, limit), is_capped or count > limit)
+        for (status, reason), (count, is_capped) in sorted(sums.items())
+    ]
+
+
+async def _filter(db: Database, *, caller: Caller, choice: Choice) -> Filter:
+    """Raises Invalid `unknown_id`."""
+    wanted, own, asked = set(choice.statuses), caller.application_ids, choice.application_id
+    place = {"questionnaire_id": choice.questionnaire_id, "pipeline_id": choice.pipeline_id}
+    organization_id = caller.organization_id
+    pipeline_ids: list[str] | None = None
+    if asked or any(place.values()):
+        unknown = await store.get_unknown(
+            db, organization_id=organization_id, application_ids=own, application_id=asked, **place
+        )
+        if unknown is not None:
+            message = "There is nothing with this id."
+            raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
+    if asked or own or any(place.values()):
+        pipeline_ids = await store.list_pipeline_ids(
+            db, organization_id=organization_id, application_ids=[asked] if asked else own, **place
+        )
+    return Filter(
+        statuses=[status for status in Item if PUBLIC_ITEM[status] in wanted],
+        reason=choice.reason,
+        pipeline_ids=pipeline_ids,
+        from_time=choice.from_time or EARLIEST,
+        to_time=choice.to_time or LATEST,
+        test_only=caller.test,
+    )

@@ -1,0 +1,287 @@
+"""The SQL of items over all pipelines. Each query reads a bounded part of an index, however many items there are.
+
+Items that are being sent are few, and read by the index of their leases. All others are read by `queue_item_state`, in
+groups of one status and reason: of each group at most `scanned` entries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, LiteralString
+
+from afterword.core.scheduling.statuses import Item
+from afterword.core.wire.lists import Rows
+from afterword.db import Database
+from afterword.db.columns import qualified
+from afterword.queue.records import LISTED_COLUMNS, ShownItem
+
+EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
+LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
+HELD: Final = (Item.CLAIMED, Item.SENDING)
+REFERENCED_MAX: Final = 100
+_LISTED: Final = qualified(LISTED_COLUMNS, "i")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """`reason`: None any, empty none. `pipeline_ids`: None all. The times are those of `send_time`, the end open."""
+
+    statuses: Sequence[Item] = tuple(Item)
+    reason: str | None = None
+    pipeline_ids: Sequence[str] | None = None
+    from_time: datetime = EARLIEST
+    to_time: datetime = LATEST
+    test_only: bool = False
+
+
+class ListedItem(ShownItem, frozen=True):
+    """An item with its next moment and the names that a list shows."""
+
+    send_time: datetime
+    due_time: datetime
+    channel_id: int
+    pipeline_title: str
+    questionnaire_name: str
+
+
+Key = tuple[datetime, str]  # send_time, item_id
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Items of one status and reason; `is_capped`: there are more than that."""
+
+    status: Item
+    reason: str
+    count: int
+    is_capped: bool
+
+
+# The statuses and reasons that there are, found by one look at the index each. $1 organization, $2 statuses, $3 reason.
+_GROUPS: Final[LiteralString] = """recursive step as (
+  select s.status, (
+    select coalesce(i.reason, '') from queue_item i
+    where i.organization_id = $1 and i.status = s.status and i.status not in (2, 3) and i.deleted_time is null
+    order by i.status, coalesce(i.reason, '') limit 1) as reason
+  from unnest($2::smallint[]) s (status)
+  union all
+  select s.status, (
+    select coalesce(i.reason, '') from queue_item i
+    where i.organization_id = $1 and i.status = s.status and i.status not in (2, 3) and i.deleted_time is null
+      and coalesce(i.reason, '') > s.reason
+    order by i.status, coalesce(i.reason, '') limit 1)
+  from step s where s.reason is not null),
+grp as (select status, reason from step where reason is not null and ($3::text is null or reason = $3))"""
+_OF_GROUP: Final[LiteralString] = """i.organization_id = $1 and i.status = g.status and i.status not in (2, 3)
+  and i.deleted_time is null and coalesce(i.reason, '') = g.reason"""
+_OF_HELD: Final[LiteralString] = """i.organization_id = $1 and i.status = any($2::smallint[]) and i.status in (2, 3)
+  and i.lease_until > '-infinity' and i.deleted_time is null and ($3::text is null or coalesce(i.reason, '') = $3)"""
+_CHOSEN: Final[LiteralString] = "($4::text[] is null or i.pipeline_id = any($4)) and (i.test or not $5)"
+_IN_PERIOD: Final[LiteralString] = "i.send_time >= $6 and i.send_time < $7"
+_ITEM: Final[LiteralString] = f"""{_LISTED}, i.due_time, p.channel_id, p.title as pipeline_title,
+  q.display_name as questionnaire_name,
+  case when w.is_waiting then 'no_credits' else i.reason end as reason,
+  case when w.is_waiting then 'waiting_credits' else i.result end as result
+from queue_item i
+join pipeline p on p.organization_id = i.organization_id and p.pipeline_id = i.pipeline_id
+join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+left join application_credit c on c.organization_id = q.organization_id
+  and c.application_id = q.owner_application_id
+cross join lateral (
+  select i.status = 1 and i.due_time <= now() and q.credits_accountable and not c.has_credits as is_waiting) w"""
+
+
+def _page(order: LiteralString, behind: LiteralString) -> LiteralString:
+    """A page in an order by `i.send_time`; `behind` leaves the items behind the key $8, $9.
+
+    Where a group was not looked at to its end, the newest such end is a row of its own without an item's columns: of
+    what lies behind it nothing is known.
+    """
+    return f"""with {_GROUPS},
+      entry as (
+        select e.item_id, e.send_time, e.is_chosen, e.place from grp g cross join lateral (
+          select n.item_id, n.send_time, n.is_chosen, row_number() over (order by {order.replace("i.", "n.")}) as place
+          from (
+            select i.item_id, i.send_time, {_CHOSEN} as is_chosen from queue_item i
+            where {_OF_GROUP} and {_IN_PERIOD} and {behind}
+            order by {order} limit $10) n) e
+        union all
+        select i.item_id, i.send_time, {_CHOSEN}, 0 from queue_item i
+        where {_OF_HELD} and {_IN_PERIOD} and {behind}),
+      shown as (
+        (select i.item_id, i.send_time, false as is_end from entry i where i.is_chosen order by {order} limit $11)
+        union all
+        (select i.item_id, i.send_time, true from entry i where i.place = $10 order by {order} limit 1))
+      select shown.is_end, {_ITEM}
+      join shown on shown.item_id = i.item_id
+      where i.organization_id = $1 order by {order}, shown.is_end"""
+
+
+_NEWEST: Final = _page(
+    "i.send_time desc, i.item_id", "i.send_time <= $8 and (i.send_time < $8 or i.item_id > $9::text)"
+)
+_OLDEST: Final = _page(
+    "i.send_time, i.item_id desc", "i.send_time >= $8 and (i.send_time > $8 or i.item_id < $9::text)"
+)
+
+
+async def list_items(
+    db: Database,
+    *,
+    organization_id: str,
+    chosen: Filter,
+    after: Key | None = None,
+    oldest_first: bool = False,
+    limit: int,
+    scanned: int,
+) -> Rows[ListedItem]:
+    """A page of items, with the key behind which the next one begins.
+
+    Without a filter by pipeline or test a page is full; with one it may have fewer items, as it looks at `scanned`
+    items of each status and reason alone.
+    """
+    is_selective = chosen.pipeline_ids is not None or chosen.test_only
+    start: Key = after or ((EARLIEST, "") if oldest_first else (LATEST, ""))
+    rows = await db.fetch(
+        _OLDEST if oldest_first else _NEWEST,
+        organization_id,
+        *_parameters(chosen),
+        chosen.from_time,
+        chosen.to_time,
+        *start,
+        max(scanned, limit + 1) if is_selective else limit + 1,
+        limit + 1,
+    )
+    items: list[ListedItem] = []
+    for row in rows:
+        key = (row["send_time"], row["item_id"])
+        if row["is_end"]:
+            return Rows(items, next_key=key, has_more=True)
+        if len(items) == limit:
+            return Rows(items, next_key=(items[-1].send_time, items[-1].item_id), has_more=True)
+        items.append(ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}))
+    return Rows(items)
+
+
+async def list_items_by_reference(
+    db: Database, *, organization_id: str, external_reference: str, chosen: Filter
+) -> list[ListedItem]:
+    """The items with this reference, the newest first: of each pipeline the one that holds it, and aborted ones."""
+    statuses, reason, pipeline_ids, test_only = _parameters(chosen)
+    rows = await db.fetch(
+        f"""with found as (
+             select i.item_id from pipeline p
+             join queue_item i on i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id
+               and i.external_reference = $3 and i.external_reference is not null and i.status <> 7
+               and i.deleted_time is null
+             where p.organization_id = $1
+             union all
+             (select i.item_id from queue_item i
+              where i.organization_id = $1 and i.external_reference = $3 and i.status = 7
+                and i.external_reference is not null and i.deleted_time is null limit $9))
+           select {_ITEM} join found on found.item_id = i.item_id
+           where i.organization_id = $1 and i.status = any($2::smallint[]) and {_CHOSEN} and {_IN_PERIOD}
+             and ($8::text is null or coalesce(i.reason, '') = $8)
+           order by i.send_time desc, i.item_id limit $9""",
+        organization_id,
+        statuses,
+        external_reference,
+        pipeline_ids,
+        test_only,
+        chosen.from_time,
+        chosen.to_time,
+        reason,
+        REFERENCED_MAX,
+    )
+    return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
+
+
+async def count_items(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[Count]:
+    """Count items by status and reason, each group up to the limit."""
+    rows = await db.fetch(
+        f"""with {_GROUPS}
+           select g.status, g.reason, n.count, n.looked_at from grp g cross join lateral (
+             select count(*) filter (where e.is_chosen) as count, count(*) as looked_at from (
+               select {_CHOSEN} as is_chosen from queue_item i where {_OF_GROUP} and {_IN_PERIOD} limit $8 + 1) e) n
+           union all
+           select i.status, coalesce(i.reason, ''), count(*), 0 from queue_item i
+           where {_OF_HELD} and {_CHOSEN} and {_IN_PERIOD} group by i.status, coalesce(i.reason, '')""",
+        organization_id,
+        *_parameters(chosen),
+        chosen.from_time,
+        chosen.to_time,
+        limit,
+    )
+    return [
+        Count(Item(row["status"]), row["reason"], min(row["count"], limit), row["looked_at"] > limit)
+        for row in rows
+        if row["count"] or row["looked_at"] > limit
+    ]
+
+
+async def list_pipeline_ids(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    questionnaire_id: str | None,
+    pipeline_id: str | None,
+) -> list[str]:
+    """The pipelines of these applications (none: all), deleted ones too, whose items still show."""
+    rows = await db.fetch(
+        """select p.pipeline_id from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
+             and ($3::text is null or p.questionnaire_id = $3) and ($4::text is null or p.pipeline_id = $4)""",
+        organization_id,
+        list(application_ids),
+        questionnaire_id,
+        pipeline_id,
+    )
+    return [row["pipeline_id"] for row in rows]
+
+
+async def get_unknown(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    application_id: str | None,
+    questionnaire_id: str | None,
+    pipeline_id: str | None,
+) -> str | None:
+    """The name of the id that these applications (none: all) lack; None if they have all that are given."""
+    return await db.fetch_value(
+        """select case
+             when $3::text is not null and not exists (
+               select from application a where a.organization_id = $1 and a.application_id = $3
+                 and (cardinality($2::text[]) = 0 or a.application_id = any($2))) then 'application_id'
+             when $4::text is not null and not exists (
+               select from questionnaire q where q.organization_id = $1 and q.questionnaire_id = $4
+                 and (cardinality($2) = 0 or q.owner_application_id = any($2))) then 'questionnaire_id'
+             when $5::text is not null and not exists (
+               select from pipeline p join questionnaire q on q.organization_id = p.organization_id
+                 and q.questionnaire_id = p.questionnaire_id
+               where p.organization_id = $1 and p.pipeline_id = $5
+                 and (cardinality($2) = 0 or q.owner_application_id = any($2))) then 'pipeline_id' end""",
+        organization_id,
+        list(application_ids),
+        application_id,
+        questionnaire_id,
+        pipeline_id,
+    )
+
+
+async def get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
+    """The place of an item in the order of the list."""
+    row = await db.fetch_row(
+        "select send_time, item_id from queue_item where organization_id = $1 and item_id = $2",
+        organization_id,
+        item_id,
+    )
+    return None if row is None else (row["send_time"], row["item_id"])
+
+
+def _parameters(chosen: Filter) -> tuple[list[int], str | None, list[str] | None, bool]:
+    pipeline_ids = None if chosen.pipeline_ids is None else list(chosen.pipeline_ids)
+    return [int(status) for status in chosen.statuses], chosen.reason, pipeline_ids, chosen.test_only
