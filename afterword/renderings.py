@@ -157,12 +157,13 @@ async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any
 
 
 async def _case(db: Database, look: Look) -> msgspec.Struct:
-    """The case, with what it matched as long as it is there."""
+    """The case, with what it matched and the number to call as long as they are there."""
     case = look.read(cases_store.Case)
     kept = await cases_store.get_case(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
     )
-    return AlertInstance.of(replace(case, matched=kept.matched) if kept else case, look.zone)
+    known = replace(case, matched=kept.matched, call_back_number=kept.call_back_number) if kept else case
+    return AlertInstance.of(known, look.zone)
 
 
 async def _questionnaire(_: Database, look: Look) -> msgspec.Struct:

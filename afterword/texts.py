@@ -69,6 +69,9 @@ class Texts:
             return f"{format_skeleton('MMMd', local, locale=self._locale)}, {clock}"
         return self.moment(time, time_zone=time_zone)
 
+    def clock(self, time: datetime, *, time_zone: str) -> str:
+        return format_time(time.astimezone(ZoneInfo(time_zone)), format="short", locale=self._locale)
+
     def day(self, day: str) -> str:
         return format_date(date.fromisoformat(day), format="long", locale=self._locale)
 

@@ -7,12 +7,14 @@ from afterword import errors
 from afterword.alerts import status_deletion
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
+from afterword.alerts.history import store as history_store
 from afterword.alerts.notifications import api as notifications_api
 from afterword.alerts.resources import (
     Alert,
     AlertComment,
     AlertCommentRequest,
     AlertCommentUpdate,
+    AlertHistoryEntry,
     AlertInstance,
     AlertInstanceUpdate,
     AlertRequest,
@@ -24,6 +26,7 @@ from afterword.alerts.resources import (
 )
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
+from afterword.alerts.settings import api as settings_api
 from afterword.alerts.statuses import service as statuses
 from afterword.alerts.statuses import store as statuses_store
 from afterword.core.wire.lists import Rows
@@ -147,12 +150,14 @@ async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
     body=AlertInstanceUpdate,
     answer=AlertInstance,
     summary="Update Alert Instance",
-    description="A closing status sets `resolved_time` and `resolved_by`; any other opens the case again.",
+    description=(
+        "A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the "
+        "clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on."
+    ),
 )
 async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
-    changes = call.body.named()
-    if isinstance(changes.get("due_time"), Moment):
-        changes["due_time"] = changes["due_time"].instant
+    given = call.body.named()
+    changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
     return await cases.update(
         db,
         caller=call.caller,
@@ -160,6 +165,21 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
         changes=changes,
         now=call.now,
         expect=call.check_version,
+    )
+
+
+@instance_routes.list(
+    f"{CASE}/history",
+    scope="Alert Instance.Read",
+    answer=AlertHistoryEntry,
+    listing=listing_of(AlertHistoryEntry, order=(("created_time", "asc"),)),
+    summary="Get the history of an alert instance",
+    description="Its opening, every change and every comment, in the order of time.",
+)
+async def list_alert_history(call: Call[None], db: Database) -> Rows[history_store.Entry]:
+    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    return await history_store.list_entries(
+        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
 
 
@@ -304,6 +324,7 @@ async def delete_alert_status(call: Call[None], db: Database) -> None:
     )
 
 
+routes.all[:0] = settings_api.routes.all
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
 
 

@@ -19,6 +19,8 @@ DueHours = Annotated[int, Meta(ge=1, le=720)]
 FoldHours = Annotated[int, Meta(ge=0, le=720)]
 Position = Annotated[int, Meta(ge=0, le=1_000_000)]
 Text5000 = Annotated[str, Meta(min_length=1, max_length=5000)]
+Number = Annotated[str, Meta(min_length=1, max_length=50, extra=fields.LINE, examples=["+30 210 1234567"])]
+Choice = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE, examples=["Late delivery"])]
 Description500 = Annotated[str, Meta(max_length=500)]
 
 
@@ -137,6 +139,11 @@ class AlertInstanceUpdate(fields.Request):
     assigned_user_id: fields.Id | UnsetType | None = UNSET
     severity: Severity | UnsetType = UNSET
     due_time: fields.Moment | UnsetType | None = UNSET
+    waiting: bool | UnsetType = UNSET
+    call_back_time: fields.Moment | UnsetType | None = UNSET
+    call_back_number: Number | UnsetType | None = UNSET
+    cause: Choice | UnsetType | None = UNSET
+    remedy: Choice | UnsetType | None = UNSET
 
 
 class AlertInstance(fields.Resource):
@@ -157,9 +164,28 @@ class AlertInstance(fields.Resource):
     resolved_time: fields.DateTime | None
     resolved_by: fields.Id | None
     recovery_item_id: fields.Id | None
+    waiting: fields.Computed[bool]
+    waiting_since: fields.DateTime | None
+    due_left_seconds: fields.Computed[int | None]
+    call_back_time: fields.DateTime | None
+    call_back_number: fields.Computed[str | None]
+    cause: str | None
+    remedy: str | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     updated_by: fields.Id | None
+
+
+class AlertHistoryEntry(fields.Resource):
+    """One thing that happened in a case. `changes`: what changed, each with `from` and `to`; `body`: of a comment."""
+
+    history_id: fields.Id
+    alert_instance_id: fields.Id
+    kind: str
+    user_id: fields.Id | None
+    body: fields.Computed[str | None]
+    changes: fields.Computed[dict[str, Any]]
+    created_time: fields.DateTime
 
 
 class AlertCommentRequest(fields.Request):

@@ -14,11 +14,15 @@ from afterword.alerts.cases.store import Case
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import ActiveAlert, Alert
+from afterword.alerts.settings import service as settings
+from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
 from afterword.core.questionnaires import condition_reader
+from afterword.core.scheduling import working_time
+from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
@@ -105,7 +109,9 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     open_case = await _open_case_of(db, alert=alert, now=now)
     if open_case is None:
         status = await statuses_store.get_status(db, organization_id=alert.organization_id, status_id=alert.status_id)
-        new = _case(alert, response=None, match=match, opens_closed=status is not None and status.closing, now=now)
+        opens_closed = status is not None and status.closing
+        calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
+        new = _case(alert, response=None, match=match, opens_closed=opens_closed, calendar=calendar, now=now)
         await cases.open_cases(db, cases=[new], now=now)
         case_id = new.alert_instance_id
     else:
@@ -158,6 +164,9 @@ async def _candidates(db: Database, *, responses: Sequence[Response]) -> list[tu
 async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
     """Repeat the open case of the same responder while its alert folds; else open a new case."""
     open_cases = await _foldable(db, matched=matched, now=now)
+    calendars = await settings_store.list_calendars(
+        db, organization_ids={one.active.alert.organization_id for one in matched}
+    )
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
     occurrences: list[Occurrence] = []
@@ -168,7 +177,14 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
-            case = _case(alert, response=response, match=one.match, opens_closed=one.active.opens_closed, now=now)
+            case = _case(
+                alert,
+                response=response,
+                match=one.match,
+                opens_closed=one.active.opens_closed,
+                calendar=calendars[alert.organization_id],
+                now=now,
+            )
             new.append(case)
             if case.resolved_time is None:
                 open_cases[key] = case
@@ -204,7 +220,15 @@ async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | 
     return found[0] if found else None
 
 
-def _case(alert: Alert, *, response: Response | None, match: Match, opens_closed: bool, now: datetime) -> Case:
+def _case(
+    alert: Alert,
+    *,
+    response: Response | None,
+    match: Match,
+    opens_closed: bool,
+    calendar: Calendar,
+    now: datetime,
+) -> Case:
     return Case(
         organization_id=alert.organization_id,
         alert_instance_id=ids.ordered(now),
@@ -215,7 +239,7 @@ def _case(alert: Alert, *, response: Response | None, match: Match, opens_closed
         status_id=alert.status_id,
         assigned_user_id=alert.assigned_user_id,
         severity=alert.severity,
-        due_time=core_alerts.due_time(now, due_hours=alert.due_hours),
+        due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
         occurrences=1,
         matched=core_alerts.documents(match.leaves),
         comments_count=0,

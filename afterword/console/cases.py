@@ -1,6 +1,6 @@
 """Cases: the list by due time, and the page where one is worked on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -10,13 +10,17 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.alerts.cases import service
 from afterword.alerts.cases import store as cases_store
-from afterword.alerts.resources import AlertStatus
+from afterword.alerts.history import store as history_store
+from afterword.alerts.resources import AlertHistoryEntry, AlertStatus
+from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
 from afterword.console.answers import answers_of
 from afterword.console.screens import Screens, Visit
-from afterword.console.text import due_text
+from afterword.console.story import Story
+from afterword.console.text import distance_text, due_text, near_moment
+from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.organizations.users import api as users_api
@@ -29,14 +33,18 @@ TABS: Final[Mapping[str, str]] = {
     "overdue": "Overdue",
     "mine": "Mine",
     "unassigned": "Without an owner",
+    "waiting": "Waiting",
+    "call_back": "Call back",
     "closed": "Closed",
 }
 ROWS: Final = 50
-NOTES_MAX: Final = 200
+ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
 STATUSES_MAX: Final = 100
 CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
+CHOICE_CHARACTERS_MAX: Final = 100
+NUMBER_CHARACTERS_MAX: Final = 50
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 18
 SEVERITIES: Final[Mapping[str, str]] = {
@@ -48,6 +56,7 @@ SEVERITIES: Final[Mapping[str, str]] = {
 SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 USERS: Final = fields.listing_of(users_api.User)
+ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
 
 routes = Screens()
 
@@ -88,27 +97,49 @@ async def case_page(visit: Visit) -> Response:
 
 @routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update")
 async def change_case(visit: Visit) -> Response:
-    """Change status and owner, unless somebody else was faster: then both versions are shown."""
+    """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
+    changes: dict[str, Any] = {
+        "status_id": _number(form.text("status_id")),
+        "assigned_user_id": form.text("assigned_user_id") or None,
+    }
+    for name in ("cause", "remedy"):
+        if name in form.values:
+            changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
     try:
         async with visit.write() as db:
-            case = await service.update(
-                db,
-                caller=visit.caller,
-                alert_instance_id=visit.id("alert_instance_id"),
-                changes={
-                    "status_id": _number(form.text("status_id")),
-                    "assigned_user_id": form.text("assigned_user_id") or None,
-                },
-                now=visit.now,
-                expect=_unchanged(form.text("version")),
-            )
+            case = await _update(visit, db, changes, expect=_unchanged(form.text("version")))
             if body := form.text("body")[:BODY_CHARACTERS_MAX]:
                 await _comment(visit, db, body)
     except errors.Stale as stale:
         return await _page(visit, refusal=stale)
     done = "closed" if case.resolved_time is not None else "saved"
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")
+async def wait(visit: Visit) -> Response:
+    """Stop the clock of the case while the customer is waited for, or let it go on."""
+    waits = visit.form.text("waiting") == "true"
+    async with visit.write() as db:
+        case = await _update(visit, db, {"waiting": waits})
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update")
+async def call_back(visit: Visit) -> Response:
+    """Note when to call which number; without a time the call is done."""
+    form, moment = visit.form, None
+    if text := form.text("call_back_time"):
+        try:
+            moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
+        except times.InvalidDateTime as wrong:
+            return await _page(visit, refusal=errors.Invalid.at("/call_back_time", wrong.code, wrong.message))
+    number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
+    changes = {"call_back_time": moment, "call_back_number": number or None}
+    async with visit.write() as db:
+        case = await _update(visit, db, changes)
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
 
 
 @routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update")
@@ -120,6 +151,19 @@ async def comment(visit: Visit) -> Response:
     async with visit.write() as db:
         await _comment(visit, db, body)
     return html.redirect(f"{CASES}/{visit.id('alert_instance_id')}?done=commented")
+
+
+async def _update(
+    visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = lambda _: None
+) -> cases_store.Case:
+    return await service.update(
+        db,
+        caller=visit.caller,
+        alert_instance_id=visit.id("alert_instance_id"),
+        changes=changes,
+        now=visit.now,
+        expect=expect,
+    )
 
 
 async def _comment(visit: Visit, db: Database, body: str) -> None:
@@ -170,11 +214,28 @@ def _row(visit: Visit, item: WorkItem) -> dict[str, Any]:
         "item": item,
         "status": _status(visit, item.status_id, item.status_title),
         "severity": words(SEVERITIES[item.severity]),
-        "due": due_text(words, item.due_time, now=visit.now, zone=visit.zone) if item.resolved_time is None else "",
+        "due": _due(visit, item) if item.resolved_time is None else "",
         "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
         "opened": words.moment(item.created_time, time_zone=visit.zone),
         "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
     }
+
+
+def _due(visit: Visit, item: WorkItem) -> str:
+    """When the case is due, or since when its clock stands still and how much is left on it."""
+    words = visit.words
+    if item.waiting_since is None:
+        return due_text(words, item.due_time, now=visit.now, zone=visit.zone)
+    since = near_moment(words, item.waiting_since, now=visit.now, zone=visit.zone)
+    if item.due_left_seconds is None:
+        return words("waits for the customer since {moment}", moment=since)
+    left = timedelta(seconds=item.due_left_seconds)
+    distance = distance_text(words, left)
+    if left < timedelta(0):
+        return words(
+            "waits for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
+        )
+    return words("waits for the customer since {moment}, {distance} left", moment=since, distance=distance)
 
 
 def _status(visit: Visit, status_id: int, title: str) -> str:
@@ -188,7 +249,12 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         item = await store.get_work(db, **_reach(visit), alert_instance_id=case_id)
         if item is None:
             raise errors.NotFound("There is no such case.")
-        notes = await store.list_notes(db, organization_id=organization_id, alert_instance_id=case_id, limit=NOTES_MAX)
+        history = await history_store.list_entries(
+            db,
+            organization_id=organization_id,
+            alert_instance_id=case_id,
+            page=Page.first(ENTRIES, limit=ENTRIES_MAX),
+        )
         statuses = await statuses_store.list_statuses(
             db,
             organization_id=organization_id,
@@ -198,7 +264,17 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         users = await users_store.list_users(
             db, organization_id=organization_id, page=Page.first(USERS, limit=USERS_MAX)
         )
+        settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
+    named = {each.status_id: _status(visit, each.status_id, each.title) for each in statuses.items}
+    story = Story(
+        visit.words,
+        now=visit.now,
+        zone=visit.zone,
+        statuses=named,
+        users={one.user_id: _name(one) for one in users.items},
+    )
+    form = visit.form
     return visit.page(
         "case.html",
         title=item.alert_title,
@@ -206,28 +282,41 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         row=_row(visit, item),
         item=item,
         response=response,
-        notes=[
-            {
-                "author": one.author_name,
-                "body": one.body,
-                "when": visit.words.moment(one.created_time, time_zone=visit.zone),
-            }
-            for one in notes
-        ],
-        statuses=[(each.status_id, _status(visit, each.status_id, each.title)) for each in statuses.items],
-        users=_owners(users.items),
-        typed=visit.form.text("body"),
+        score=next((one for one in response.answers if one.highest), None) if response else None,
+        entries=story.lines(history.items[::-1]),
+        is_cut=history.has_more,
+        call_back=_call_back(visit, item),
+        statuses=list(named.items()),
+        users=[(one.user_id, _name(one)) for one in users.items if one.active],
+        causes=settings.causes,
+        remedies=settings.remedies,
+        typed=form.text("body"),
         chosen={
-            "status_id": _number(visit.form.text("status_id")) or item.status_id,
-            "user": visit.form.text("assigned_user_id") or item.assigned_user_id or "",
+            "status_id": _number(form.text("status_id")) or item.status_id,
+            "user": form.text("assigned_user_id") or item.assigned_user_id or "",
+            "cause": form.text("cause") or item.cause or "",
+            "remedy": form.text("remedy") or item.remedy or "",
         },
         may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
 
 
-def _owners(users: Sequence[users_store.User]) -> list[tuple[str, str]]:
-    return [(each.user_id, each.display_name or each.email) for each in users if each.active]
+def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
+    """The call that is noted, in words and as the fields of a form have it."""
+    time = item.call_back_time
+    local = time.astimezone(times.zone_of(visit.zone)) if time else None
+    typed = visit.form.text("call_back_time"), visit.form.text("call_back_number")
+    return {
+        "when": near_moment(visit.words, time, now=visit.now, zone=visit.zone) if time else "",
+        "number": item.call_back_number or "",
+        "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
+        "number_field": typed[1] or item.call_back_number or "",
+    }
+
+
+def _name(user: users_store.User) -> str:
+    return user.display_name or user.email
 
 
 def _unchanged(seen: str) -> errors.Expect:

@@ -4,15 +4,17 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from afterword.core.charts.trend import whisker
 from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
 SLUG_CHARACTERS_MAX: Final = 40
+HOUR_SECONDS: Final = 3_600
+DAY_SECONDS: Final = 86_400
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 CHANGES: Final[Mapping[str, str]] = {
@@ -97,12 +99,33 @@ def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) ->
     """The due time with the distance from now: hours within two days, else days."""
     if due is None:
         return ""
-    seconds = (due - now).total_seconds()
-    hours, days = int(abs(seconds) // 3_600), int(abs(seconds) // 86_400)
-    distance = (
-        words.plural("{n} day", "{n} days", days) if days >= DAYS_MIN else words.plural("{n} hour", "{n} hours", hours)
-    )
-    moment = words.moment(due, time_zone=zone)
-    if seconds < 0:
+    distance, moment = distance_text(words, due - now), near_moment(words, due, now=now, zone=zone)
+    if due < now:
         return words("overdue for {distance} ({moment})", distance=distance, moment=moment)
     return words("due in {distance} ({moment})", distance=distance, moment=moment)
+
+
+def distance_text(words: Texts, span: timedelta) -> str:
+    """Minutes below an hour, hours within two days, else days; the sign is left out."""
+    seconds = abs(span.total_seconds())
+    if seconds < HOUR_SECONDS:
+        return words.plural("{n} minute", "{n} minutes", int(seconds // 60))
+    hours, days = int(seconds // HOUR_SECONDS), int(seconds // DAY_SECONDS)
+    return (
+        words.plural("{n} day", "{n} days", days) if days >= DAYS_MIN else words.plural("{n} hour", "{n} hours", hours)
+    )
+
+
+def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
+    """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
+    local = ZoneInfo(zone)
+    clock = words.clock(time, time_zone=zone)
+    match (time.astimezone(local).date() - now.astimezone(local).date()).days:
+        case 0:
+            return words("today {clock}", clock=clock)
+        case 1:
+            return words("tomorrow {clock}", clock=clock)
+        case -1:
+            return words("yesterday {clock}", clock=clock)
+        case _:
+            return words.moment(time, time_zone=zone)

@@ -202,6 +202,17 @@ CREATE TABLE alert_comment (
     CONSTRAINT alert_comment_check CHECK (((user_id IS NULL) OR (user_id = author_id)))
 );
 
+CREATE TABLE alert_history (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    alert_instance_id text NOT NULL COLLATE pg_catalog."C",
+    history_id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    user_id text COLLATE pg_catalog."C",
+    changes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT alert_history_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40)))
+);
+
 CREATE TABLE alert_instance (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     alert_instance_id text NOT NULL COLLATE pg_catalog."C",
@@ -223,10 +234,19 @@ CREATE TABLE alert_instance (
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_by text,
+    waiting_since timestamp with time zone,
+    due_left_seconds bigint,
+    call_back_time timestamp with time zone,
+    call_back_number text,
+    cause text,
+    remedy text,
+    CONSTRAINT alert_instance_call_back_number_check CHECK (((length(call_back_number) >= 1) AND (length(call_back_number) <= 50))),
+    CONSTRAINT alert_instance_cause_check CHECK (((length(cause) >= 1) AND (length(cause) <= 100))),
     CONSTRAINT alert_instance_check CHECK (((instance_id IS NULL) = (questionnaire_id IS NULL))),
     CONSTRAINT alert_instance_check1 CHECK (((resolved_time IS NOT NULL) OR (resolved_by IS NULL))),
     CONSTRAINT alert_instance_comments_count_check CHECK ((comments_count >= 0)),
     CONSTRAINT alert_instance_occurrences_check CHECK ((occurrences >= 1)),
+    CONSTRAINT alert_instance_remedy_check CHECK (((length(remedy) >= 1) AND (length(remedy) <= 100))),
     CONSTRAINT alert_instance_severity_check CHECK ((severity = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'critical'::text])))
 )
 WITH (fillfactor='85');
@@ -238,6 +258,25 @@ CREATE TABLE alert_occurrence (
     alert_instance_id text NOT NULL COLLATE pg_catalog."C",
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT alert_occurrence_cause_check CHECK (((length(cause) >= 1) AND (length(cause) <= 100)))
+);
+
+CREATE TABLE alert_settings (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    start_time time without time zone,
+    end_time time without time zone,
+    closed_on_holidays boolean DEFAULT false NOT NULL,
+    causes text[] DEFAULT '{}'::text[] NOT NULL,
+    remedies text[] DEFAULT '{}'::text[] NOT NULL,
+    saved_texts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    updated_time timestamp with time zone DEFAULT now() NOT NULL,
+    updated_by text,
+    CONSTRAINT alert_settings_causes_check CHECK ((cardinality(causes) <= 100)),
+    CONSTRAINT alert_settings_check CHECK (((start_time IS NULL) = (end_time IS NULL))),
+    CONSTRAINT alert_settings_remedies_check CHECK ((cardinality(remedies) <= 100)),
+    CONSTRAINT alert_settings_saved_texts_check CHECK ((jsonb_typeof(saved_texts) = 'array'::text)),
+    CONSTRAINT alert_settings_weekdays_check CHECK ((((cardinality(weekdays) >= 1) AND (cardinality(weekdays) <= 7)) AND (weekdays <@ '{1,2,3,4,5,6,7}'::smallint[])))
 );
 
 CREATE TABLE alert_status (
@@ -1550,6 +1589,9 @@ ALTER TABLE ONLY access_token
 ALTER TABLE ONLY alert_comment
     ADD CONSTRAINT alert_comment_pkey PRIMARY KEY (organization_id, comment_id);
 
+ALTER TABLE ONLY alert_history
+    ADD CONSTRAINT alert_history_pkey PRIMARY KEY (organization_id, alert_instance_id, history_id);
+
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_pkey PRIMARY KEY (organization_id, alert_instance_id);
 
@@ -1558,6 +1600,9 @@ ALTER TABLE ONLY alert_occurrence
 
 ALTER TABLE ONLY alert
     ADD CONSTRAINT alert_pkey PRIMARY KEY (organization_id, alert_id);
+
+ALTER TABLE ONLY alert_settings
+    ADD CONSTRAINT alert_settings_pkey PRIMARY KEY (organization_id);
 
 ALTER TABLE ONLY alert_status_number
     ADD CONSTRAINT alert_status_number_pkey PRIMARY KEY (organization_id);
@@ -2119,6 +2164,9 @@ ALTER TABLE ONLY access_token
 ALTER TABLE ONLY alert_comment
     ADD CONSTRAINT alert_comment_organization_id_alert_instance_id_fkey FOREIGN KEY (organization_id, alert_instance_id) REFERENCES alert_instance(organization_id, alert_instance_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY alert_history
+    ADD CONSTRAINT alert_history_organization_id_alert_instance_id_fkey FOREIGN KEY (organization_id, alert_instance_id) REFERENCES alert_instance(organization_id, alert_instance_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_organization_id_alert_id_fkey FOREIGN KEY (organization_id, alert_id) REFERENCES alert(organization_id, alert_id);
 
@@ -2139,6 +2187,9 @@ ALTER TABLE ONLY alert
 
 ALTER TABLE ONLY alert
     ADD CONSTRAINT alert_organization_id_status_id_fkey FOREIGN KEY (organization_id, status_id) REFERENCES alert_status(organization_id, status_id);
+
+ALTER TABLE ONLY alert_settings
+    ADD CONSTRAINT alert_settings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY alert_status_number
     ADD CONSTRAINT alert_status_number_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

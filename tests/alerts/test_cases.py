@@ -1,5 +1,12 @@
 """Cases and their comments: resolved and reopened, assigned, found."""
 
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from afterword import db
+from afterword.organizations import service as accounts
 from tests.alerts.conftest import Desk
 from tests.alerts.test_api import ABSENT
 from tests.dates import YEAR
@@ -126,3 +133,52 @@ class TestComments:
         comment = await desk.api.ok("POST", f"{paths[0]}/comment", {"body": "Here."})
         found = await desk.api.refused("PATCH", f"{paths[1]}/comment/{comment['comment_id']}", {"body": "There."})
         assert (404, "not_found") == found
+
+
+class TestClock:
+    async def test_stands_still_while_waiting(self, desk: Desk) -> None:
+        case = await desk.case(due_hours=5)
+        path = f"/alert/instance/{case['alert_instance_id']}"
+        waits = await desk.api.ok("PATCH", path, {"waiting": True})
+        assert waits["waiting"]
+        assert waits["due_time"] is None
+        assert 4 * 3_600 < waits["due_left_seconds"] <= 5 * 3_600
+        assert waits == await desk.api.ok("PATCH", path, {"waiting": True})
+        await desk.execute("update alert_instance set waiting_since = waiting_since - interval '3 days'")
+        again = await desk.api.ok("PATCH", path, {"waiting": False})
+        assert not again["waiting"]
+        assert again["due_left_seconds"] is again["waiting_since"] is None
+        assert datetime.fromisoformat(again["due_time"]) >= datetime.fromisoformat(case["due_time"])
+
+    @pytest.mark.parametrize("change", [{"status_id": 3}, {"due_time": "2027-01-02T10:00:00Z"}])
+    async def test_waits_no_longer(self, desk: Desk, change: dict[str, Any]) -> None:
+        """Closing ends the waiting, and so does a new due time."""
+        case = await desk.case(due_hours=5)
+        path = f"/alert/instance/{case['alert_instance_id']}"
+        await desk.api.ok("PATCH", path, {"waiting": True})
+        after = await desk.api.ok("PATCH", path, change)
+        assert not after["waiting"]
+        assert after["due_time"] is not None
+        assert (await desk.api.ok("PATCH", path, {"waiting": True}))["waiting"] == ("due_time" in change)
+
+
+async def test_mentioned(desk: Desk) -> None:
+    """A colleague whom a comment mentions gets one notice, by mail too; somebody of another application gets none."""
+    anna = await desk.person("anna")
+    far = await desk.person("far", application_ids=[await other_application(desk)])
+    case = await desk.case()
+    await desk.notify_all()
+    path = f"/alert/instance/{case['alert_instance_id']}/comment"
+    await desk.api.ok("POST", path, {"body": "@anna@demo.example and @far@demo.example: who calls?"})
+    await desk.notify_all()
+    assert ["alert_instance.mentioned"] == [one["type"] for one in (await anna.get("/notification"))["results"]]
+    assert [] == (await far.get("/notification"))["results"]
+    assert 1 == await desk.value("select count(*) from notice_mail where user_id = $1", anna.user_id)
+
+
+async def other_application(desk: Desk) -> str:
+    async with db.transaction(desk.pool) as database:
+        made = await accounts.create_application(
+            database, organization_id=desk.house.organization_id, display_name="Other", now=database.clock.now()
+        )
+    return made.application_id

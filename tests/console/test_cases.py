@@ -71,7 +71,15 @@ async def test_tabs(office: Desk) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client)
         counts = {tab: len(links_of(await client.get(f"/console/cases?tab={tab}"))) for tab in cases.TABS}
-        assert {"open": 2, "overdue": 0, "mine": 0, "unassigned": 2, "closed": 0} == counts
+        assert {
+            "open": 2,
+            "overdue": 0,
+            "mine": 0,
+            "unassigned": 2,
+            "waiting": 0,
+            "call_back": 0,
+            "closed": 0,
+        } == counts
         async with db.transaction(office.pool) as database:
             await database.execute("update alert_instance set due_time = now() - interval '3 days 1 hour'")
         late = await client.get("/console/cases?tab=overdue")
@@ -120,6 +128,27 @@ async def test_assigned_commented_and_closed(office: Desk) -> None:
         assert f"{path}?done=closed" == closed.headers["location"]
         assert [path] == links_of(await client.get("/console/cases?tab=closed"))
         assert 1 == len(links_of(await client.get("/console/cases")))
+
+
+async def test_clock_and_call_back(office: Desk) -> None:
+    """The case waits, a call is noted and done; each has its tab and its sentence in the story."""
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="ben@demo.example")
+        path = await path_of(client)
+        assert 303 == (await client.post(f"{path}/waiting", data={"waiting": "true"})).status_code
+        assert [path] == links_of(await client.get("/console/cases?tab=waiting"))
+        assert "waits for the customer since" in (await client.get(path)).text
+        wrong = await client.post(f"{path}/call-back", data={"call_back_time": "soon", "call_back_number": "210 7"})
+        assert 422 == wrong.status_code
+        assert "210 7" in wrong.text
+        call = {"call_back_time": "2027-01-03T10:00", "call_back_number": "210 7"}
+        assert 303 == (await client.post(f"{path}/call-back", data=call)).status_code
+        assert [path] == links_of(await client.get("/console/cases?tab=call_back"))
+        assert "done=called" in (await client.post(f"{path}/call-back")).headers["location"]
+        assert "done=goes_on" in (await client.post(f"{path}/waiting")).headers["location"]
+        page = (await client.get(path)).text
+        for said in ("the clock stands still", "Call back \u2068Jan 3, 2027", "Called back.", "The clock goes on"):
+            assert said in page, said
 
 
 async def test_nobody_overwrites_another(office: Desk) -> None:

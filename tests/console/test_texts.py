@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import cases, entry, overview, responses, screens, settings, text
+from afterword.console import case_settings, cases, entry, overview, responses, screens, settings, story, text
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
@@ -16,6 +16,7 @@ PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    case_settings.WEEKDAYS, story.SEVERITIES,
     responses.TABS, responses.CHANNELS,
     responses.BANDS, responses.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
 )  # fmt: skip

@@ -418,6 +418,12 @@ async def _fill_alerts(database: db.Database, tenant: str) -> None:
            values ($1, $1, $1, $1, 'body')""",
         tenant,
     )
+    await database.execute(
+        """insert into alert_history (organization_id, alert_instance_id, history_id, kind)
+           values ($1, $1, $1, 'changed')""",
+        tenant,
+    )
+    await database.execute("insert into alert_settings (organization_id) values ($1)", tenant)
     await database.execute("insert into notification_subscription (organization_id, user_id) values ($1, $1)", tenant)
     await database.execute(
         """insert into notification_watch (organization_id, user_id, entity, entity_id)

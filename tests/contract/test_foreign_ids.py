@@ -64,6 +64,10 @@ OF_US_ALONE: Final = {
     "list_alerts": "asks for ours",
     "list_cases": "asks for ours",
     "count_cases": "asks for ours",
+    "list_names": "asks for ours",
+    "get_settings": "asks for ours",
+    "get_settings_locked": "asks for ours",
+    "update_settings": "asks for ours",
     "list_work": "asks for ours",
     "list_responses": "asks for ours",
     "list_sent": "asks for ours",
@@ -109,9 +113,9 @@ BLIND: Final = {
     "get_has_login",
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
-    "list_notes",
     "list_instance_ids",  # they are all before the id that is given
     "list_suppressions_of",  # the person's addresses may be written to
+    "list_entries",
 }  # nothing of theirs has such a name
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")
 NOTHING: Final = (None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True))

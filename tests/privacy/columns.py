@@ -11,7 +11,7 @@ from afterword.queue.records import TEXTS
 
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},
-    "alert_instance": {"matched": "what was answered is taken out of it"},
+    "alert_instance": {"matched": "what was answered is taken out of it", "call_back_number": "removed"},
     "answer": {"value": "removed where it has words, with mode erase always", "other_text": "removed"},
     "attempt": {"reply": "removed", "provider_reference": "removed"},
     "contact": {"address_key": "the row is removed", "recent": "the row is removed"},
@@ -72,8 +72,10 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "access_token": {"scopes": FIXED, "selector": OURS, "verifier_digest": OURS},
     "alembic_version": {"version_num": OURS},
     "alert": {"conditions": AUTHORED, "description": AUTHORED, "severity": FIXED, "title": AUTHORED, "trigger": FIXED},
-    "alert_instance": {"severity": FIXED},
+    "alert_history": {"changes": "ids, times and the names of causes", "kind": FIXED},
+    "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},
+    "alert_settings": {"causes": AUTHORED, "remedies": AUTHORED, "saved_texts": AUTHORED},
     "alert_status": {"color": FIXED, "description": AUTHORED, "title": AUTHORED},
     "application": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED, "time_zone": FIXED,
                     "website_urls": AUTHORED},

@@ -235,8 +235,8 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
         (("update queue_item set trace = jsonb_build_array(jsonb_build_object('rule', 'conditions', 'passed', true, "
          "'detail', $2::text, 'until_time', null)) where item_id = $1"), (sent, canary)),
         ("update answer set other_text = $2 where instance_id = $1", (known.instance_id, canary)),
-        (("update alert_instance set matched = jsonb_build_array(jsonb_build_object('subject', 'a', 'operator', "
-         "'equal', 'value', 1, 'matches', true, 'actual', $2::text)) "
+        (("update alert_instance set call_back_time = now(), call_back_number = $2, matched = jsonb_build_array("
+         "jsonb_build_object('subject', 'a', 'operator', 'equal', 'value', 1, 'matches', true, 'actual', $2::text)) "
          "where instance_id = $1"), (known.instance_id, canary)),
         ("update questionnaire_instance set reference_id = $2 where instance_id = $1", (known.instance_id, canary)),
         ("update responder set locale = $2 where responder_id = $1", (known.responder_id, f"en-x-{canary[:8]}")),

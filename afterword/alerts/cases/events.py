@@ -13,10 +13,11 @@ _COLUMNS = tuple(Case.__dataclass_fields__)
 
 
 def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
-    """An event of the caller, or of the worker. Answers are left out, because the log outlives their erasure."""
+    """An event of the caller, or of the worker, without answers and numbers: the log outlives their erasure."""
     data: Mapping[str, Any] = {
         **{name: getattr(case, name) for name in _COLUMNS},
         "matched": [{**leaf, "actual": None} for leaf in case.matched],
+        "call_back_number": None,
         **more,
     }
     return NewEvent(

@@ -1,22 +1,27 @@
 """Alert instances (cases): open, repeat, update, resolve; and the comments on them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
 from afterword import errors, ids
 from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases import store
 from afterword.alerts.cases.store import Case, Comment
+from afterword.alerts.history import service as history
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
+from afterword.alerts.settings import service as settings
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.statuses.store import Status
+from afterword.core.messaging import mentions
 from afterword.core.organizations.access import Caller
+from afterword.core.scheduling import working_time
 from afterword.db import Database
 from afterword.events import service as events
 
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
+MENTIONABLE_MAX: Final = 1_000  # users
 
 
 class TooManyToMove(errors.Conflict):
@@ -45,14 +50,14 @@ async def update(
     now: datetime,
     expect: errors.Expect,
 ) -> Case:
-    """Change the named members among status, assignee, severity and due time.
+    """Change the named members: `store.SETTABLE`, and `waiting`, which stops the clock until it is false.
 
-    A closing status sets `resolved_time` and `resolved_by`, any other clears them. Raises NotFound, Invalid
-    (`unknown_id`), and what `expect` raises.
+    A closing status sets `resolved_time` and `resolved_by`, any other clears them; it and a new due time end the
+    waiting. Raises NotFound, Invalid (`unknown_id`), and what `expect` raises.
     """
     before = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     expect(before.version)
-    columns = {name: changes.get(name, getattr(before, name)) for name in _SETTABLE}
+    columns = {name: changes.get(name, getattr(before, name)) for name in store.SETTABLE}
     resolved_time, resolved_by = before.resolved_time, before.resolved_by
     application_id = await store.get_application_id(
         db, organization_id=before.organization_id, alert_id=before.alert_id
@@ -65,11 +70,13 @@ async def update(
             resolved_time, resolved_by = now, caller.actor_id
     if columns["assigned_user_id"] not in {None, before.assigned_user_id}:
         await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
+    waits = bool(changes.get("waiting", before.waiting)) and resolved_time is None and not changes.get("due_time")
+    columns |= await _clock(db, before, waits=waits, due_time=columns["due_time"], now=now)
     after = await store.update_case(
         db,
         organization_id=before.organization_id,
         alert_instance_id=alert_instance_id,
-        **columns,
+        changes=columns,
         resolved_time=resolved_time,
         resolved_by=resolved_by,
         now=now,
@@ -78,6 +85,7 @@ async def update(
     if after is None:
         return before
     await _count(db, changed=[(after, before.resolved_time is not None)])
+    await history.record_change(db, before=before, after=after, caller=caller, now=now)
     await events.record(db, events=case_events.of_update(before, after, caller=caller, now=now))
     return after
 
@@ -148,7 +156,7 @@ async def move_status(db: Database, *, caller: Caller, status: Status, target: S
 
 
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
-    """Comment on a case. Raises NotFound."""
+    """Comment on a case; colleagues whom it mentions are told. Raises NotFound."""
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     written = Comment(
         organization_id=case.organization_id,
@@ -165,10 +173,13 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     after = await store.update_comments_count(
         db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, more=1, now=now
     )
-    event = case_events.event(
-        after or _refuse_unknown(), "commented", now=now, caller=caller, comment_id=written.comment_id
-    )
-    await events.record(db, events=[event])
+    mentioned = sorted(await _mentioned(db, case, body)) if "@" in body else []
+    more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
+    kinds = ("commented", "mentioned") if mentioned else ("commented",)
+    written_events = [
+        case_events.event(after or _refuse_unknown(), kind, now=now, caller=caller, **more) for kind in kinds
+    ]
+    await events.record(db, events=written_events)
     return written
 
 
@@ -212,7 +223,21 @@ async def delete_comment(
     await store.update_comments_count(db, **key, more=-1, now=now)
 
 
-_SETTABLE: Final = ("status_id", "assigned_user_id", "severity", "due_time")
+async def _clock(
+    db: Database, case: Case, *, waits: bool, due_time: datetime | None, now: datetime
+) -> Mapping[str, Any]:
+    """The columns of a case's clock when it begins to wait, or goes on."""
+    if waits == case.waiting:
+        return {}
+    calendar = await settings.calendar_of(db, organization_id=case.organization_id)
+    if waits:
+        left = None if due_time is None else working_time.left(calendar, now=now, due=due_time)
+        seconds = None if left is None else int(left.total_seconds())
+        return {"waiting_since": now, "due_left_seconds": seconds, "due_time": None}
+    if due_time is None and case.due_left_seconds is not None:
+        left = timedelta(seconds=case.due_left_seconds)
+        due_time = working_time.due_again(calendar, now=now, left=left)
+    return {"waiting_since": None, "due_left_seconds": None, "due_time": due_time}
 
 
 async def _status(db: Database, case: Case, status_id: int, *, application_id: str) -> Status:
@@ -231,6 +256,15 @@ async def _require_user(db: Database, case: Case, user_id: str, *, application_i
     if not known:
         message = "There is no such user, or this case is not one that the user may see."
         raise errors.Invalid.at("/assigned_user_id", "unknown_id", message)
+
+
+async def _mentioned(db: Database, case: Case, body: str) -> set[str]:
+    """The users whom a comment mentions, of those who may see the case."""
+    application_id = await store.get_application_id(db, organization_id=case.organization_id, alert_id=case.alert_id)
+    people = await store.list_names(
+        db, organization_id=case.organization_id, application_id=application_id or "", limit=MENTIONABLE_MAX
+    )
+    return mentions.mentioned(body, people)
 
 
 async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:

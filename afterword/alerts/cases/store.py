@@ -1,13 +1,13 @@
 """SQL of alert instances, the cases that alerts open, and of their comments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import arrays, qualified
+from afterword.db.columns import arrays, assigned, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,26 @@ class Case:
     created_time: datetime
     updated_time: datetime
     updated_by: str | None
+    # Events that were logged before these columns lack them.
+    waiting_since: datetime | None = None
+    due_left_seconds: int | None = None
+    call_back_time: datetime | None = None
+    call_back_number: str | None = None
+    cause: str | None = None
+    remedy: str | None = None
+
+    @property
+    def waiting(self) -> bool:
+        return self.waiting_since is not None
 
 
 _CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id,
   instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
-  resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by"""
+  resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by, waiting_since,
+  due_left_seconds, call_back_time, call_back_number, cause, remedy"""
+_SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
+  call_back_time, call_back_number, cause, remedy"""
+SETTABLE: Final = tuple(name.strip() for name in _SETTABLE.split(","))
 _CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
 _VISIBLE: Final[LiteralString] = f"""select {_CASE_COLUMNS_I} from alert_instance i
   where i.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
@@ -107,11 +122,12 @@ async def count_cases(
     user_id: str | None,
     now: datetime,
 ) -> dict[str, int]:
-    """The open cases by `open`, `overdue`, `unassigned` and `mine`."""
+    """The open cases by `open`, `overdue`, `unassigned`, `mine`, `waiting` and `call_back`."""
     row = await db.fetch_one(
         f"""select count(*) as open, count(*) filter (where due_time < $5) as overdue,
              count(*) filter (where assigned_user_id is null) as unassigned,
-             count(*) filter (where assigned_user_id = $4) as mine
+             count(*) filter (where assigned_user_id = $4) as mine, count(waiting_since) as waiting,
+             count(call_back_time) as call_back
            from ({_VISIBLE} and i.resolved_time is null) c""",
         *(organization_id, list(application_ids), test_only, user_id, now),
     )
@@ -208,33 +224,22 @@ async def update_case(
     *,
     organization_id: str,
     alert_instance_id: str,
-    status_id: int,
-    assigned_user_id: str | None,
-    severity: str,
-    due_time: datetime | None,
+    changes: Mapping[str, Any],
     resolved_time: datetime | None,
     resolved_by: str | None,
     now: datetime,
-    updated_by: str,
+    updated_by: str | None,
 ) -> Case | None:
-    """Update a case that the caller has locked; None if nothing changes."""
+    """Update a case that the caller has locked with all of SETTABLE; None if none of them changes."""
     row = await db.fetch_row(
-        f"""update alert_instance
-           set status_id = $3, assigned_user_id = $4, severity = $5, due_time = $6, resolved_time = $7,
-             resolved_by = $8, version = version + 1, updated_time = greatest(updated_time, $9), updated_by = $10
-           where organization_id = $1 and alert_instance_id = $2
-             and (status_id, assigned_user_id, severity, due_time) is distinct from ($3, $4, $5, $6)
-           returning {_CASE_COLUMNS}""",
-        organization_id,
-        alert_instance_id,
-        status_id,
-        assigned_user_id,
-        severity,
-        due_time,
-        resolved_time,
-        resolved_by,
-        now,
-        updated_by,
+        f"""update alert_instance i
+           set {assigned(_SETTABLE, "d")}, resolved_time = $4, resolved_by = $5, version = i.version + 1,
+             updated_time = greatest(i.updated_time, $6), updated_by = $7
+           from jsonb_populate_record(null::alert_instance, $3::jsonb) d
+           where i.organization_id = $1 and i.alert_instance_id = $2
+             and ({qualified(_SETTABLE, "i")}) is distinct from ({qualified(_SETTABLE, "d")})
+           returning {_CASE_COLUMNS_I}""",
+        *(organization_id, alert_instance_id, changes, resolved_time, resolved_by, now, updated_by),
     )
     return _case(row) if row else None
 
@@ -296,7 +301,7 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
         """update alert_instance i
            set matched = (select coalesce(jsonb_agg(leaf || '{"actual": null}'), '[]')
                           from jsonb_array_elements(i.matched) leaf),
-             version = i.version + 1
+             call_back_number = null, version = i.version + 1
            where (i.organization_id, i.alert_instance_id) in (
              select c.organization_id, c.alert_instance_id
              from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
@@ -308,6 +313,19 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
         *arrays(responses, 2),
         *arrays(responders, 2),
     )
+
+
+async def list_names(db: Database, *, organization_id: str, application_id: str, limit: int) -> dict[str, list[str]]:
+    """The names and the address of each active user who may see the application."""
+    rows = await db.fetch(
+        """select user_id, email, coalesce(display_name, '') as display_name,
+             concat_ws(' ', first_name, last_name) as full_name
+           from organization_user
+           where organization_id = $1 and active and (cardinality(application_ids) = 0 or $2 = any(application_ids))
+           order by user_id limit $3""",
+        *(organization_id, application_id, limit),
+    )
+    return {row["user_id"]: [row["email"], row["display_name"], row["full_name"]] for row in rows}
 
 
 # comments --------------------------------------------------------------------------------------------------------

@@ -155,6 +155,8 @@ async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_Pending
         event, subject = read[recipient.position], subjects[recipient.position]
         channels = notices.channels_of(event.type, recipient.types)
         is_own = event.actor_kind == "user" and event.actor_id == recipient.user_id
+        if event.type == "alert_instance.commented" and recipient.user_id in event.data.get("mentioned_user_ids", ()):
+            continue  # the notice of the mention says it
         may = notices.may_see(
             event.type,
             role=recipient.role,
@@ -168,6 +170,8 @@ async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_Pending
 
 def _entities_of(event: Event, subject: Subject) -> list[tuple[str, str]]:
     """The entities of an event; users who watch one of them are notified."""
+    if event.type == "alert_instance.mentioned":
+        return [("assignee", user_id) for user_id in event.data["mentioned_user_ids"]]
     found: list[tuple[str, str | None]] = [
         ("organization", event.organization_id),
         ("application", subject.application_id),

@@ -292,7 +292,7 @@ async def list_recipients(  # any tenant: a batch of events serves many organiza
     """The active users to notify of events: (position of the event, organization, entity, entity_id).
 
     Entities are the things that can be watched (their creators watch them too), and `subscribers` of an alert and
-    `assignee` of a case, who need not watch it.
+    `assignee`, a user whom the event concerns; they need not watch it.
     """
     rows = await db.fetch(
         """with e as materialized (

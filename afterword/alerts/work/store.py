@@ -29,19 +29,15 @@ class WorkItem:
     occurrences: int
     comments_count: int
     due_time: datetime | None
+    waiting_since: datetime | None
+    due_left_seconds: int | None
+    call_back_time: datetime | None
+    call_back_number: str | None
+    cause: str | None
+    remedy: str | None
     resolved_time: datetime | None
     created_time: datetime
     version: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """A comment with the name of its author."""
-
-    comment_id: str
-    author_name: str | None
-    body: str
-    created_time: datetime
 
 
 _WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.responder_id, a.title as alert_title,
@@ -50,7 +46,8 @@ _WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.re
     (select r.identifier from responder_address r
      where r.organization_id = c.organization_id and r.responder_id = c.responder_id
      order by r.channel_id limit 1) as person,
-    c.occurrences, c.comments_count, c.due_time, c.resolved_time, c.created_time, c.version
+    c.occurrences, c.comments_count, c.due_time, c.waiting_since, c.due_left_seconds, c.call_back_time,
+    c.call_back_number, c.cause, c.remedy, c.resolved_time, c.created_time, c.version
   from alert_instance c
     join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
     join alert_status t on t.organization_id = c.organization_id and t.status_id = c.status_id
@@ -74,7 +71,7 @@ async def list_work(
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> list[WorkItem]:
-    """Open cases, the longest due first, behind the key `after`; `tab`: overdue, mine, unassigned, or any other: all.
+    """Open cases, the longest due first, behind the key `after`; `tab` chooses some, any other than these all of them.
 
     The key is the due time, NEVER for none, and the id.
     """
@@ -82,7 +79,8 @@ async def list_work(
     rows = await db.fetch(
         f"""{_WORK} and c.resolved_time is null and case $4
              when 'overdue' then c.due_time < $5 when 'mine' then c.assigned_user_id = $6
-             when 'unassigned' then c.assigned_user_id is null else true end
+             when 'unassigned' then c.assigned_user_id is null when 'waiting' then c.waiting_since is not null
+             when 'call_back' then c.call_back_time is not null else true end
              and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8)
            order by {_DUE}, c.alert_instance_id limit $9""",
         *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit),
@@ -117,17 +115,3 @@ async def get_work(
         *(organization_id, list(application_ids), test_only, alert_instance_id),
     )
     return WorkItem(**row) if row else None
-
-
-async def list_notes(db: Database, *, organization_id: str, alert_instance_id: str, limit: int) -> list[Note]:
-    """The newest comments, the oldest of them first."""
-    rows = await db.fetch(
-        """select c.comment_id, c.body, c.created_time,
-             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as author_name
-           from alert_comment c
-             left join organization_user u on u.organization_id = c.organization_id and u.user_id = c.user_id
-           where c.organization_id = $1 and c.alert_instance_id = $2
-           order by c.created_time desc, c.comment_id limit $3""",
-        *(organization_id, alert_instance_id, limit),
-    )
-    return [Note(**row) for row in reversed(rows)]

@@ -1,4 +1,4 @@
-"""Alerts: when a rule looks at a response, what its conditions compared, when a case is due, which cases are open."""
+"""Alerts: when a rule looks at a response, what its conditions compared, which cases are open."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -69,11 +69,6 @@ def documents(leaves: list[LeafResult]) -> list[dict[str, Any]]:
         if isinstance(document["actual"], str):
             document["actual"] = document["actual"][:ACTUAL_CHARACTERS_MAX]
     return found
-
-
-def due_time(now: datetime, *, due_hours: int | None) -> datetime | None:
-    """When a case that opens now is to be done."""
-    return None if due_hours is None else now + timedelta(hours=due_hours)
 
 
 def folds(opened: datetime, *, now: datetime, fold_hours: int) -> bool:

@@ -13,7 +13,7 @@ DIGEST_HOUR: Final = 8  # local
 MONDAY: Final = 0
 AGE_DAYS_MAX: Final = 3  # no notices of older events: a reader that starts anew, or stood still, skips them
 KEPT_DAYS: Final = 90
-MAILED_DEFAULT: Final = ("alert_instance.created", "plan.", "webhook.disabled")
+MAILED_DEFAULT: Final = ("alert_instance.created", "alert_instance.mentioned", "plan.", "webhook.disabled")
 
 Digest = Literal["none", "daily", "weekly"]
 Types = Mapping[str, Mapping[str, bool]]  # event type -> {"web", "email"}
@@ -34,7 +34,16 @@ MASS: Final[Mapping[str, tuple[str, ...]]] = {
     "sequence": ("queued", "skipped"),
 }  # fmt: skip
 FEW: Final[Mapping[str, tuple[str, ...]]] = {
-    "alert_instance": ("created", "repeated", "assigned", "status_changed", "resolved", "reopened", "commented"),
+    "alert_instance": (
+        "created",
+        "repeated",
+        "assigned",
+        "status_changed",
+        "resolved",
+        "reopened",
+        "commented",
+        "mentioned",
+    ),
     "questionnaire": ("created", "updated", "published", "archived"),
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
     "import": ("finished", "failed"),

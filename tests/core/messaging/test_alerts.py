@@ -83,11 +83,6 @@ class TestDocuments:
         } == document  # fmt: skip
 
 
-def test_due_time() -> None:
-    assert alerts.due_time(NOW, due_hours=None) is None
-    assert NOW + timedelta(hours=48) == alerts.due_time(NOW, due_hours=48)
-
-
 @pytest.mark.parametrize(
     ("hours_ago", "fold_hours", "expected"), [(0, 0, False), (0, 1, True), (0.9, 1, True), (1, 1, False), (2, 1, False)]
 )

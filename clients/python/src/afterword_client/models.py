@@ -66,6 +66,20 @@ class AlertCommentUpdate(Struct, kw_only=True):
     body: str | UnsetType = UNSET
 
 
+class AlertHistoryEntry(Struct, kw_only=True):
+    """
+    One thing that happened in a case. `changes`: what changed, each with `from` and `to`; `body`: of a comment.
+    """
+
+    history_id: str
+    alert_instance_id: str
+    kind: str
+    user_id: str | None
+    body: str | None
+    changes: dict[str, Any]
+    created_time: datetime
+
+
 class AlertRequest(Struct, kw_only=True):
     """
     A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.
@@ -1262,6 +1276,15 @@ class RotationRequest(Struct, kw_only=True):
     overlap_hours: int | UnsetType = 24
 
 
+class SavedText(Struct, kw_only=True):
+    """
+    A text for replies and comments; its variables stand in braces.
+    """
+
+    title: str
+    body: str
+
+
 class Sequence(Struct, kw_only=True):
     """
     A rule by which a response to one questionnaire puts an item into the queue of another.
@@ -1658,6 +1681,13 @@ class AlertInstance(Struct, kw_only=True):
     resolved_time: datetime | None
     resolved_by: str | None
     recovery_item_id: str | None
+    waiting: bool
+    waiting_since: datetime | None
+    due_left_seconds: int | None
+    call_back_time: datetime | None
+    call_back_number: str | None
+    cause: str | None
+    remedy: str | None
     created_time: datetime
     updated_time: datetime
     updated_by: str | None
@@ -1672,6 +1702,42 @@ class AlertInstanceUpdate(Struct, kw_only=True):
     assigned_user_id: str | None | UnsetType = UNSET
     severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
     due_time: datetime | None | UnsetType = UNSET
+    waiting: bool | UnsetType = UNSET
+    call_back_time: datetime | None | UnsetType = UNSET
+    call_back_number: str | None | UnsetType = UNSET
+    cause: str | None | UnsetType = UNSET
+    remedy: str | None | UnsetType = UNSET
+
+
+class AlertSettings(Struct, kw_only=True):
+    """
+    Business hours in the organization's time zone, by ISO weekdays, 1 is Monday; and what cases offer to choose.
+    """
+
+    organization_id: str
+    weekdays: list[int]
+    start_time: str | None
+    end_time: str | None
+    closed_on_holidays: bool
+    causes: list[str]
+    remedies: list[str]
+    saved_texts: list[SavedText]
+    updated_time: datetime
+    updated_by: str | None
+
+
+class AlertSettingsUpdate(Struct, kw_only=True):
+    """
+    Changes of the settings; a list is replaced as a whole.
+    """
+
+    weekdays: list[int] | UnsetType = UNSET
+    start_time: str | None | UnsetType = UNSET
+    end_time: str | None | UnsetType = UNSET
+    closed_on_holidays: bool | UnsetType = UNSET
+    causes: list[str] | UnsetType = UNSET
+    remedies: list[str] | UnsetType = UNSET
+    saved_texts: list[SavedText] | UnsetType = UNSET
 
 
 class BatchResult(Struct, kw_only=True):

@@ -1784,6 +1784,30 @@ class Suppressions(Family):
         self._transport.request("DELETE", f"/suppression/{_segment(suppression_id)}", if_match=if_match)
 
 
+class AlertSettings(Family):
+    """Alert Settings."""
+
+    def get_alert_settings(self) -> models.AlertSettings:
+        """Get the settings of cases.
+
+        Needs `Alert.Read`.
+        """
+        return self._transport.request("GET", "/alert/settings").read(models.AlertSettings)
+
+    def update_alert_settings(
+        self, body: models.AlertSettingsUpdate | None = None, *, if_match: str | None = None
+    ) -> models.AlertSettings:
+        """Update the settings of cases.
+
+        `due_hours` of alerts count within these hours; without `start_time` the whole of these days, holidays of the
+        contact policy left out with `closed_on_holidays`. Variables of saved texts: `{customer_name}`, `{my_name}`,
+        `{organization_name}`, `{alert_title}`, `{order}`. Needs `Alert.Update`.
+        """
+        return self._transport.request("PATCH", "/alert/settings", body=body, if_match=if_match).read(
+            models.AlertSettings
+        )
+
+
 class Alerts(Family):
     """Alerts."""
 
@@ -1877,12 +1901,32 @@ class AlertInstance(Family):
     ) -> models.AlertInstance:
         """Update Alert Instance.
 
-        A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. Needs `Alert
-        Instance.Update`.
+        A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the
+        clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on.
+        Needs `Alert Instance.Update`.
         """
         return self._transport.request(
             "PATCH", f"/alert/instance/{_segment(alert_instance_id)}", body=body, if_match=if_match
         ).read(models.AlertInstance)
+
+    def list_alert_history(
+        self,
+        alert_instance_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.AlertHistoryEntry]:
+        """Get the history of an alert instance.
+
+        Its opening, every change and every comment, in the order of time. Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/instance/{_segment(alert_instance_id)}/history",
+            models.AlertHistoryEntry,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
 
     def list_alert_comments(
         self,
@@ -2386,6 +2430,7 @@ class Operations:
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
         self.suppressions = Suppressions(transport)
+        self.alert_settings = AlertSettings(transport)
         self.alerts = Alerts(transport)
         self.alert_instance = AlertInstance(transport)
         self.alert_statuses = AlertStatuses(transport)

@@ -1,0 +1,47 @@
+"""Changes the settings of cases."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from afterword import errors
+from afterword.alerts.settings import store
+from afterword.alerts.settings.store import Settings
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling.windows import Calendar
+from afterword.db import Database
+from afterword.errors import FieldError
+
+
+async def update(
+    db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
+) -> Settings:
+    """Change the named members; due times of cases stay. Raises Forbidden, Invalid, and what `expect` raises."""
+    caller.require_whole()
+    caller.require_real()
+    before = await store.get_settings_locked(db, organization_id=caller.organization_id)
+    expect(before.version)
+    document = {name: changes.get(name, getattr(before, name)) for name in store.EDITABLE}
+    document["weekdays"] = sorted(set(document["weekdays"]))
+    for name in ("causes", "remedies"):
+        document[name] = list(dict.fromkeys(document[name]))
+    errors.check(list(_errors(document)))
+    if document == {name: getattr(before, name) for name in store.EDITABLE}:
+        return before
+    return await store.update_settings(
+        db, organization_id=caller.organization_id, document=document, now=now, updated_by=caller.actor_id
+    )
+
+
+async def calendar_of(db: Database, *, organization_id: str) -> Calendar:
+    """The business hours of the organization."""
+    return (await store.list_calendars(db, organization_ids=[organization_id]))[organization_id]
+
+
+def _errors(document: Mapping[str, Any]) -> Iterator[FieldError]:
+    start, end = document["start_time"], document["end_time"]
+    if (start is None) != (end is None):
+        missing = "start_time" if start is None else "end_time"
+        yield FieldError("required", "Business hours have a start and an end.", pointer=f"/{missing}")
+    elif start is not None and start == end:
+        yield FieldError("out_of_range", "The end is another time than the start.", pointer="/end_time")

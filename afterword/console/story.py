@@ -1,0 +1,79 @@
+"""The history of a case as sentences."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.alerts.history.store import Entry
+from afterword.console.text import near_moment
+from afterword.texts import Texts
+
+SEVERITIES: Final[Mapping[str, str]] = {
+    "low": "Low severity",
+    "normal": "Normal severity",
+    "high": "High severity",
+    "critical": "Critical",
+}
+
+
+class Story:
+    """Turns entries into lines; `statuses` and `users` are names by id."""
+
+    def __init__(
+        self, words: Texts, *, now: datetime, zone: str, statuses: Mapping[int, str], users: Mapping[str, str]
+    ) -> None:
+        self.words = words
+        self._now = now
+        self._zone = zone
+        self._statuses = statuses
+        self._users = users
+
+    def lines(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+        return [
+            {
+                "kind": one.kind,
+                "who": one.user_name,
+                "when": self.words.moment(one.created_time, time_zone=self._zone),
+                "body": one.body,
+                "sentences": self._sentences(one.changes),
+            }
+            for one in entries
+        ]
+
+    def _sentences(self, changes: Mapping[str, Any]) -> list[str]:
+        to = {name: change["to"] for name, change in changes.items()}
+        tellers = {
+            "assigned_user_id": self._owner,
+            "status_id": lambda given: self.words("Status: {title}", title=self._statuses.get(given, "?")),
+            "severity": lambda given: self.words(SEVERITIES[given]),
+            "call_back_time": self._call_back,
+            "cause": lambda given: self.words("Cause: {text}", text=given) if given else "",
+            "remedy": lambda given: self.words("Remedy: {text}", text=given) if given else "",
+            "resolved_time": self._end,
+        }
+        found = [teller(to[name]) for name, teller in tellers.items() if name in to]
+        return list(filter(None, [*found[:-1], self._clock(to), *found[-1:]]))
+
+    def _owner(self, user_id: str | None) -> str:
+        if user_id is None:
+            return self.words("No owner any more.")
+        return self.words("Owner: {name}", name=self._users.get(user_id, self.words("somebody")))
+
+    def _call_back(self, time: str | None) -> str:
+        return self.words("Call back {moment}.", moment=self._moment(time)) if time else self.words("Called back.")
+
+    def _end(self, time: str | None) -> str:
+        return self.words("The case was closed.") if time else self.words("The case was opened again.")
+
+    def _clock(self, to: Mapping[str, Any]) -> str:
+        due = to.get("due_time")
+        if to.get("waiting_since"):
+            return self.words("Waits for the customer; the clock stands still.")
+        if due is None:
+            return self.words("Waits for the customer no longer.") if "waiting_since" in to else ""
+        if "waiting_since" in to:
+            return self.words("The clock goes on: due {moment}.", moment=self._moment(due))
+        return self.words("Due {moment}.", moment=self._moment(due))
+
+    def _moment(self, text: str) -> str:
+        return near_moment(self.words, datetime.fromisoformat(text), now=self._now, zone=self._zone)
