@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.alerts.cases import store as cases_store
-from afterword.console import responses
+from afterword.console import response_list as responses
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, figure_text, shown_figure
 from afterword.core.charts.trend import Point, trend

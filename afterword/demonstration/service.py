@@ -19,6 +19,7 @@ from afterword.db import Database
 from afterword.demonstration import store
 from afterword.organizations.users import service as users
 from afterword.questionnaires import store as questionnaires_store
+from afterword.responses.rows import service as responses
 
 DAYS: Final = 90
 MESSAGES_A_DAY: Final = 110  # fewer on Sundays
@@ -81,8 +82,10 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     await store.insert_messages(db, organization_id=organization_id, messages=shop.messages)
     await store.insert_answers(db, organization_id=organization_id, answers=shop.answers)
     await store.insert_cases(db, organization_id=organization_id, alert_id=rule.alert_id, cases=shop.cases)
+    answered = [message["instance_id"] for message in shop.messages if message["submitted_time"] is not None]
+    await responses.write(db, keys=[(organization_id, instance_id) for instance_id in answered])
     await store.settle_statistics(db)
-    return sum(message["submitted_time"] is not None for message in shop.messages)
+    return len(answered)
 
 
 _RULE: Final[Mapping[str, Any]] = {

@@ -129,4 +129,6 @@ async def insert_cases(db: Database, *, organization_id: str, alert_id: str, cas
 
 async def settle_statistics(db: Database) -> None:
     """So that the first screens are planned by what is there now."""
-    await db.execute("analyze responder, responder_address, queue_item, questionnaire_instance, answer, alert_instance")
+    await db.execute(
+        "analyze responder, responder_address, queue_item, questionnaire_instance, answer, alert_instance, response"
+    )

@@ -1383,6 +1383,49 @@ CREATE TABLE responder_address (
     created_time timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE response (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    application_id text NOT NULL COLLATE pg_catalog."C",
+    version_id text NOT NULL COLLATE pg_catalog."C",
+    responder_id text NOT NULL COLLATE pg_catalog."C",
+    channel_id smallint,
+    test boolean NOT NULL,
+    locale text NOT NULL,
+    submitted_time timestamp with time zone NOT NULL,
+    external_reference text,
+    score_question_id text COLLATE pg_catalog."C",
+    score_kind text,
+    score integer,
+    score_max integer,
+    band text,
+    comment text,
+    words tsvector NOT NULL,
+    CONSTRAINT response_band_check CHECK ((band = ANY (ARRAY['detractor'::text, 'passive'::text, 'promoter'::text]))),
+    CONSTRAINT response_check CHECK ((((score IS NULL) = (score_kind IS NULL)) AND ((score IS NULL) = (score_question_id IS NULL)))),
+    CONSTRAINT response_score_kind_check CHECK ((score_kind = ANY (ARRAY['nps'::text, 'csat'::text, 'ces'::text, 'smileys'::text, 'rating'::text])))
+);
+
+CREATE TABLE response_fill (
+    is_single boolean DEFAULT true NOT NULL,
+    after text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    done_time timestamp with time zone,
+    CONSTRAINT response_fill_is_single_check CHECK (is_single)
+);
+
+CREATE TABLE response_read (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE response_reader (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    seen_time timestamp with time zone NOT NULL
+);
+
 CREATE TABLE rollup_count (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
@@ -1811,6 +1854,18 @@ ALTER TABLE ONLY responder_address
 ALTER TABLE ONLY responder
     ADD CONSTRAINT responder_pkey PRIMARY KEY (organization_id, responder_id);
 
+ALTER TABLE ONLY response_fill
+    ADD CONSTRAINT response_fill_pkey PRIMARY KEY (is_single);
+
+ALTER TABLE ONLY response
+    ADD CONSTRAINT response_pkey PRIMARY KEY (organization_id, instance_id);
+
+ALTER TABLE ONLY response_read
+    ADD CONSTRAINT response_read_pkey PRIMARY KEY (organization_id, user_id, instance_id);
+
+ALTER TABLE ONLY response_reader
+    ADD CONSTRAINT response_reader_pkey PRIMARY KEY (organization_id, user_id);
+
 ALTER TABLE ONLY rollup_count
     ADD CONSTRAINT rollup_count_pkey PRIMARY KEY (organization_id, questionnaire_id, dimension, generation, question_id, day, dimension_value);
 
@@ -1939,6 +1994,8 @@ CREATE INDEX export_open ON export USING btree (created_time) WHERE (state = ANY
 CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
 
 CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id);
+
+CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, instance_id);
 
 CREATE UNIQUE INDEX login_email ON login USING btree (lower(email));
 
@@ -2069,6 +2126,18 @@ CREATE INDEX responder_address_unsubscribe ON responder_address USING btree (uns
 CREATE INDEX responder_list ON responder USING btree (organization_id, created_time DESC, responder_id);
 
 CREATE INDEX responder_words ON responder USING gin (((to_tsvector('simple'::regconfig, organization_id) || jsonb_to_tsvector('simple'::regconfig, (translate(regexp_replace(NORMALIZE(((metadata - '{email,phone_number}'::text[]))::text, NFD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'ς-./@+_'::text, 'σ      '::text))::jsonb, '["string"]'::jsonb)))) WHERE ((metadata - '{email,phone_number}'::text[]) <> '{}'::jsonb);
+
+CREATE INDEX response_commented ON response USING btree (organization_id, test, submitted_time DESC, instance_id) WHERE (comment IS NOT NULL);
+
+CREATE INDEX response_list ON response USING btree (organization_id, test, submitted_time DESC, instance_id);
+
+CREATE INDEX response_of_questionnaire ON response USING btree (organization_id, questionnaire_id, test, submitted_time DESC, instance_id);
+
+CREATE INDEX response_read_of ON response_read USING btree (organization_id, instance_id);
+
+CREATE INDEX response_unhappy ON response USING btree (organization_id, test, submitted_time DESC, instance_id) WHERE (band = 'detractor'::text);
+
+CREATE INDEX response_words ON response USING gin (words);
 
 CREATE INDEX rollup_dirty_oldest ON rollup_dirty USING btree (marked_time);
 
@@ -2373,6 +2442,18 @@ ALTER TABLE ONLY responder_address
 
 ALTER TABLE ONLY responder
     ADD CONSTRAINT responder_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY response
+    ADD CONSTRAINT response_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_read
+    ADD CONSTRAINT response_read_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_read
+    ADD CONSTRAINT response_read_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES response_reader(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_reader
+    ADD CONSTRAINT response_reader_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY rollup_dirty
     ADD CONSTRAINT rollup_dirty_organization_id_questionnaire_id_dimension_fkey FOREIGN KEY (organization_id, questionnaire_id, dimension) REFERENCES rollup_span(organization_id, questionnaire_id, dimension) ON DELETE CASCADE;

@@ -13,8 +13,6 @@ from afterword.instances.store import Instance
 from afterword.people import store
 from afterword.people.store import Answered, Entry
 from afterword.queue.records import QueueItem
-from afterword.responses import service as responses
-from afterword.responses.service import Questions
 
 Row = TypeVar("Row")
 READ_AT_ONCE: Final = 200
@@ -35,22 +33,21 @@ async def list_entries(db: Database, *, caller: Caller, responder_id: str, page:
     answered = [one.instance_id for one in rows.items if one.kind == "answered" and one.instance_id]
     if not answered:
         return rows
-    questions = await responses.questions_of(db, caller=caller, questionnaire_id=None)
-    given = {
-        one.instance_id: one
-        for one in await store.list_answered(
-            db, organization_id=caller.organization_id, instance_ids=answered, questions=questions.listed
-        )
-    }
-    return rows.map(lambda entry: _with_answers(entry, given.get(entry.instance_id or ""), questions))
+    found_answers = await store.list_answered(db, organization_id=caller.organization_id, instance_ids=answered)
+    given = {one.instance_id: one for one in found_answers}
+    return rows.map(lambda entry: _with_answers(entry, given.get(entry.instance_id or "")))
 
 
-def _with_answers(entry: Entry, given: Answered | None, questions: Questions) -> Entry:
+def _with_answers(entry: Entry, given: Answered | None) -> Entry:
     if given is None or entry.kind != "answered":
         return entry
-    question_id, score = given.score or (None, None)
-    band = questions.band(question_id, score) or None if question_id and score is not None else None
-    return replace(entry, score_question_id=question_id, score=score, band=band, comment=given.comment)
+    return replace(
+        entry,
+        score_question_id=given.score_question_id,
+        score=given.score,
+        band=given.band,
+        comment=given.comment,
+    )
 
 
 async def items_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[QueueItem, None]:

@@ -9,7 +9,6 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.queue.records import ITEM_COLUMNS, QueueItem
 from afterword.responders.store import SUPPRESSION_COLUMNS, Suppression
-from afterword.responses.store import ListedQuestions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,9 @@ class Answered:
     """Of a response: the question with the score and the score, and the first words."""
 
     instance_id: str
-    score: tuple[str, int] | None
+    score_question_id: str | None
+    score: int | None
+    band: str | None
     comment: str | None
 
 
@@ -101,8 +102,6 @@ _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppressi
     from responder_address d join suppression s on s.organization_id = d.organization_id
       and s.channel_id = d.channel_id and s.address_key = d.address_key
     where d.organization_id = $1 and d.responder_id = $2 and $5::boolean"""
-_GIVEN: Final[LiteralString] = """from answer a where a.organization_id = i.organization_id
-    and a.instance_id = i.instance_id and not a.provisional"""
 
 
 async def list_entries(
@@ -127,27 +126,14 @@ async def list_entries(
     return rows.map(lambda row: Entry(**row))
 
 
-async def list_answered(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], questions: ListedQuestions
-) -> list[Answered]:
-    """Score and first words of these responses, of the questions that lists of responses show."""
+async def list_answered(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answered]:
+    """Score and first words of these responses, as lists of responses show them."""
     rows = await db.fetch(
-        f"""select i.instance_id,
-             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($3)
-                and jsonb_typeof(a.value) = 'number' order by array_position($3, a.question_id::text) limit 1) as score,
-             (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($4)
-              order by array_position($4, a.question_id::text) limit 1) as comment
-           from questionnaire_instance i where i.organization_id = $1 and i.instance_id = any($2::text[])""",
-        *(organization_id, list(instance_ids), list(questions.scores), list(questions.texts)),
+        """select instance_id, score_question_id, score, band, comment from response
+           where organization_id = $1 and instance_id = any($2::text[])""",
+        *(organization_id, list(instance_ids)),
     )
-    return [
-        Answered(
-            instance_id=row["instance_id"],
-            score=(row["score"][0], int(float(row["score"][1]))) if row["score"] else None,
-            comment=row["comment"],
-        )
-        for row in rows
-    ]
+    return [Answered(**dict(row)) for row in rows]
 
 
 async def list_items(

@@ -31,6 +31,7 @@ from afterword.privacy.subjects.store import Person
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 from afterword.responders.service import NewSuppression
+from afterword.responses.rows import service as responses
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -261,7 +262,7 @@ async def _end_exports(db: Database, work: Work) -> StepResult:
 
 
 async def _blank_person(db: Database, work: Work) -> StepResult:
-    """The last step; whoever was written to or answered in the meantime goes round again."""
+    """Whoever was written to or answered in the meantime goes round again."""
     erasure = work.erasure
     if await subjects.find_by_indexes(db, **work.key, person=work.person):
         return StepResult(back="open items")
@@ -272,6 +273,14 @@ async def _blank_person(db: Database, work: Work) -> StepResult:
     more, version = await rows.blank_person(db, organization_id=erasure.organization_id, person=work.person)
     await events.record(db, events=[_erased(work, version)])
     return StepResult(counts=counts + more)
+
+
+async def _write_responses(db: Database, work: Work) -> StepResult:
+    """The last step: rows of responses are made of what is left, and nobody makes them of anything else any more."""
+    instance_ids = await _subjects(db, work, "instance", INSTANCES_MAX)
+    if not await responses.rewrite(db, organization_id=work.erasure.organization_id, instance_ids=instance_ids):
+        return StepResult(waits=True)
+    return StepResult(mark=instance_ids[-1] if len(instance_ids) == INSTANCES_MAX else None)
 
 
 async def _subjects(db: Database, work: Work, kind: str, limit: int) -> list[str]:
@@ -294,6 +303,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "instances": _blank_instances,
     "exports": _end_exports,
     "person": _blank_person,
+    "responses": _write_responses,
 }
 """In the order of the work; what needs the addresses to recognise the person comes before what removes them."""
 

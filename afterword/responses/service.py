@@ -1,71 +1,160 @@
-"""Responses of all questionnaires: which questions give a list its scores and words."""
+"""Responses of all questionnaires: how they are searched, and which of them a user has read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypedDict
 
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.reading.findings import Findings
+from afterword.core.text import words
+from afterword.core.text.words import Query
 from afterword.db import Database
-from afterword.questionnaires import store as questionnaires_store
-from afterword.responses.store import ListedQuestions
+from afterword.instances import facts
+from afterword.responses import store
+from afterword.responses.rows.service import ANSWERED, PERSON, REFERENCE, VALUES
+from afterword.responses.store import Filter, ResponseRow
 
-SCORES: Final = ("nps", "csat", "ces", "smileys", "rating")  # the first of them that was answered is shown
-UNHAPPY: Final = ("detractor", "dissatisfied", "hard")
-HAPPY: Final = ("promoter", "satisfied", "easy")
-QUESTIONNAIRES_MAX: Final = 200
+NEW_DAYS: Final = 30  # for whom reads for the first time: older responses are read
+READ_MAX: Final = 2_000  # of a user that are kept one by one
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
+MICROS_DIGITS: Final = 17
+CONDITION_SCANNED_MAX: Final = 2_000  # responses that a page evaluates a condition for
+CONDITION_BATCH: Final = 250
+METADATA_SCOPES: Final = (
+    ("questionnaire_metadata:", "Questionnaire Value.Read"),
+    ("responder_metadata:", "Responder Value.Read"),
+)
+LOOKED_IN: Final = (  # by the scope that opens it
+    (ANSWERED, "Questionnaire Instance.Read"),
+    (REFERENCE, "Questionnaire Instance.Read"),
+    (VALUES, "Questionnaire Value.Read"),
+    (PERSON, "Responder Value.Read"),
+)
+
+
+class Responses(TypedDict):
+    """The responses that a caller reaches, as the store takes it."""
+
+    organization_id: str
+    application_ids: Sequence[str]
+
+
+def reach_of(caller: Caller, application_id: str | None) -> Responses:
+    """Those of one application, or all that the caller has; of an application out of reach none."""
+    among = caller.application_ids
+    if application_id:
+        among = [application_id if not among or application_id in among else ""]
+    return Responses(organization_id=caller.organization_id, application_ids=among)
+
+
+def search_of(caller: Caller, query: Query) -> str | None:
+    """The tsquery for the parts of responses that are open to the caller; None where nothing is searched for."""
+    if not query:
+        return None
+    weights = "".join(weight for weight, scope in LOOKED_IN if scope in caller.scopes)
+    return words.tsquery(query, tenant=caller.organization_id, weights=weights)
+
+
+def read_condition(caller: Caller, document: object, *, path: str) -> Node | None:
+    """The condition over answers, metadata and tags. Raises Invalid, or InsufficientScope for values out of reach."""
+    findings = Findings()
+    node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
+    findings.check()
+    for leaf in conditions.leaves_of(node):
+        for family, scope in METADATA_SCOPES:
+            if leaf.subject.startswith(family):
+                caller.require(scope)
+    return node
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """`listed` for the store; the type and the highest answer of each question with a score."""
+class Found:
+    """A page of responses. `last`: the time and id to go on behind, None at the end; `is_full`: as many as asked."""
 
-    listed: ListedQuestions
-    types: Mapping[str, str]
-    highest: Mapping[str, int]
-
-    def band(self, question_id: str, score: int) -> str:
-        """`detractor`, `passive` or `promoter`, as the question's own segments have it; empty without segments."""
-        for name, low, high in TYPES[self.types[question_id]].segments:
-            if low <= score <= high:
-                return _band(name)
-        return ""
-
-    def ranges(self, *, score: str = "", band: str = "") -> list[tuple[str, int, int]] | None:
-        """Question, lowest and highest answer of this kind of score and this band; None where neither is asked for."""
-        if not score and not band:
-            return None
-        return [
-            (id_, low, high)
-            for id_, kind in self.types.items()
-            for name, low, high in TYPES[kind].segments
-            if score in {"", kind} and band in {"", _band(name)}
-        ]
+    rows: Sequence[ResponseRow]
+    last: tuple[datetime, str] | None
+    is_full: bool
 
 
-def _band(segment: str) -> str:
-    return "detractor" if segment in UNHAPPY else "promoter" if segment in HAPPY else "passive"
+async def find(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    chosen: Filter,
+    condition: Node | None,
+    after: str,
+    limit: int,
+) -> Found:
+    """The newest responses before `chosen.to_time` that meet the filter and the condition.
+
+    Only so many are looked at; a page that is not full may still have others behind `last`.
+    """
+    reach = reach_of(caller, application_id)
+    if condition is None:
+        rows = await store.list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
+        if len(rows) > limit:
+            return Found(rows[:limit], _place(rows[limit - 1]), is_full=True)
+        last = None if chosen.is_unfiltered else await store.get_last_scanned(db, **reach, chosen=chosen, after=after)
+        return Found(rows, last, is_full=False)
+    met: list[ResponseRow] = []
+    for _ in range(CONDITION_SCANNED_MAX // CONDITION_BATCH):
+        batch = await find(
+            db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after,
+            limit=CONDITION_BATCH,
+        )  # fmt: skip
+        known = await facts.list_facts(
+            db, organization_id=caller.organization_id, instance_ids=[row.instance_id for row in batch.rows]
+        )
+        for row in batch.rows:
+            if row.instance_id in known and conditions.matches(condition, known[row.instance_id]):
+                met.append(row)
+                if len(met) == limit:
+                    return Found(met, _place(row), is_full=True)
+        if batch.last is None:
+            return Found(met, None, is_full=False)
+        moment, after = batch.last
+        chosen = replace(chosen, to_time=moment)
+    return Found(met, (chosen.to_time, after), is_full=False)
 
 
-async def questions_of(db: Database, *, caller: Caller, questionnaire_id: str | None) -> Questions:
-    """The questions of any version of one questionnaire, else of the newest ones that the caller reaches."""
-    owners = await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=[questionnaire_id] if questionnaire_id else None,
-        application_ids=caller.application_ids,
-        limit=QUESTIONNAIRES_MAX,
-    )
-    found = await questionnaires_store.list_question_types(
-        db, organization_id=caller.organization_id, questionnaire_ids=list(owners)
-    )
-    scored = sorted((SCORES.index(kind), id_, kind, high) for id_, kind, _, high in found if kind in SCORES)
-    fixed = {kind: TYPES[kind].scale for kind in SCORES}
-    return Questions(
-        listed=ListedQuestions(
-            scores=[id_ for _, id_, _, _ in scored],
-            texts=sorted(id_ for id_, kind, _, _ in found if kind == "text"),
-        ),
-        types={id_: kind for _, id_, kind, _ in scored},
-        highest={id_: (scale[1] if (scale := fixed[kind]) else high or 0) for _, id_, kind, high in scored},
-    )
+def _place(row: ResponseRow) -> tuple[datetime, str]:
+    return row.submitted_time, row.instance_id
+
+
+def key_of(submitted_time: datetime, instance_id: str) -> str:
+    """The key behind which a page begins."""
+    return f"{(submitted_time - EPOCH) // timedelta(microseconds=1)}_{instance_id}"
+
+
+def read_key(text: str) -> tuple[datetime, str] | None:
+    time, _, instance_id = text.partition("_")
+    if not time.isascii() or not time.isdigit() or len(time) > MICROS_DIGITS:
+        return None
+    return EPOCH + timedelta(microseconds=int(time)), instance_id
+
+
+def unread_since(now: datetime) -> datetime:
+    """For a user who has read none yet: older responses count as read."""
+    return now - timedelta(days=NEW_DAYS)
+
+
+async def read(db: Database, *, caller: Caller, instance_id: str, now: datetime) -> None:
+    """Note that the user has read this response. Of very many, the older half is forgotten: they count as read."""
+    if not caller.user_id:
+        return
+    key = {"organization_id": caller.organization_id, "user_id": caller.user_id}
+    begin = unread_since(now)
+    was_unread = await store.insert_read(db, **key, instance_id=instance_id, seen_time=begin)
+    if was_unread and await store.count_read(db, **key) > READ_MAX:
+        middle = await store.get_read_time(db, **key, offset=READ_MAX // 2)
+        await store.update_seen_time(db, **key, seen_time=middle or begin)
+
+
+async def read_all(db: Database, *, caller: Caller, now: datetime) -> None:
+    """Note that the user has read all responses that there are."""
+    if caller.user_id:
+        await store.update_seen_time(db, organization_id=caller.organization_id, user_id=caller.user_id, seen_time=now)

@@ -1,196 +1,341 @@
-"""SQL of responses: those of all questionnaires, the newest first, each with its score, its words and its person."""
+"""SQL of responses: pages and counts of their rows, from the index that leads to the fewest."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final, Literal, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
-FOUND_MAX: Final = 1_000  # counted of a tab; of more it says that there are more
-SCANNED_MAX: Final = 5_000  # responses that a page looks at to find its rows
+FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
+SCANNED_MAX: Final = 10_000  # rows that a page or a count with a filter looks at
+NEWEST_MAX: Final = 2_000  # rows among which a word is looked for first: where many have it, few are read
+LINK: Final = 0  # the channel of instances that nothing was sent for
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedQuestions:
-    """The questions that a list of responses shows and filters by.
-
-    `scores` are those with a score, in the order in which one is shown; `texts` those in people's own words.
-    """
-
-    scores: Sequence[str]
-    texts: Sequence[str]
+Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
+TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """`ranges`: question, lowest and highest answer, one of which was given; None for any."""
+    """`search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
 
+    `channel_id`: LINK for none; `seen_time`: for a user who has read none yet, responses before it are read.
+    """
+
+    tab: Tab = "all"
     questionnaire_id: str | None = None
     from_time: datetime = EVER
     to_time: datetime = NEVER
     tag: str | None = None
-    has_comment: bool = False
-    ranges: Sequence[tuple[str, int, int]] | None = None
+    band: str | None = None
+    score_kind: str | None = None
+    channel_id: int | None = None
+    search: str | None = None
+    user_id: str | None = None
+    seen_time: datetime = EVER
+    test: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing but the tab and the period decides."""
+        chosen = (self.questionnaire_id, self.tag, self.band, self.score_kind, self.channel_id, self.search)
+        return not any(one is not None for one in chosen)
+
+    @property
+    def is_unfiltered(self) -> bool:
+        """Whether each row that is looked at is listed."""
+        return self.is_plain and self.tab in {"all", "comment", "unhappy"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseRow:
-    """`score`: the question and its answer; `person`: an address; `case_id`: the open case."""
+    """`person`: an address; `alert_instance_id`: the open case; `score_max`: the end of the scale."""
 
     instance_id: str
     questionnaire_id: str
     questionnaire_name: str
+    version_id: str
     submitted_time: datetime
     locale: str
+    test: bool
     channel_id: int | None
     responder_id: str | None
     person: str | None
     external_reference: str | None
-    score: tuple[str, int] | None
+    score_question_id: str | None
+    score_kind: str | None
+    score: int | None
+    score_max: int | None
+    band: str | None
     comment: str | None
     tags: list[str]
-    case_id: str | None
+    alert_instance_id: str | None
+    is_unread: bool
 
 
-_GIVEN: Final[LiteralString] = """from answer a where a.organization_id = i.organization_id
-    and a.instance_id = i.instance_id and not a.provisional"""
-_WINDOW: Final[LiteralString] = """from questionnaire_instance i
-    join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
-  where i.organization_id = $1 and i.submitted_time is not null and i.deleted_time is null and not i.test
-    and not $3::boolean and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
-    and ($4::text is null or i.questionnaire_id = $4) and i.submitted_time >= $5 and i.submitted_time <= $6
-    and (i.submitted_time, $7::text) < ($6, i.instance_id)"""
-_MET: Final[LiteralString] = f"""($8::text is null or exists (
-      select from instance_tag t where t.organization_id = i.organization_id and t.instance_id = i.instance_id
-        and t.tag = $8))
-    and (not $9::boolean or exists (select {_GIVEN} and a.question_id = any($10::text[])))
-    and ($11::text[] is null or exists (
-      select from unnest($11, $12::integer[], $13::integer[]) as s (question_id, lowest, highest) join answer a
-        on a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = s.question_id
-      where not a.provisional and jsonb_typeof(a.value) = 'number'
-        and a.value::integer between s.lowest and s.highest))"""
-_ORDER: Final[LiteralString] = "order by i.submitted_time desc, i.instance_id"
-# The newest responses of the window, so many that a filter that few of them meet ends.
-_NEWEST: Final[LiteralString] = f"""from (
-    select i.organization_id, i.instance_id, i.questionnaire_id, i.submitted_time, i.locale, i.channel_id,
-      i.responder_id, i.item_id, q.display_name
-    {_WINDOW} {_ORDER} limit $15) i"""
-_SHOWN: Final[LiteralString] = f"""i.instance_id, i.questionnaire_id, i.submitted_time, i.locale,
-             i.channel_id, i.responder_id,
-             (select r.identifier from responder_address r
-              where r.organization_id = i.organization_id and r.responder_id = i.responder_id
-              order by r.channel_id limit 1) as person,
-             (select m.external_reference from queue_item m
-              where m.organization_id = i.organization_id and m.item_id = i.item_id) as external_reference,
-             (select array[a.question_id, a.value #>> '{{}}'] {_GIVEN} and a.question_id = any($14)
-                and jsonb_typeof(a.value) = 'number'
-              order by array_position($14, a.question_id::text) limit 1) as score,
-             (select left(a.value #>> '{{}}', 1000) {_GIVEN} and a.question_id = any($10)
-              order by array_position($10, a.question_id::text) limit 1) as comment,
-             array(select t.tag from instance_tag t
-                   where t.organization_id = i.organization_id and t.instance_id = i.instance_id
-                   order by t.tag limit 20) as tags,
-             (select c.alert_instance_id from alert_instance c
-              where c.organization_id = i.organization_id and c.instance_id = i.instance_id and c.resolved_time is null
-              order by c.created_time desc limit 1) as case_id"""
+# Where rows come from. All but the newest lead to few: a tag, a search, somebody's cases.
+_WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not null and r.test = $3::boolean
+    and r.submitted_time >= $5::timestamptz and r.submitted_time <= $6::timestamptz
+    and (r.submitted_time < $6 or r.instance_id > $7::text)
+    and num_nulls($4::text, $8::text, $9::text, $10::text, $11::smallint, $12::text, $13::text, $14::timestamptz) >= 0
+    """  # counted in an index alone; each statement has all values, though not each looks at all of them
+_REACHED: Final[LiteralString] = f"{_WHOLE} and (cardinality($2) = 0 or r.application_id = any($2))"
+_ORDER: Final[LiteralString] = "order by r.submitted_time desc, r.instance_id"
+_COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.questionnaire_id, r.version_id,
+  r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id,
+  r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
+_NEWEST: Final[LiteralString] = f"select {_COLUMNS} from response r where {_REACHED}"
+_OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $4::text"
+_COMMENTED: Final[LiteralString] = f"{_NEWEST} and r.comment is not null"
+_UNHAPPY: Final[LiteralString] = f"{_NEWEST} and r.band = 'detractor'"
+_TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from instance_tag t join response r
+    on r.organization_id = t.organization_id and r.instance_id = t.instance_id
+  where t.organization_id = $1 and t.tag = $8::text and {_REACHED}"""
+_FOUND: Final[LiteralString] = f"{_NEWEST} and r.words @@ $12::text::tsquery"
+_MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select distinct c.organization_id, c.instance_id from alert_instance c
+    where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null) c
+  join response r on r.organization_id = c.organization_id and r.instance_id = c.instance_id where {_REACHED}"""
+_UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
+      select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $13::text),
+      $14::timestamptz)
+    and not exists (select from response_read s where s.organization_id = r.organization_id
+      and s.user_id = $13::text and s.instance_id = r.instance_id)"""
+_OF_TABS: Final[Mapping[Tab, LiteralString]] = {
+    "all": "true",
+    "unread": f"({_UNREAD})",
+    "comment": "r.comment is not null",
+    "unhappy": "r.band is not distinct from 'detractor'",
+    "mine": """exists (select from alert_instance c where c.organization_id = r.organization_id
+      and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)""",
+}
+_MET: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
+    and ($8::text is null or exists (select from instance_tag t where t.organization_id = r.organization_id
+      and t.instance_id = r.instance_id and t.tag = $8))
+    and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
+    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
+    and ($12::text is null or r.words @@ $12::text::tsquery)"""
+_SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_name as questionnaire_name,
+  r.version_id, r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id,
+  (select a.identifier from responder_address a
+   where a.organization_id = r.organization_id and a.responder_id = r.responder_id
+   order by a.channel_id limit 1) as person,
+  r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
+  array(select t.tag from instance_tag t
+        where t.organization_id = r.organization_id and t.instance_id = r.instance_id order by t.tag limit 20) as tags,
+  (select c.alert_instance_id from alert_instance c
+   where c.organization_id = r.organization_id and c.instance_id = r.instance_id and c.resolved_time is null
+   order by c.created_time desc limit 1) as alert_instance_id,
+  ($13::text is not null and {_UNREAD}) as is_unread"""
+
+
+def _source(chosen: Filter) -> LiteralString | None:
+    """The source with few rows, to be read whole; None: the newest are looked through."""
+    if chosen.search:
+        return _FOUND
+    if chosen.tag:
+        return _TAGGED
+    return _MINE if chosen.tab == "mine" else None
+
+
+def _newest(chosen: Filter) -> LiteralString:
+    if chosen.questionnaire_id:
+        return _OF_QUESTIONNAIRE
+    if chosen.tab == "comment":
+        return _COMMENTED
+    return _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
 
 
 async def list_responses(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    questions: ListedQuestions,
-    chosen: Filter,
-    after: str,
-    limit: int,
-    scanned: int = SCANNED_MAX,
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str, limit: int
 ) -> list[ResponseRow]:
     """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
 
-    Only the newest `scanned` of them are looked at; `get_last_scanned` tells where to go on.
+    Without a search or a tag only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where to go on.
     """
+    source = _source(chosen)
+    values = (organization_id, list(application_ids), *_values(chosen, after))
+    page: LiteralString = f"""where {_MET} and {_OF_TABS[chosen.tab]} {_ORDER} limit $15) r
+        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}"""
     rows = await db.fetch(
-        f"""select {_SHOWN}, i.display_name as questionnaire_name {_NEWEST} where {_MET} {_ORDER} limit $16""",
-        *(organization_id, list(application_ids), test_only),
-        *_values(questions, chosen, after),
-        *(scanned, limit),
+        f"""select {_SHOWN} from (
+              select r.* from ({_newest(chosen)} {_ORDER} limit $16) r {page}""",
+        *values,
+        *(limit, SCANNED_MAX if source is None else NEWEST_MAX),
     )
+    if source is not None and len(rows) < limit:
+        rows = await db.fetch(
+            f"with found as materialized ({source}) select {_SHOWN} from (select r.* from found r {page}",
+            *values,
+            limit,
+        )
     return [_row(row) for row in rows]
 
 
 async def list_response_page(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    questions: ListedQuestions,
-    chosen: Filter,
-    page: Page,
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
 ) -> Rows[ResponseRow]:
     rows = await db.fetch_list(
-        f"select {_SHOWN}, q.display_name as questionnaire_name {_WINDOW} and {_MET}",
-        *(organization_id, list(application_ids), test_only),
-        *_values(questions, chosen),
+        f"""select {_SHOWN} from ({_source(chosen) or _newest(chosen)}) r
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
+            where {_MET} and {_OF_TABS[chosen.tab]}""",
+        *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
     return rows.map(_row)
 
 
 async def get_last_scanned(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    chosen: Filter,
-    after: str,
-    scanned: int = SCANNED_MAX,
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str
 ) -> tuple[datetime, str] | None:
-    """The last of the newest `scanned` responses; None where there are fewer."""
+    """The last of the newest SCANNED_MAX responses that a page looked at; None where it looked at all."""
+    if _source(chosen) is not None:
+        return None
     row = await db.fetch_row(
-        f"select i.submitted_time, i.instance_id {_WINDOW} {_ORDER} offset $8 limit 1",
-        *(organization_id, list(application_ids), test_only),
-        *_window(chosen, after),
-        scanned - 1,
+        f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
+            {_ORDER} offset $15 limit 1""",
+        *(organization_id, list(application_ids), *_values(chosen, after)),
+        SCANNED_MAX - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
 
 
-async def count_responses(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    questions: ListedQuestions,
-    chosen: Filter,
+@dataclass(frozen=True, slots=True)
+class TabCounts:
+    """Up to FOUND_MAX + 1 each. `is_part`: of the newest SCANNED_MAX alone, there are older ones."""
+
+    counts: Mapping[Tab, int]
+    is_part: bool
+
+
+async def count_tabs(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
+) -> TabCounts:
+    """The responses of each tab with this filter."""
+    values = (organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1)
+    if chosen.is_plain:
+        reached: LiteralString = _REACHED if application_ids else _WHOLE
+        counted: LiteralString = ", ".join(
+            f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $15) r)"
+            if tab != "mine"
+            else f"(select count(*) from ({_MINE} limit $15) r)"
+            for tab in TABS
+        )
+        row = await db.fetch_one(f"select {counted}", *values)
+        return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
+    source: LiteralString = _source(replace(chosen, tab="all")) or f"{_newest(replace(chosen, tab='all'))} {_ORDER}"
+    counted = ", ".join(f"count(*) filter (where {_MET} and {_OF_TABS[tab]})" for tab in TABS)
+    row = await db.fetch_one(f"select {counted}, count(*) from ({source} limit $15) r", *values)
+    *counts, scanned = row
+    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > FOUND_MAX)
+
+
+async def count_newer(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
 ) -> int:
-    """Of the newest FOUND_MAX + 1 alone: without a filter that many mean that there are more."""
+    """The responses with this filter since `chosen.from_time`, of which there are few."""
     return await db.fetch_value(
-        f"select count(*) {_NEWEST} where {_MET} and $14::text[] is not null",  # it shows no score
-        *(organization_id, list(application_ids), test_only),
-        *_values(questions, chosen),
-        FOUND_MAX + 1,
+        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $16) r
+              where {_MET} and {_OF_TABS[chosen.tab]} limit $15) r""",
+        *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Counts by facet and value: `band`, `channel`, `questionnaire`, `score`, `commented`; None: it has no such value.
+
+    `is_part`: of the newest FOUND_MAX that were looked at, and there are older ones.
+    """
+
+    count: int
+    by: Mapping[str, Mapping[str | None, int]]
+    is_part: bool
+
+
+async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
+    source: LiteralString = _source(chosen) or f"{_newest(chosen)} {_ORDER}"
+    rows = await db.fetch(
+        f"""with looked as materialized ({source} limit $15)
+            select case grouping(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
+                when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
+                when 30 then 'commented' else '' end as name,
+              coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*),
+              (select count(*) from looked) as looked_at
+            from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
+                    (r.comment is not null)::text as commented
+                  from looked r where {_MET} and {_OF_TABS[chosen.tab]}) r
+            group by grouping sets ((), (r.band), (r.channel), (r.questionnaire_id), (r.score_kind), (r.commented))
+            order by name, count(*) desc, value""",
+        *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
+    )
+    by: dict[str, dict[str | None, int]] = {}
+    for row in rows:
+        by.setdefault(row["name"], {})[row["value"]] = row["count"]
+    return Facets(by.pop("")[None], by, is_part=rows[0]["looked_at"] > FOUND_MAX)
+
+
 def _row(row: Row) -> ResponseRow:
-    values: dict[str, Any] = dict(row)
-    pair: Sequence[str] | None = values.pop("score")
-    return ResponseRow(**values, score=(pair[0], int(float(pair[1]))) if pair else None)
+    return ResponseRow(**dict(row))
 
 
-def _window(chosen: Filter, after: str) -> tuple[Any, ...]:
-    return chosen.questionnaire_id, chosen.from_time, chosen.to_time, after
+def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
+    """The values $3 to $14."""
+    return (
+        *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
+        *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
+    )
 
 
-def _values(questions: ListedQuestions, chosen: Filter, after: str = "") -> tuple[Any, ...]:
-    ranges = (None, None, None) if chosen.ranges is None else tuple(map(list, zip(*chosen.ranges, strict=True)))
-    given = (chosen.tag, chosen.has_comment, list(questions.texts))
-    return (*_window(chosen, after), *given, *(ranges or ([], [], [])), list(questions.scores))
+# Read and unread -----------------------------------------------------------------------------------------------------
+
+
+async def insert_read(
+    db: Database, *, organization_id: str, user_id: str, instance_id: str, seen_time: datetime
+) -> bool:
+    """Whether the response was unread. `seen_time`: for a user who has read none before."""
+    return bool(
+        await db.execute(
+            """with reader as (
+                 insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $4)
+                 on conflict do nothing)
+               insert into response_read (organization_id, user_id, instance_id)
+               select r.organization_id, $2, r.instance_id from response r
+               where r.organization_id = $1 and r.instance_id = $3 and r.submitted_time > coalesce((
+                 select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $2), $4)
+               on conflict do nothing""",
+            *(organization_id, user_id, instance_id, seen_time),
+        )
+    )
+
+
+async def count_read(db: Database, *, organization_id: str, user_id: str) -> int:
+    return await db.fetch_value(
+        "select count(*) from response_read where organization_id = $1 and user_id = $2", organization_id, user_id
+    )
+
+
+async def update_seen_time(db: Database, *, organization_id: str, user_id: str, seen_time: datetime) -> None:
+    """All before this is read; responses that were read one by one before it need no rows."""
+    await db.execute(
+        """with reader as (
+             insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $3)
+             on conflict (organization_id, user_id) do update set seen_time = excluded.seen_time)
+           delete from response_read s using response r
+           where s.organization_id = $1 and s.user_id = $2 and r.organization_id = s.organization_id
+             and r.instance_id = s.instance_id and r.submitted_time <= $3""",
+        *(organization_id, user_id, seen_time),
+    )
+
+
+async def get_read_time(db: Database, *, organization_id: str, user_id: str, offset: int) -> datetime | None:
+    """The time of the response at this position, from 0 the newest, among those read one by one."""
+    return await db.fetch_value(
+        """select r.submitted_time from response_read s
+           join response r on r.organization_id = s.organization_id and r.instance_id = s.instance_id
+           where s.organization_id = $1 and s.user_id = $2 order by r.submitted_time desc offset $3 limit 1""",
+        *(organization_id, user_id, offset),
+    )

@@ -37,6 +37,7 @@ from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Lease
 from afterword.reports import service as reports
 from afterword.reports.rollups import service as rollups
+from afterword.responses.rows import service as responses
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 
 ERASE_SECONDS: Final = 2.0
@@ -131,6 +132,8 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
         batches("prune notifications", PRUNE_SECONDS, PRUNE_ROWS_MAX, notifications.prune),
         batches("prune notice mails", PRUNE_SECONDS, PRUNE_ROWS_MAX, mails.prune),
+        steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
+        steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
         steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, rollups.keep),
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),

@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import case_settings, cases, entry, overview, responses, screens, settings, story, text
+from afterword.console import case_settings, cases, entry, overview, response_list, screens, settings, story, text
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
@@ -17,8 +17,8 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     case_settings.WEEKDAYS, story.SEVERITIES,
-    responses.TABS, responses.CHANNELS,
-    responses.BANDS, responses.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
+    response_list.TABS, response_list.CHANNELS,
+    response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
 )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "trace": "removed",
         "external_reference": "removed",
     },
+    "response": {"external_reference": "removed", "comment": "removed", "words": "made anew of what is left"},
     "responder": {"locale": "removed", "time_zone": "removed", "metadata": "removed", "metadata_times": "removed"},
     "responder_address": {
         "address_key": "the row is removed",
@@ -140,6 +141,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                      "on_conflict": FIXED, "state": FIXED},
     "queue_import_row": {"state": FIXED},
     "queue_item": {"reason": FIXED, "source": FIXED},
+    "response": {"band": FIXED, "locale": "as the instance", "score_kind": FIXED},
+    "response_fill": {"after": "the last row of a walk"},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
     "rollup_dirty": {"dimension": FIGURES},
     "rollup_retired": {"dimension": FIGURES},

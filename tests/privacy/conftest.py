@@ -21,6 +21,7 @@ from afterword.core.answers.values import Given
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.privacy import service as erasures
 from afterword.queue import store as queue_store
+from afterword.responses.rows import service as responses
 from afterword.worker.exports import Exporter
 from afterword.worker.imports import Importer
 from tests.conftest import POOL_SIZE, House, build_house, settled
@@ -152,6 +153,8 @@ async def people(desk: Desk, canaries: Sequence[str]) -> list[Known]:
     await settled(desk.pool)
     async with db.transaction(desk.pool) as database:
         while await alerts.raise_next(database, now=database.clock.now(), limit=500):
+            pass
+        while await responses.follow(database, now=database.clock.now()):
             pass
     for each in found:
         await _written_about(desk, each, webhook["webhook_id"])

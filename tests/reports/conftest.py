@@ -22,6 +22,8 @@ from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
+from afterword.responses.rows import service as responses
+from tests.conftest import settled
 
 SECRET = b"k" * 32
 PUBLIC_URL = "https://reports.example"
@@ -120,6 +122,24 @@ class House:
                 complete=complete,
                 now=now,
             )
+
+    async def add_user(self) -> str:
+        async with db.transaction(self.pool) as database:
+            user = await accounts.create_user(
+                database,
+                organization_id=self.caller.organization_id,
+                email="reader@demo.example",
+                role="agent",
+                now=database.clock.now(),
+            )
+        return user.user_id
+
+    async def follow(self) -> None:
+        """Write the rows of responses, as a worker does."""
+        await settled(self.pool)
+        async with db.transaction(self.pool) as database:
+            while await responses.follow(database, now=database.clock.now()):
+                pass
 
     async def delete(self, instance: Instance, *, now: datetime) -> None:
         async with db.transaction(self.pool) as database:

@@ -1,4 +1,5 @@
-"""Responses of all questionnaires: by key, by tab and within the caller's applications, on an index of their own."""
+"""Responses of all questionnaires: by key, by tab, by words, and within the caller's applications."""
+# ruff: noqa: RUF001 - letters of many scripts
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,10 +9,22 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.core.text import words
 from afterword.responses import service, store
 from afterword.responses.store import Filter, ResponseRow
 from tests.reports.conftest import CSAT, NPS, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+SAMPLES = (  # a text, a search that finds it, and one that finds nothing
+    ("Η ΠΑΡΆΔΟΣΗ άργησε", "παραδοσ αργ", "παραλαβη"),
+    ("Die Straße war gesperrt", '"strasse war"', '"war strasse"'),
+    ("كان التَّوْصِيلُ سريعًا", "والتوصيل", "بطيء"),
+    ("İstanbul'dan ISITICI gelmedi", "ısıtıcı istan", "ankara"),
+    ("Zażółć gęślą jaźń", "zazolc JAŹŃ", "jazz"),
+    ("送货很慢", "货很", "很货"),
+    ("จัดส่งช้ามาก", "ส่ง", "งส"),
+    ("Late delivery", "deliv -early", "late -deliv"),
+)
 
 
 async def now_of(house: House) -> datetime:
@@ -20,31 +33,31 @@ async def now_of(house: House) -> datetime:
 
 
 async def listed(
-    house: House,
-    *,
-    tab: str = "all",
-    score: str = "",
-    band: str = "",
-    after: tuple[datetime, str] | None = None,
-    limit: int = 50,
-    **given: Any,
+    house: House, *, search: str = "", after: tuple[datetime, str] | None = None, limit: int = 50, **given: Any
 ) -> list[ResponseRow]:
     now = await now_of(house)
+    reach: dict[str, Any] = {
+        **service.reach_of(house.caller, None),
+        **{key: given.pop(key) for key in REACH & set(given)},
+    }
+    chosen = Filter(
+        from_time=now - timedelta(days=90),
+        to_time=after[0] if after else now,
+        search=service.search_of(house.caller, words.read_query(search)),
+        **given,
+    )
     async with db.connection(house.pool) as database:
-        questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
-        chosen = Filter(
-            from_time=now - timedelta(days=90),
-            to_time=after[0] if after else now,
-            has_comment=tab == "comment",
-            ranges=questions.ranges(score=score, band="detractor" if tab == "unhappy" else band),
-        )
-        asked: dict[str, Any] = {**house.caller.reach, "questions": questions.listed, **given}
         found = await store.list_responses(
-            database, **asked, chosen=chosen, after=after[1] if after else "", limit=limit
+            database, **reach, chosen=chosen, after=after[1] if after else "", limit=limit
         )
         if after is None and limit > len(found):
-            assert len(found) == await store.count_responses(database, **asked, chosen=chosen)
+            counted = await store.count_tabs(database, **reach, chosen=chosen)
+            assert len(found) == counted.counts[chosen.tab]
+            assert len(found) == (await store.count_facets(database, **reach, chosen=chosen)).count
     return found
+
+
+REACH = {"organization_id", "application_ids"}
 
 
 def ids_of(rows: Sequence[ResponseRow]) -> list[str]:
@@ -52,35 +65,33 @@ def ids_of(rows: Sequence[ResponseRow]) -> list[str]:
 
 
 class TestList:
-    async def test_rows(self, house: House) -> None:
-        now = await now_of(house)
-        unhappy = await house.respond({NPS: 3, CSAT: 5, TEXT: "Too late."}, now=now - timedelta(hours=1))
-        happy = await house.respond({CSAT: 5}, now=now - timedelta(hours=2))
-        await house.respond({}, now=now - timedelta(hours=3))
-        gone = await house.respond({NPS: 1}, now=now - timedelta(hours=4))
-        await house.delete(gone, now=now)
-        rows = await listed(house)
-        assert [unhappy.instance_id, happy.instance_id] == ids_of(rows)
-        assert [(NPS, 3), (CSAT, 5)] == [row.score for row in rows]
-        assert ["Too late.", None] == [row.comment for row in rows]
-        assert [unhappy.instance_id] == ids_of(await listed(house, tab="comment"))
-        assert [unhappy.instance_id] == ids_of(await listed(house, tab="unhappy"))
-
-    async def test_by_score_and_band(self, house: House) -> None:
-        now = await now_of(house)
-        given = ({NPS: 3, CSAT: 5}, {NPS: 7}, {NPS: 10, CSAT: 1}, {CSAT: 3})
-        made = [(await house.respond(one, now=now - timedelta(hours=1 + n))).instance_id for n, one in enumerate(given)]
-        assert made[:3] == ids_of(await listed(house, score="nps"))
-        assert [made[0]] == ids_of(await listed(house, score="nps", band="detractor"))
-        assert [made[0], made[2]] == ids_of(await listed(house, band="promoter"))
-        assert [made[1], made[3]] == ids_of(await listed(house, band="passive"))
-        assert [] == ids_of(await listed(house, score="ces"))
-
     async def test_other_applications_and_tests(self, house: House) -> None:
-        await house.respond({NPS: 3}, now=await now_of(house) - timedelta(hours=1))
+        await house.respond({NPS: 3, TEXT: "slow"}, now=await now_of(house) - timedelta(hours=1))
+        await house.follow()
         assert [] == await listed(house, application_ids=["0" * 22])
-        assert [] == await listed(house, test_only=True)
+        assert [] == await listed(house, test=True)
         assert [] == await listed(house, organization_id="0" * 22)
+        assert [] == await listed(house, organization_id="0" * 22, search="slow")
+        confined = replace(house.caller, application_ids=(house.application_id,))
+        assert [""] == service.reach_of(confined, "0" * 22)["application_ids"]
+
+    async def test_tabs_and_filters(self, house: House) -> None:
+        now = await now_of(house)
+        given = ({NPS: 3, CSAT: 5}, {NPS: 7, TEXT: "Too late."}, {NPS: 10, CSAT: 1}, {CSAT: 3}, {CSAT: 2})
+        made = [(await house.respond(one, now=now - timedelta(hours=1 + n))).instance_id for n, one in enumerate(given)]
+        await house.follow()
+        assert made == ids_of(await listed(house))
+        assert [made[1]] == ids_of(await listed(house, tab="comment"))
+        assert [made[0], made[4]] == ids_of(await listed(house, tab="unhappy"))
+        assert [] == await listed(house, tab="mine", user_id="0" * 22)
+        assert made[:3] == ids_of(await listed(house, score_kind="nps"))
+        assert [made[0]] == ids_of(await listed(house, score_kind="nps", band="detractor"))
+        assert [made[1], made[3]] == ids_of(await listed(house, band="passive"))
+        assert made == ids_of(await listed(house, channel_id=store.LINK))
+        assert [] == ids_of(await listed(house, channel_id=1))
+        assert made == ids_of(await listed(house, questionnaire_id=house.questionnaire_id))
+        assert [] == ids_of(await listed(house, questionnaire_id="0" * 22))
+        assert [] == ids_of(await listed(house, tag="late"))
 
     async def test_pages_that_new_responses_never_move(self, house: House) -> None:
         now = await now_of(house)
@@ -88,6 +99,7 @@ class TestList:
         for _ in range(5):
             await house.respond({NPS: 9}, now=moment)  # at the same moment, so that ids decide
         await house.respond({NPS: 8}, now=moment - timedelta(seconds=1))
+        await house.follow()
         everything = ids_of(await listed(house))
         assert 6 == len(everything)
         seen: list[str] = []
@@ -96,80 +108,175 @@ class TestList:
             seen += ids_of(rows)
             after = rows[-1].submitted_time, rows[-1].instance_id
             await house.respond({NPS: 7}, now=await now_of(house) - timedelta(seconds=1))
+            await house.follow()
         assert everything == seen
 
-    async def test_index(self, house: House) -> None:
+    @pytest.mark.parametrize(
+        ("condition", "index"),
+        [("true", "response_list"), ("r.comment is not null", "response_commented"),
+         ("r.band = 'detractor'", "response_unhappy"), ("r.questionnaire_id = $3", "response_of_questionnaire")],
+    )  # fmt: skip
+    async def test_index(self, house: House, condition: Any, index: str) -> None:
         """Neither the newest page nor one far behind reads more than its rows."""
         async with db.connection(house.pool) as database:
-            # In an order by hand this small table may be read by any index; in that of the list by one alone.
             await database.execute("set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off")
             rows = await database.fetch(
-                """explain select instance_id from questionnaire_instance i where i.organization_id = $1
-                     and i.submitted_time is not null and i.deleted_time is null and not i.test
-                     and i.submitted_time <= $2 and (i.submitted_time, $3::text) < ($2, i.instance_id)
-                   order by i.submitted_time desc, i.instance_id limit 50""",
+                f"""explain select r.instance_id from response r where r.organization_id = $1 and not r.test
+                      and r.submitted_time <= $2 and {condition} and $3::text is not null
+                    order by r.submitted_time desc, r.instance_id limit 50""",  # type: ignore[arg-type]
                 *(house.caller.organization_id, database.clock.now(), ""),
             )
         plan = "\n".join(row[0] for row in rows)
-        assert "questionnaire_instance_responses" in plan
+        assert index in plan
         assert "Sort" not in plan
 
 
-@pytest.mark.parametrize(
-    ("question_id", "score", "band"),
-    [(NPS, 6, "detractor"), (NPS, 7, "passive"), (NPS, 9, "promoter"), (CSAT, 2, "detractor"), (CSAT, 3, "passive")],
-)
-async def test_band(house: House, question_id: str, score: int, band: str) -> None:
-    async with db.connection(house.pool) as database:
-        questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
-        nobody = replace(house.caller, application_ids=("0" * 22,))
-        assert {} == (await service.questions_of(database, caller=nobody, questionnaire_id=None)).types
-    assert band == questions.band(question_id, score)
+class TestSearch:
+    async def test_found_as_it_is_marked(self, house: House) -> None:
+        now = await now_of(house)
+        made = {text: await house.respond({TEXT: text}, now=now - timedelta(hours=1)) for text, _, _ in SAMPLES}
+        await house.follow()
+        for text, found, not_found in SAMPLES:
+            assert [made[text].instance_id] == ids_of(await listed(house, search=found))
+            assert any(is_hit for _, is_hit in words.highlighted(text, words.read_query(found)))
+            assert [] == await listed(house, search=not_found)
+
+    async def test_few_among_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Behind the newest, which are looked through first, the index finds the others."""
+        monkeypatch.setattr(store, "NEWEST_MAX", 1)
+        now = await now_of(house)
+        texts = ("late", "early", "late", "later")
+        made = [
+            (await house.respond({TEXT: t}, now=now - timedelta(hours=1 + n))).instance_id for n, t in enumerate(texts)
+        ]
+        await house.follow()
+        assert [made[0], made[2], made[3]] == ids_of(await listed(house, search="late"))
+        assert [made[0]] == ids_of(await listed(house, search="late", limit=1))
+
+    async def test_parts_out_of_reach(self, house: House) -> None:
+        now = await now_of(house)
+        made = await house.respond(
+            {NPS: 9}, now=now - timedelta(hours=1), metadata={"order": "A-77"}, person={"name": "Hector"}
+        )
+        await house.follow()
+        for search in ("hector", "a-77"):
+            assert [made.instance_id] == ids_of(await listed(house, search=search))
+        values = {"Responder Value.Read", "Questionnaire Value.Read"}
+        house.caller = replace(house.caller, scopes=house.caller.scopes - values)
+        for search in ("hector", "a-77"):
+            assert [] == await listed(house, search=search)
+
+
+class TestRead:
+    async def test_unread(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        user_id = await house.add_user()
+        reader = replace(house.caller, user_id=user_id)
+        now = await now_of(house)
+        made = [
+            (await house.respond({NPS: 9}, now=now - timedelta(hours=hours))).instance_id
+            for hours in (1, 2, 3, 24 * 31)
+        ]
+        await house.follow()
+
+        async def unread() -> list[str]:
+            seen = service.unread_since(now)
+            return ids_of(await listed(house, tab="unread", user_id=user_id, seen_time=seen))
+
+        async def read(instance_id: str) -> None:
+            async with db.transaction(house.pool) as database:
+                await service.read(database, caller=reader, instance_id=instance_id, now=now)
+
+        assert made[:3] == await unread()
+        await read(made[1])
+        await read(made[1])
+        assert [made[0], made[2]] == await unread()
+        monkeypatch.setattr(service, "READ_MAX", 1)
+        await read(made[0])  # the older one of two is kept no longer, and all before it counts as read
+        assert [] == await unread()
+        await house.respond({NPS: 9}, now=now)
+        await house.follow()
+        assert 1 == len(await unread())
+        async with db.transaction(house.pool) as database:
+            await service.read_all(database, caller=reader, now=await now_of(house))
+        assert [] == await unread()
 
 
 class TestApi:
-    async def test_confined_and_test_tokens(self, house: House) -> None:
-        await house.respond({NPS: 3}, now=await now_of(house) - timedelta(hours=1))
+    async def test_refusals(self, house: House) -> None:
         assert 401 == (await house.http.get("/v3.2/q/response")).status_code
-        assert 422 == (await house.get("/q/response", only="happy")).status_code
-        assert 422 == (await house.get("/q/response", tag="x" * 51)).status_code
+        token = await house.token_for(scopes={"Questionnaire Instance.Read"})
+        for parameters in ({"only": "happy"}, {"tag": "x" * 51}, {"search": "x" * 201}, {"channel_id": "-1"}):
+            assert 422 == (await house.get("/q/response", **parameters)).status_code
+            assert 422 == (await house.get("/q/response/count", **parameters)).status_code
+        wrong = [
+            {"condition": {"subject": "nothing", "operator": "equal", "value": 1}},
+            {"cursor": "x"},
+            {"limit": 101},
+        ]
+        for body in wrong:
+            assert 422 == (await house.send("POST", "/q/response/search", body)).status_code
+        of_metadata = {"condition": {"subject": "responder_metadata:name", "operator": "is_empty"}}
+        refused = await house.send("POST", "/q/response/search", of_metadata, Authorization=f"Bearer {token}")
+        assert 403 == refused.status_code
 
     async def test_same_as_the_rows(self, house: House) -> None:
         now = await now_of(house)
         unhappy = await house.respond({NPS: 3, TEXT: "Too late."}, now=now - timedelta(hours=1))
         await house.respond({CSAT: 5}, now=now - timedelta(hours=2))
+        await house.follow()
         [first, second] = (await house.get("/q/response")).json()["results"]
-        assert (unhappy.instance_id, NPS, 3, "detractor", "Too late.", None) == (
+        assert (unhappy.instance_id, NPS, "nps", 3, 10, "detractor", "Too late.", None) == (
             first["instance_id"],
             first["score_question_id"],
+            first["score_kind"],
             first["score"],
+            first["score_max"],
             first["band"],
             first["comment"],
             first["alert_instance_id"],
         )
         assert (5, "promoter", None) == (second["score"], second["band"], second["comment"])
-        for only in ("comment", "unhappy"):
-            assert [first] == (await house.get("/q/response", only=only)).json()["results"]
+        for filters in (
+            {"only": "comment"},
+            {"only": "unhappy"},
+            {"search": "late"},
+            {"band": "detractor"},
+            {"from_time": (now - timedelta(hours=1, minutes=1)).isoformat()},
+        ):
+            assert [first] == (await house.get("/q/response", **filters)).json()["results"]
+            counted = (await house.get("/q/response/count", **filters)).json()
+            assert (1, 1, {"detractor": 1}, {"0": 1}) == (
+                counted["count"], counted["comment"], counted["bands"], counted["channels"],
+            )  # fmt: skip
+        assert [] == (await house.get("/q/response", test="true")).json()["results"]
+        assert [] == (await house.get("/q/response", application_id="0" * 22)).json()["results"]
 
-
-async def test_a_filter_that_few_meet_looks_at_so_many_rows_alone(house: House) -> None:
-    now = await now_of(house)
-    oldest = await house.respond({NPS: 0}, now=now - timedelta(hours=9))
-    for hours in (1, 2, 3):
-        await house.respond({NPS: 10}, now=now - timedelta(hours=hours))
-    chosen = Filter(from_time=now - timedelta(days=1), to_time=now, ranges=[(NPS, 0, 6)])
-    async with db.connection(house.pool) as database:
-        questions = await service.questions_of(database, caller=house.caller, questionnaire_id=None)
-        given: dict[str, Any] = {**house.caller.reach, "questions": questions.listed, "limit": 5, "scanned": 2}
+    async def test_search_by_a_condition(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Page by page, also where only some responses of a page are looked at."""
+        monkeypatch.setattr(service, "CONDITION_SCANNED_MAX", 2)
+        monkeypatch.setattr(service, "CONDITION_BATCH", 1)
+        now = await now_of(house)
+        made = [
+            (
+                await house.respond({NPS: score, CSAT: 5}, now=now - timedelta(hours=1 + n), metadata={"shop": "7"})
+            ).instance_id
+            for n, score in enumerate((1, 9, 9, 2, 10))
+        ]
+        await house.follow()
+        condition = {
+            "all": [
+                {"subject": f"question:{NPS}", "operator": "less", "value": 5},
+                {"subject": "questionnaire_metadata:shop", "operator": "equal", "value": "7"},
+            ]
+        }
         seen: list[str] = []
-        after: tuple[datetime, str] = (now, "")
-        for _ in range(3):
-            behind = replace(chosen, to_time=after[0])
-            seen += ids_of(await store.list_responses(database, **given, chosen=behind, after=after[1]))
-            last = await store.get_last_scanned(
-                database, **house.caller.reach, chosen=behind, after=after[1], scanned=2
-            )
-            if last is None:
+        cursor = None
+        for _ in range(6):
+            body = {"condition": condition, "limit": 1, "cursor": cursor}
+            page = (await house.send("POST", "/q/response/search", body)).json()
+            seen += [one["instance_id"] for one in page["results"]]
+            cursor = page["next_cursor"]
+            if cursor is None:
                 break
-            after = last
-    assert [oldest.instance_id] == seen
+        assert [made[0], made[3]] == seen
+        assert cursor is None

@@ -77,6 +77,10 @@ class _Ids(dict[str, Kind]):
         return True
 
 
+ANY_QUESTION: Final = Scope(questions=_Ids(), tags=True)
+"""Of many questionnaires: a question that one lacks has no answer there."""
+
+
 def read_saved(document: object) -> Node | None:
     """The tree of conditions that were checked when they were saved; a question that has gone since has no answers."""
     return read(document, "", Findings(), Scope(questions=_Ids(), tags=True, metrics=True))

@@ -1221,18 +1221,22 @@ class ResponderValue(Struct, kw_only=True):
 
 class Response(Struct, kw_only=True):
     """
-    A response with what tells most of it. `band`: by the segments of the question with the score.
+    A response with what tells most of it, within seconds after it was given.
     """
 
     instance_id: str
     questionnaire_id: str
+    version_id: str
     submitted_time: datetime
     locale: str
+    test: bool
     channel_id: int | None
     responder_id: str | None
     external_reference: str | None
     score_question_id: str | None
+    score_kind: str | None
     score: int | None
+    score_max: int | None
     band: str | None
     comment: str | None
     tags: list[str]
@@ -1259,6 +1263,20 @@ class ResponseAnswer(Struct, kw_only=True):
     provisional: bool
 
 
+class ResponseCounts(Struct, kw_only=True):
+    """
+    The number of responses, by what they have in common; those without a score or band are in no part of it.
+    """
+
+    count: int
+    is_part: bool
+    comment: int
+    bands: dict[str, int]
+    score_kinds: dict[str, int]
+    channels: dict[str, int]
+    questionnaires: dict[str, int]
+
+
 class ResponseMetadata(Struct, kw_only=True):
     """
     Values by name; empty where the token may not read them.
@@ -1266,6 +1284,27 @@ class ResponseMetadata(Struct, kw_only=True):
 
     questionnaire: dict[str, str]
     responder: dict[str, str]
+
+
+class ResponseSearch(Struct, kw_only=True):
+    """
+    The filter of a list, with a condition over answers, metadata and tags.
+    """
+
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    only: Literal["comment", "unhappy"] | None | UnsetType = UNSET
+    band: Literal["detractor", "passive", "promoter"] | None | UnsetType = UNSET
+    score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None | UnsetType = UNSET
+    tag: str | None | UnsetType = UNSET
+    channel_id: int | None | UnsetType = UNSET
+    search: str | None | UnsetType = UNSET
+    test: bool | UnsetType = False
+    condition: dict[str, Any] | None | UnsetType = UNSET
+    limit: int | UnsetType = 50
+    cursor: str | None | UnsetType = UNSET
 
 
 class RotationRequest(Struct, kw_only=True):
@@ -1879,6 +1918,15 @@ class Figure(Struct, kw_only=True):
     parts: dict[str, int] | None
     suppressed: bool
     change: Change | None
+
+
+class FoundResponses(Struct, kw_only=True):
+    """
+    A page of a search. One that is not full may have others behind its `next_cursor`, which is null at the end.
+    """
+
+    results: list[Response]
+    next_cursor: str | None
 
 
 class Group(Struct, kw_only=True):

@@ -1110,22 +1110,93 @@ class Responses(Family):
     def list_responses(
         self,
         *,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
         only: Literal["comment", "unhappy"] | None = None,
+        band: Literal["detractor", "passive", "promoter"] | None = None,
+        score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
         tag: str | None = None,
+        channel_id: int | None = None,
+        search: str | None = None,
+        test: bool | None = None,
         filter_by: Filters | None = None,
         order_by: Orders | None = None,
         limit: int = 100,
     ) -> Iterator[models.Response]:
         """Get all responses.
 
-        Those of all questionnaires, the newest first, without tests. The case is the open one. Needs `Questionnaire
-        Instance.Read`.
+        Those of all questionnaires, the newest first. The case is the open one. Needs `Questionnaire Instance.Read`.
         """
         return self._transport.pages(
             "/q/response",
             models.Response,
             limit=limit,
-            query={"only": only, "tag": tag, "filter_by": filter_by, "order_by": order_by},
+            query={
+                "questionnaire_id": questionnaire_id,
+                "application_id": application_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "only": only,
+                "band": band,
+                "score_kind": score_kind,
+                "tag": tag,
+                "channel_id": channel_id,
+                "search": search,
+                "test": test,
+                "filter_by": filter_by,
+                "order_by": order_by,
+            },
+        )
+
+    def count_responses(
+        self,
+        *,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        only: Literal["comment", "unhappy"] | None = None,
+        band: Literal["detractor", "passive", "promoter"] | None = None,
+        score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
+        tag: str | None = None,
+        channel_id: int | None = None,
+        search: str | None = None,
+        test: bool | None = None,
+    ) -> models.ResponseCounts:
+        """Count responses.
+
+        Counts by facet of the same filter, of the newest ten thousand responses. Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            "/q/response/count",
+            query={
+                "questionnaire_id": questionnaire_id,
+                "application_id": application_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "only": only,
+                "band": band,
+                "score_kind": score_kind,
+                "tag": tag,
+                "channel_id": channel_id,
+                "search": search,
+                "test": test,
+            },
+        ).read(models.ResponseCounts)
+
+    def search_responses(
+        self, body: models.ResponseSearch | None = None, *, idempotency_key: str | None = None
+    ) -> models.FoundResponses:
+        """Search responses.
+
+        The filter of the list, and a condition. A page evaluates it for 2,000 responses at most. Needs `Questionnaire
+        Instance.Read`.
+        """
+        return self._transport.request("POST", "/q/response/search", body=body, idempotency_key=idempotency_key).read(
+            models.FoundResponses
         )
 
 

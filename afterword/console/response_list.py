@@ -1,0 +1,307 @@
+"""The list of responses: the filter in the address, tabs with counts, rows with the words that were searched for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from afterword.console.screens import Visit
+from afterword.core.questionnaires.conditions import Node, leaves_of
+from afterword.core.text import words as search_words
+from afterword.core.text.words import Query
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires import store as questionnaires_store
+from afterword.responses import service, store
+from afterword.responses.store import LINK, Filter, ResponseRow, Tab
+from afterword.web import fields
+
+RESPONSES: Final = "/console/responses"
+TABS: Final[Mapping[Tab, str]] = {
+    "all": "All",
+    "unread": "Unread",
+    "comment": "With a comment",
+    "unhappy": "Unhappy",
+    "mine": "Mine",
+}
+_TAB_OF: Final[Mapping[str, Tab]] = {tab: tab for tab in TABS}
+PERIODS: Final = (7, 30, 90, 365, 3_650)
+DAYS_DEFAULT: Final = 90
+ROWS: Final = 50
+LISTED_MAX: Final = 200
+NEWER_MAX: Final = 100
+TAG_CHARACTERS_MAX: Final = 50
+CONDITION_CHARACTERS_MAX: Final = 2_000
+COMMENT_CHARACTERS_MAX: Final = 300  # of a row
+BEFORE_HIT: Final = 60
+QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+CHANNELS: Final[Mapping[int | None, str]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
+SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
+BAND_CHIPS: Final[Mapping[str, str]] = {
+    "detractor": "Detractors",
+    "passive": "Passives",
+    "promoter": "Promoters",
+}
+BANDS: Final[Mapping[str, str]] = {
+    "promoter": "happy",
+    "passive": "neutral",
+    "detractor": "unhappy",
+    "": "",
+}
+Pieces = Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The filter of the address. `after`: the key behind which the page begins; `since`: that of the first page."""
+
+    tab: Tab = "all"
+    questionnaire_id: str = ""
+    application_id: str = ""
+    days: int = DAYS_DEFAULT
+    tag: str = ""
+    score: str = ""
+    band: str = ""
+    channel: str = ""
+    search: str = ""
+    condition: str = ""
+    test: str = ""
+    after: str = ""
+    since: str = ""
+
+    def url(self, below: str = "", **changed: Any) -> str:
+        """The address of the list with these changes, or of a page below it."""
+        text = urlencode(replace(self, **{"after": "", "since": "", **changed}).query)
+        return f"{RESPONSES}{f'/{below}' if below else ''}{f'?{text}' if text else ''}"
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the address that are not as they are without."""
+        named = {
+            "tab": self.tab if self.tab != "all" else "",
+            "questionnaire": self.questionnaire_id,
+            "application": self.application_id,
+            "score": self.score,
+            "band": self.band,
+            "days": str(self.days) if self.days != DAYS_DEFAULT else "",
+            "tag": self.tag,
+            "channel": self.channel,
+            "search": self.search,
+            "condition": self.condition,
+            "test": self.test,
+            "after": self.after,
+            "since": self.since,
+        }
+        return {name: value for name, value in named.items() if value}
+
+    @cached_property
+    def words(self) -> Query:
+        return search_words.read_query(self.search)
+
+    def node(self, visit: Visit) -> Node | None:
+        """The condition. Raises Invalid for what is none."""
+        try:
+            document = json.loads(self.condition) if self.condition else None
+        except ValueError:
+            document = self.condition
+        return service.read_condition(visit.caller, document, path="/condition")
+
+    def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
+        return Filter(
+            tab=tab or self.tab,
+            questionnaire_id=self.questionnaire_id or None,
+            from_time=visit.now - timedelta(days=self.days),
+            to_time=visit.now,
+            tag=self.tag or None,
+            band=self.band or None,
+            score_kind=self.score or None,
+            channel_id=int(self.channel) if self.channel else None,
+            search=service.search_of(visit.caller, self.words),
+            user_id=visit.caller.user_id,
+            seen_time=service.unread_since(visit.now),
+            test=bool(self.test) or visit.caller.test,
+        )
+
+
+def choice_of(visit: Visit) -> Choice:
+    return choice_from(visit.query)
+
+
+def choice_from(query: Mapping[str, str]) -> Choice:
+    tab, days, channel = query.get("tab", ""), query.get("days", ""), query.get("channel", "")
+    return Choice(
+        tab=_TAB_OF.get(tab, "all"),
+        questionnaire_id=query.get("questionnaire", "")[:22],
+        application_id=query.get("application", "")[:22],
+        score=score if (score := query.get("score", "")) in SCORES else "",
+        band=band if (band := query.get("band", "")) in BAND_CHIPS else "",
+        days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
+        tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
+        channel=channel if channel in {str(LINK), "1", "2", "3"} else "",
+        search=query.get("search", "")[: search_words.QUERY_CHARACTERS_MAX].strip(),
+        condition=query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
+        test="1" if query.get("test") else "",
+        after=query.get("after", "")[:60],
+        since=query.get("since", "")[:20],
+    )
+
+
+async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool = False) -> dict[str, Any]:
+    """The values of the template for the list: rows, tabs with counts, filters and pages.
+
+    `is_beside` an open response: without what only the list alone shows.
+    """
+    words = visit.words
+    names = {} if is_beside else await _questionnaires(visit, db)
+    if names and choice.questionnaire_id not in names:
+        choice = replace(choice, questionnaire_id="")
+    node = choice.node(visit)
+    chosen = choice.filter(visit)
+    reach = service.reach_of(visit.caller, choice.application_id or None)
+    counted = None if node else await store.count_tabs(db, **reach, chosen=chosen)
+    key = service.read_key(choice.after)
+    since = service.read_key(choice.since)
+    until = key[0] if key else since[0] if since else visit.now
+    found = await service.find(
+        db,
+        caller=visit.caller,
+        application_id=choice.application_id or None,
+        chosen=replace(chosen, to_time=min(until, visit.now)),
+        condition=node,
+        after=key[1] if key else "",
+        limit=ROWS,
+    )
+    newer = 0
+    if since and not node:
+        newer = await store.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
+    choice = replace(choice, since=choice.since or service.key_of(visit.now, ""))
+    return {
+        "rows": [row_of(visit, row, choice) for row in found.rows],
+        "tabs": [
+            {
+                "url": choice.url(tab=tab),
+                "text": words(text),
+                "count": _count(visit, counted, tab),
+                "is_current": tab == choice.tab,
+            }
+            for tab, text in TABS.items()
+            if visit.caller.user_id or tab not in {"unread", "mine"}
+        ],
+        "found": _count(visit, counted, choice.tab),
+        "all_found": _count(visit, counted, "all"),
+        "is_exact": counted is not None and not counted.is_part and counted.counts[choice.tab] <= store.FOUND_MAX,
+        "found_number": counted.counts[choice.tab] if counted else None,
+        "choice": choice,
+        "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
+        "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
+        "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
+        + [(PERIODS[-1], words("All time"))],
+        "chips": _chips(visit, choice, node),
+        "next_url": choice.url(after=service.key_of(*found.last), since=choice.since) if found.last else "",
+        "is_cut": found.last is not None and not found.is_full,
+        "first_url": choice.url() if choice.after else "",
+        "read_url": choice.url("read"),
+        "test_url": choice.url(test="1"),
+        "newer": newer,
+        "newer_url": choice.url(),
+        "is_most_newer": newer >= NEWER_MAX,
+    }
+
+
+_TYPED: Final = frozenset({"questionnaire", "days", "search", "after", "since"})  # fields of the form
+
+
+async def newest(visit: Visit, db: Database, choice: Choice, *, limit: int) -> list[dict[str, Any]]:
+    """The first rows of a list, for another screen."""
+    reach = service.reach_of(visit.caller, choice.application_id or None)
+    rows = await store.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
+    return [row_of(visit, row, choice) for row in rows]
+
+
+async def _questionnaires(visit: Visit, db: Database) -> dict[str, str]:
+    found = await questionnaires_store.list_questionnaires(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=visit.caller.application_ids,
+        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+    )
+    return {one.questionnaire_id: one.display_name for one in found.items}
+
+
+def _count(visit: Visit, counted: store.TabCounts | None, tab: Tab) -> str | None:
+    """The count of a tab in words, with a plus where there may be more."""
+    if counted is None:
+        return None
+    count = counted.counts[tab]
+    is_more = counted.is_part or count > store.FOUND_MAX
+    return f"{visit.words.number(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
+
+
+def _chips(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, str]]:
+    """The filters that are in force, each with the address without it."""
+    words = visit.words
+    channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""
+    return [
+        (text, choice.url(**{name: ""}))
+        for name, text in (
+            ("search", words("Words: {words}", words=choice.search)),
+            ("score", words("With {score}", score=SCORES.get(choice.score, ""))),
+            ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
+            ("tag", words("Tag: {tag}", tag=choice.tag)),
+            ("channel", words(channel) if channel else ""),
+            (
+                "condition",
+                words.plural(
+                    "A condition with {n} comparison", "A condition with {n} comparisons", len(leaves_of(node))
+                ),
+            ),
+            ("test", words("Test responses")),
+        )
+        if getattr(choice, name)
+    ]
+
+
+def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
+    """The values of a row for the template."""
+    words = visit.words
+    band = row.band or ""
+    return {
+        "id": row.instance_id,
+        "url": choice.url(row.instance_id, after=choice.after, since=choice.since),
+        "row": row,
+        "score": row.score,
+        "highest": row.score_max,
+        "band": band,
+        "band_text": words(BANDS[band]) if band else "",
+        "when": words.moment(row.submitted_time, time_zone=visit.zone),
+        "channel": words(CHANNELS.get(row.channel_id, "Link")),
+        "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id else "",
+        "is_unread": row.is_unread,
+        "comment": excerpt(row.comment or "", choice.words),
+        "person": search_words.highlighted(row.person or "", choice.words),
+        "reference": search_words.highlighted(row.external_reference or "", choice.words),
+    }
+
+
+def excerpt(text: str, query: Query) -> Pieces:
+    """So much of a text as a row has room for, from shortly before the first word that was searched for."""
+    pieces = search_words.highlighted(text, query)
+    before = len(pieces[0][0]) if pieces and not pieces[0][1] and len(pieces) > 1 else 0
+    shown: list[tuple[str, bool]] = []
+    room = COMMENT_CHARACTERS_MAX
+    for index, (piece, is_hit) in enumerate(pieces):
+        part = f"…{piece[-BEFORE_HIT:]}" if index == 0 and before > 2 * BEFORE_HIT else piece
+        shown.append((part if len(part) <= room else f"{part[:room]}…", is_hit))
+        room -= len(part)
+        if room <= 0:
+            break
+    return shown
+
+
+def done(url: str, name: str) -> str:
+    """The address with the name of the act that led there."""
+    return f"{url}{'&' if '?' in url else '?'}done={name}"

@@ -1,0 +1,1 @@
+"""The row of each response, kept beside its answers."""
