@@ -1,6 +1,6 @@
 """The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -8,11 +8,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.alerts.cases import store as cases_store
+from afterword.console import charts
 from afterword.console import response_list as responses
 from afterword.console.screens import HOME, Screens, Visit
-from afterword.console.text import change_word, figure_text, shown_figure
-from afterword.core.charts.trend import Point, trend
-from afterword.core.figures.reports import Figure
+from afterword.console.text import change_word, shown_figure
 from afterword.core.wire.lists import Page
 from afterword.organizations import api as organizations_api
 from afterword.organizations import store as organizations_store
@@ -29,7 +28,6 @@ APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
-PARTS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
 STAGES: Final[Mapping[str, str]] = {
     "sent": "Sent",
     "delivered": "Delivered",
@@ -86,14 +84,13 @@ async def _overview(visit: Visit) -> Response:
         comments=comments,
         comments_url=choice.url(tab="comment"),
         scores=[
-            _score(visit.words, one, choice, is_of_months=found.is_of_months)
+            _score(visit.words, one, choice, found, reads_answers=caller.reads_answers)
             for one in (found.scores if found else ())
             if found and one.figure.measure.n
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
         reads_answers=caller.reads_answers,
-        funnel=_funnel(visit.words, found) if found else [],
-        bins=_bins(visit.words, found) if found else "",
+        funnel=_funnel(visit.words, found) if found else None,
         has_questionnaires=found is not None,
         has_answers=found is not None and any(one.figure.measure.n for one in found.scores),
     )
@@ -103,69 +100,42 @@ def _days(text: str) -> int:
     return int(text) if text in map(str, PERIODS) else DAYS_DEFAULT
 
 
-def _score(words: Texts, score: Score, choice: responses.Choice, *, is_of_months: bool) -> dict[str, Any]:
-    figure, bounds = score.figure, BOUNDS[score.metric]
-    measure = figure.measure
-    kind, change = change_word(words, figure, days=None if is_of_months else choice.days)
-    points = [_point(one.figure) for one in score.bins]
+def _score(
+    words: Texts, score: Score, choice: responses.Choice, found: Overview, *, reads_answers: bool
+) -> dict[str, Any]:
+    figure, unit, bounds = score.figure, UNITS[score.metric], BOUNDS[score.metric]
+    kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
     choice = replace(choice, score=score.metric)
+    starts = [words.day(one.start.isoformat()) for one in score.bins]
+    view = charts.trend_view(
+        words,
+        [one.figure for one in score.bins],
+        starts,
+        bounds=bounds,
+        unit=unit,
+        head=(words("From"), NAMES[score.metric]),
+        finding=f"{_bins(words, found)} {words('The band is the 95 % interval.')}",
+    )
+    has_parts = score.metric == "nps" and not figure.suppressed
     return {
         "metric": score.metric,
         "url": choice.url(),
         "name": NAMES[score.metric],
-        "figure": replace(
-            shown_figure(words, figure, unit=UNITS[score.metric], bounds=bounds), change_kind=kind, change=change
-        ),
-        "chart": trend(points, bounds=bounds, mirrored=words.direction == "rtl"),
-        "rows": [
-            {
-                "start": words.day(one.start.isoformat()),
-                "text": figure_text(words, one.figure, unit=UNITS[score.metric]),
-            }
-            for one in score.bins
-        ],
-        "parts": _parts(measure.parts or {}, measure.n, choice)
-        if score.metric == "nps" and not figure.suppressed
-        else [],
+        "figure": replace(shown_figure(words, figure, unit=unit, bounds=bounds), change_kind=kind, change=change),
+        "view": replace(view, parts=charts.parts_of(words, figure, choice.url if reads_answers else None))
+        if has_parts
+        else view,
     }
 
 
-def _point(figure: Figure) -> Point:
-    if figure.suppressed or figure.measure.value is None:
-        return Point(None)
-    interval = figure.measure.interval
-    return Point(figure.measure.value, *((interval.low, interval.high) if interval else (None, None)))
-
-
-def _parts(parts: Mapping[str, int], n: int, choice: responses.Choice) -> Sequence[dict[str, Any]]:
-    """The shares of detractors, passives and promoters, with the place where each begins, in percent."""
-    found: list[dict[str, Any]] = []
-    start = 0.0
-    for name in PARTS:
-        count = parts.get(name, 0) if name != "passive" else n - parts.get("detractor", 0) - parts.get("promoter", 0)
-        share = round(100 * count / n, 2) if n else 0.0
-        url = choice.url(band=name)
-        found.append({"name": name, "text": PARTS[name], "url": url, "count": count, "start": start, "share": share})
-        start = round(start + share, 2)
-    return found
-
-
-def _funnel(words: Texts, found: Overview) -> list[dict[str, Any]]:
+def _funnel(words: Texts, found: Overview) -> charts.View:
     """Each stage with its count and its share of those that were sent."""
-    sent = _count(found.funnel[0][1])
-    return [
-        {
-            "name": words(STAGES[stage]),
-            "count": _count(figure),
-            "is_hidden": figure.suppressed,
-            "share": round(100 * _count(figure) / sent, 1) if sent else 0.0,
-        }
-        for stage, figure in found.funnel
-    ]
-
-
-def _count(figure: Figure) -> int:
-    return int(figure.measure.value or 0)
+    figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
+    return charts.funnel_view(
+        words,
+        figures,
+        finding=words("Messages that went out in this period; each share is of those that were sent."),
+    )
 
 
 def _months(words: Texts, found: Overview) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -35,6 +35,9 @@ ROWS: Final = 50
 LISTED_MAX: Final = 200
 NEWER_MAX: Final = 100
 TAG_CHARACTERS_MAX: Final = 50
+BETWEEN_CHARACTERS_MAX: Final = 80
+MOMENT: Final = timedelta(microseconds=1)
+NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
@@ -57,12 +60,16 @@ Pieces = Sequence[tuple[str, bool]]
 
 @dataclass(frozen=True)
 class Choice:
-    """The filter of the address. `after`: the key behind which the page begins; `since`: that of the first page."""
+    """The filter of the address. `after`: the key behind which the page begins; `since`: that of the first page.
+
+    `between`: two moments with a slash, the second one excluded, in place of `days`.
+    """
 
     tab: Tab = "all"
     questionnaire_id: str = ""
     application_id: str = ""
     days: int = DAYS_DEFAULT
+    between: str = ""
     tag: str = ""
     score: str = ""
     band: str = ""
@@ -88,6 +95,7 @@ class Choice:
             "score": self.score,
             "band": self.band,
             "days": str(self.days) if self.days != DAYS_DEFAULT else "",
+            "between": self.between,
             "tag": self.tag,
             "channel": self.channel,
             "search": self.search,
@@ -110,12 +118,22 @@ class Choice:
             document = self.condition
         return service.read_condition(visit.caller, document, path="/condition")
 
+    @property
+    def period(self) -> tuple[datetime, datetime] | None:
+        """The moments of `between`; None where it has none."""
+        try:
+            first, last = (datetime.fromisoformat(each) for each in self.between.split("/"))
+        except ValueError:
+            return None
+        return (first, last) if first.tzinfo and last.tzinfo else None
+
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
+        first, last = self.period or (visit.now - timedelta(days=self.days), NEVER)
         return Filter(
             tab=tab or self.tab,
             questionnaire_id=self.questionnaire_id or None,
-            from_time=visit.now - timedelta(days=self.days),
-            to_time=visit.now,
+            from_time=first,
+            to_time=min(last - MOMENT, visit.now),
             tag=self.tag or None,
             band=self.band or None,
             score_kind=self.score or None,
@@ -140,6 +158,7 @@ def choice_from(query: Mapping[str, str]) -> Choice:
         score=score if (score := query.get("score", "")) in SCORES else "",
         band=band if (band := query.get("band", "")) in BAND_CHIPS else "",
         days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
+        between=query.get("between", "")[:BETWEEN_CHARACTERS_MAX],
         tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
         channel=channel if channel in {str(LINK), "1", "2", "3"} else "",
         search=query.get("search", "")[: search_words.QUERY_CHARACTERS_MAX].strip(),
@@ -170,7 +189,7 @@ async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool
         db,
         caller=visit.caller,
         application_id=choice.application_id or None,
-        chosen=replace(chosen, to_time=min(until, visit.now)),
+        chosen=replace(chosen, to_time=min(until, chosen.to_time)),
         condition=node,
         after=key[1] if key else "",
         limit=ROWS,
@@ -249,6 +268,7 @@ def _chips(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, s
         (text, choice.url(**{name: ""}))
         for name, text in (
             ("search", words("Words: {words}", words=choice.search)),
+            ("between", _between(visit, choice)),
             ("score", words("With {score}", score=SCORES.get(choice.score, ""))),
             ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
             ("tag", words("Tag: {tag}", tag=choice.tag)),
@@ -263,6 +283,13 @@ def _chips(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, s
         )
         if getattr(choice, name)
     ]
+
+
+def _between(visit: Visit, choice: Choice) -> str:
+    if choice.period is None:
+        return choice.between
+    first, last = (visit.words.moment(each, time_zone=visit.zone) for each in choice.period)
+    return visit.words("{first} to {last}", first=first, last=last)
 
 
 def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:

@@ -50,6 +50,7 @@ SECTIONS: Final = (
     ("", "Overview", "Report.Read", "o"),
     ("responses", "Responses", "Questionnaire Instance.Read", "r"),
     ("cases", "Cases", "Alert Instance.Read", "c"),
+    ("reports", "Reports", "Report.Read", "f"),
     ("settings", "Settings", None, "s"),
 )
 

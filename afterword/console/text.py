@@ -15,6 +15,8 @@ from afterword.texts import Texts
 SLUG_CHARACTERS_MAX: Final = 40
 HOUR_SECONDS: Final = 3_600
 DAY_SECONDS: Final = 86_400
+CORRELATION_DECIMALS: Final = 2
+NOTHING: Final = "\u2013"  # in place of a figure
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 CHANGES: Final[Mapping[str, str]] = {
@@ -56,17 +58,21 @@ def shown_figure(
     """The figure for the macro `figure`; `bounds`: the ends of its axis, where it has one."""
     measure = figure.measure
     if figure.suppressed:
-        return ShownFigure("", words("Hidden: so few answers that somebody could be recognized."))
+        return ShownFigure("", suppressed_text(words))
     if measure.value is None:
         return ShownFigure("", words("No answers yet."))
-    value = f"{words.number(round(measure.value, 1))}{unit}"
+    value = value_text(words, figure, unit=unit)
     answers = words.plural("{n} answer", "{n} answers", measure.n)
     interval = measure.interval
     if interval is None:
         return ShownFigure(value, answers)
     low, high = (words.number(round(each, 1)) for each in (interval.low, interval.high))
     basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
-    place = whisker(measure.value, interval.low, interval.high, bounds=bounds) if bounds else None
+    place = (
+        whisker(measure.value, interval.low, interval.high, bounds=bounds, mirrored=words.direction == "rtl")
+        if bounds
+        else None
+    )
     return ShownFigure(value, basis, whisker=place)
 
 
@@ -76,6 +82,19 @@ def figure_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
     if not shown.value:
         return shown.basis
     return f"{shown.value} {shown.basis}" if shown.basis.startswith("(") else f"{shown.value}, {shown.basis}"
+
+
+def value_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
+    """The value alone; a dash where there is none to show."""
+    value = figure.measure.value
+    if figure.suppressed or value is None:
+        return NOTHING
+    decimals = CORRELATION_DECIMALS if figure.measure.unit == "correlation" else 1
+    return f"{words.number(round(value, decimals))}{unit}"
+
+
+def suppressed_text(words: Texts) -> str:
+    return words("Hidden: so few answers that somebody could be recognized.")
 
 
 def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
@@ -93,6 +112,22 @@ def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str,
     if days is None:
         return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
     return kind, words(CHANGES[kind], days=days, previous=previous)
+
+
+def change_text(words: Texts, figure: Figure) -> str:
+    """The difference with its sign, and whether it is more than chance; empty where nothing is compared."""
+    change = figure.change
+    if figure.suppressed or change is None:
+        return ""
+    sign = "+" if change.difference > 0 else ""
+    difference = f"{sign}{words.number(round(change.difference, 1))}"
+    if change.p is None:
+        return difference
+    return (
+        words("{difference}, clear", difference=difference)
+        if change.real
+        else words("{difference}, may be chance", difference=difference)
+    )
 
 
 def due_text(words: Texts, due: datetime | None, *, now: datetime, zone: str) -> str:

@@ -19,6 +19,8 @@ from afterword.db import Database
 from afterword.demonstration import store
 from afterword.organizations.users import service as users
 from afterword.questionnaires import store as questionnaires_store
+from afterword.reports import service as reports
+from afterword.reports.resources import ReportSpec, document_of
 from afterword.responses.rows import service as responses
 
 DAYS: Final = 90
@@ -85,6 +87,12 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     answered = [message["instance_id"] for message in shop.messages if message["submitted_time"] is not None]
     await responses.write(db, keys=[(organization_id, instance_id) for instance_id in answered])
     await store.settle_statistics(db)
+    await reports.create(
+        db,
+        caller=caller,
+        columns={"title": "NPS of our stores", "description": None, "application_id": None, "spec": _report(sent)},
+        now=now,
+    )
     return len(answered)
 
 
@@ -114,6 +122,20 @@ class _Sent:
     @property
     def score(self) -> Question:
         return next(question for question in self.questions if question.type in SCORES)
+
+
+def _report(sent: Sequence[_Sent]) -> dict[str, Any]:
+    """The spec of a saved report: the stores side by side."""
+    return document_of(
+        ReportSpec(
+            questionnaire_ids=list(dict.fromkeys(one.questionnaire_id for one in sent)),
+            template_id="by_metadata",
+            metric="nps",
+            metadata="questionnaire_metadata:store_id",
+            last_days=DAYS,
+            compare="rest",
+        )
+    )
 
 
 async def _sent(db: Database, *, organization_id: str) -> list[_Sent]:

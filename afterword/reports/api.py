@@ -1,289 +1,29 @@
-"""The HTTP routes of reports, templates and custom ones, with their requests and answers."""
+"""The HTTP routes of reports, templates and custom ones."""
 
-from collections.abc import Sequence
-from datetime import datetime, tzinfo
-from typing import Annotated, Any, Final, Literal
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET
 
 from afterword import errors
-from afterword.core.figures.metrics import Change as Difference
-from afterword.core.figures.metrics import Interval as CoreInterval
-from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.queries import ReportQuery
-from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
-from afterword.core.figures.reports import Figure as CoreFigure
 from afterword.core.figures.templates import TEMPLATES
-from afterword.core.wire import times
 from afterword.db import Database
 from afterword.reports import results, service, store
-from afterword.reports.results import Result
-from afterword.web import fields
+from afterword.reports.resources import (
+    CustomReport,
+    CustomReportRequest,
+    CustomReportUpdate,
+    ReportResult,
+    ReportRun,
+    ReportTemplate,
+    TemplateQuery,
+    document_of,
+    report_of,
+)
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Reports")
-
-FILTER_CHARACTERS_MAX = 12_000
-VALUE_DECIMALS: Final = 2
-CORRELATION_DECIMALS: Final = 3
-TEST_DECIMALS: Final = 4
-P_MIN: Final = 0.0001  # a smaller p is shown as this one: no chance is 0
-
-Level = Annotated[float, Meta(ge=0.5, le=0.999)]
-QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
-GroupBy = Annotated[str, Meta(min_length=1, max_length=300, examples=["bucket", "questionnaire_metadata:store_id"])]
-Condition = Annotated[
-    dict[str, Any],
-    Meta(examples=[{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}]),
-]
-
-
-class MetricWanted(fields.Request):
-    """A metric. Without a question, nps, csat and ces are of all questions of their type."""
-
-    metric: Metric
-    question_id: fields.Id | None = None
-
-
-class ReportSpec(fields.Request):
-    """The definition of a custom report: metrics, questionnaires, groups, period."""
-
-    questionnaire_ids: QuestionnaireIds
-    metrics: Annotated[list[MetricWanted], Meta(min_length=1, max_length=METRICS_MAX)]
-    group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
-    bucket: Bucket | None = None
-    filter: Condition | None = None
-    from_time: fields.Moment | None = None
-    to_time: fields.Moment | None = None
-    last_days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
-    date_basis: Basis | None = None
-    time_zone: fields.Zone | None = None
-    compare: Compare = "none"
-    level: Level = 0.95
-    chart: Literal["table", "bar", "line", "gauge"] = "table"
-
-
-class CustomReportRequest(fields.Request):
-    """A report to be saved."""
-
-    title: fields.Text200
-    spec: ReportSpec
-    description: fields.Text2000 | None = None
-    application_id: fields.Id | None = None
-
-
-class CustomReportUpdate(fields.Request):
-    """The members of a report that may change; the spec as a whole."""
-
-    title: fields.Text200 | UnsetType = UNSET
-    description: fields.Text2000 | UnsetType | None = UNSET
-    spec: ReportSpec | UnsetType = UNSET
-
-
-class MetricShown(fields.Answer):
-    """A metric of a spec."""
-
-    metric: str
-    question_id: fields.Id | None
-
-
-class SpecShown(fields.Answer):
-    """A spec with every member."""
-
-    questionnaire_ids: list[fields.Id]
-    metrics: list[MetricShown]
-    group_by: list[str]
-    bucket: str | None
-    filter: dict[str, Any] | None
-    from_time: fields.DateTime | None
-    to_time: fields.DateTime | None
-    last_days: int | None
-    date_basis: str | None
-    time_zone: str | None
-    compare: str
-    level: float
-    chart: str
-
-
-class CustomReport(fields.Resource):
-    """A saved report."""
-
-    report_id: fields.Id
-    organization_id: fields.Id
-    application_id: fields.Id | None
-    title: str
-    description: str | None
-    spec: SpecShown
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
-
-
-def report_of(report: store.CustomReport, zone: tzinfo) -> CustomReport:
-    """The report as the API shows it; the times of its spec in the organization's zone, as all others."""
-    spec = dict(report.spec)
-    for name in ("from_time", "to_time"):
-        spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
-    return CustomReport.of(report, zone, spec=msgspec.convert(spec, SpecShown))
-
-
-class TemplateParameter(fields.Answer):
-    """A query parameter of a template."""
-
-    name: str
-    type: str
-    required: bool
-    default: Any
-
-
-class ReportTemplate(fields.Answer):
-    """A ready report and its parameters."""
-
-    template_id: str
-    title: str
-    description: str
-    parameters: list[TemplateParameter]
-
-
-class Interval(fields.Answer):
-    """The range that holds the value of all customers, with the confidence `level`."""
-
-    low: float
-    high: float
-    level: float
-
-
-class Change(fields.Answer):
-    """The difference from the period before; `real` where p is below 0.05."""
-
-    previous: float
-    difference: float
-    z: float | None
-    p: float | None
-    method: str
-    real: bool
-
-
-class Figure(fields.Answer):
-    """One number with its unit, base, interval and method."""
-
-    metric: str
-    value: float | None
-    unit: str
-    n: int | None
-    base: str
-    population: int | None
-    interval: Interval | None
-    method: str
-    scale: str | None
-    parts: dict[str, int] | None
-    suppressed: bool
-    change: Change | None
-
-    @classmethod
-    def of(cls, figure: CoreFigure) -> "Figure":
-        """As the API shows it; of a hidden one nothing but that it is."""
-        measure, hidden = figure.measure, figure.suppressed
-        decimals = CORRELATION_DECIMALS if measure.unit == "correlation" else VALUE_DECIMALS
-        return cls(
-            metric=measure.metric,
-            value=None if hidden or measure.value is None else _rounded(measure.value, decimals),
-            unit=measure.unit,
-            n=None if hidden else measure.n,
-            base=measure.base,
-            population=None,
-            interval=None if hidden or measure.interval is None else _interval(measure.interval, decimals),
-            method="none" if hidden else measure.method,
-            scale=f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
-            parts=None if hidden or measure.parts is None else dict(measure.parts),
-            suppressed=hidden,
-            change=None if hidden or figure.change is None else _change(figure.change, decimals),
-        )
-
-
-class PeriodShown(fields.Answer):
-    """The time that a report covers."""
-
-    from_time: fields.DateTime
-    to_time: fields.DateTime
-    time_zone: str
-    date_basis: str
-
-
-class ResultRow(fields.Answer):
-    """One row: the values of its groups, and its figures."""
-
-    key: dict[str, str | int | None]
-    figures: list[Figure]
-
-
-class ReportResult(fields.Answer):
-    """The result of a report."""
-
-    template_id: str | None
-    report_id: fields.Id | None
-    title: str
-    generated_time: fields.DateTime
-    period: PeriodShown
-    parameters: dict[str, Any]
-    rows: list[ResultRow]
-    total: list[Figure]
-    suppressed_rows: int
-    truncated: bool
-
-    @classmethod
-    def of(
-        cls,
-        result: Result,
-        *,
-        title: str,
-        now: datetime,
-        zone: tzinfo,
-        template_id: str | None = None,
-        report_id: str | None = None,
-    ) -> "ReportResult":
-        """As the API shows it; the period in its own zone."""
-        period = result.period
-        return cls(
-            template_id=template_id,
-            report_id=report_id,
-            title=title,
-            generated_time=times.format_time(now, zone=zone),
-            period=PeriodShown(
-                from_time=times.format_time(period.from_time, zone=period.zone),
-                to_time=times.format_time(period.to_time, zone=period.zone),
-                time_zone=period.time_zone,
-                date_basis=result.date_basis,
-            ),
-            parameters=dict(result.parameters),
-            rows=[ResultRow(key=dict(row.key), figures=_figures(row.figures)) for row in result.rows],
-            total=_figures(result.total),
-            suppressed_rows=result.suppressed_rows,
-            truncated=result.truncated,
-        )
-
-
-class TemplateQuery(fields.Request):
-    """The parameters of all templates; GET /report/template lists those of each."""
-
-    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
-    from_time: fields.Moment | None = None
-    to_time: fields.Moment | None = None
-    time_zone: fields.Zone | None = None
-    date_basis: Basis | None = None
-    filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None
-    level: Level = 0.95
-    compare: Compare = "none"
-    question_id: fields.Id | None = None
-    metric: Metric | None = None
-    bucket: Bucket | None = None
-    metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
-    channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
-    pipeline_id: fields.Id | None = None
-    outcome_question_id: fields.Id | None = None
-    question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
 
 
 @routes.get(
@@ -389,8 +129,22 @@ async def delete_custom_report(call: Call[None], db: Database) -> None:
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"])
-    result = await results.run(db, caller=call.caller, report=report, now=call.now)
+    result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
     return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
+
+
+@routes.post(
+    "/report/run",
+    scope="Report.Read",
+    body=ReportRun,
+    answer=ReportResult,
+    status=200,
+    summary="Run a report that is not saved",
+    description="Its spec is that of a custom report. Nothing is stored.",
+)
+async def run_report(call: Call[ReportRun], db: Database) -> Answer:
+    result = await results.run(db, caller=call.caller, spec=document_of(call.body.spec), now=call.now)
+    return Answer(ReportResult.of(result, title="", now=call.now, zone=call.zone))
 
 
 def _query(query: TemplateQuery) -> ReportQuery:
@@ -419,35 +173,3 @@ def _condition(text: str | None) -> object:
 
 def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:
     return Answer(report_of(report, call.zone), version=report.version, location=location)
-
-
-def document_of(spec: ReportSpec) -> dict[str, Any]:
-    """A spec as it is stored: every member, times in UTC."""
-    document: dict[str, Any] = {"group_by": [], **spec.named()}
-    document["metrics"] = [each.named() for each in spec.metrics]
-    for name in ("from_time", "to_time"):
-        document[name] = document[name] and document[name].instant.isoformat()
-    return document
-
-
-def _figures(figures: Sequence[CoreFigure]) -> list[Figure]:
-    return [Figure.of(figure) for figure in figures]
-
-
-def _interval(interval: CoreInterval, decimals: int) -> Interval:
-    return Interval(low=_rounded(interval.low, decimals), high=_rounded(interval.high, decimals), level=interval.level)
-
-
-def _change(change: Difference, decimals: int) -> Change:
-    return Change(
-        previous=_rounded(change.previous, decimals),
-        difference=_rounded(change.difference, decimals),
-        z=None if change.z is None else _rounded(change.z, TEST_DECIMALS),
-        p=None if change.p is None else max(P_MIN, _rounded(change.p, TEST_DECIMALS)),
-        method=change.method,
-        real=change.real,
-    )
-
-
-def _rounded(value: float, decimals: int) -> float:
-    return round(value, decimals) + 0.0  # no -0.0

@@ -14,7 +14,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
 from afterword.organizations import checks
-from afterword.reports import results, store
+from afterword.reports import plans, results, store
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
@@ -105,8 +105,6 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
 
 
 async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
-    query, findings = queries.query_of(spec), Findings(place=results.in_spec)
-    if query.last_days is not None and (query.from_time or query.to_time):
-        findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
-    context = await results.load_context(db, caller=caller, query=query, findings=findings)
-    results.plan(query, context, now=now, findings=findings)
+    query = queries.query_of(spec)
+    context = await plans.load_context(db, caller=caller, query=query, findings=Findings(place=plans.in_spec))
+    plans.plan_spec(spec, context, now=now)

@@ -8,14 +8,28 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import case_settings, cases, entry, overview, response_list, screens, settings, story, text
+from afterword.console import (
+    case_settings,
+    cases,
+    charts,
+    entry,
+    overview,
+    report_views,
+    reports,
+    response_list,
+    screens,
+    settings,
+    story,
+    text,
+)
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
-    screens.DONE, overview.PARTS, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, reports.METRICS, reports.BUCKETS,
+    reports.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     case_settings.WEEKDAYS, story.SEVERITIES,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
@@ -39,6 +53,7 @@ def shown() -> set[str]:
                 }
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
+    found |= {text for pair in reports.READY_TEXTS.values() for text in pair}
     return (found | {entry.WRONG}) - {""}
 
 

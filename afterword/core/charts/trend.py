@@ -88,11 +88,20 @@ def trend(points: Sequence[Point], *, bounds: tuple[float, float], mirrored: boo
     )
 
 
-def whisker(value: float, low: float, high: float, *, bounds: tuple[float, float]) -> tuple[float, float, float]:
-    """The places of a value and of its interval on a scale, in percent from its lower end."""
+def whisker(
+    value: float, low: float, high: float, *, bounds: tuple[float, float], mirrored: bool = False
+) -> tuple[float, float, float]:
+    """The places of a value and of its interval on a scale, in percent from the left."""
     first, last = bounds
     places = [round((min(max(each, first), last) - first) / (last - first) * 100, 2) for each in (value, low, high)]
+    if mirrored:
+        places = [round(100 - each, 2) for each in places]
     return places[0], places[1], places[2]
+
+
+def scale(points: Sequence[Point], bounds: tuple[float, float]) -> tuple[float, float]:
+    """The ends of a round scale that holds these values; nothing beyond `bounds`."""
+    return _axis(points, bounds)
 
 
 def _axis(points: Sequence[Point], bounds: tuple[float, float]) -> tuple[float, float]:

@@ -5,7 +5,7 @@ coverage` measures how often each interval holds the true value.
 
 Sources: Brown, Cai and DasGupta 2001 (modified Wilson); Tango 1998 (score interval of a difference of paired shares);
 Agresti and Caffo 2000 (an answer added at each end); Fisher 1921 and 1935; Tukey 1958 (jackknife); Kish 1965 (design
-effect); Rocks 2016 (adjusted values of two NPS).
+effect); Rocks 2016 (adjusted values of two NPS); Holm 1979 (many comparisons).
 """
 
 import math
@@ -235,6 +235,20 @@ def change(now: Measure, before: Measure) -> Change | None:
     real = p is not None and p < REAL_P
     difference = now.value - before.value
     return Change(previous=before.value, difference=difference, z=z, p=p, method=method, real=real)
+
+
+def corrected(changes: Sequence[Change | None]) -> list[Change | None]:
+    """The same changes, of which so many are real that chance makes a single one of them in one of twenty tables.
+
+    Holm 1979. Each p stays as it is.
+    """
+    tested = sorted((each.p, index) for index, each in enumerate(changes) if each is not None and each.p is not None)
+    real: set[int] = set()
+    for rank, (p, index) in enumerate(tested):
+        if p * (len(tested) - rank) >= REAL_P:
+            break
+        real.add(index)
+    return [each and replace(each, real=index in real) for index, each in enumerate(changes)]
 
 
 def nps_z(now: tuple[float, float, float], before: tuple[float, float, float]) -> tuple[float, float]:

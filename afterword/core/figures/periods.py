@@ -15,7 +15,7 @@ from afterword.core.wire import times
 DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30
 Bucket = Literal["day", "week", "month", "quarter"]
-Compare = Literal["none", "previous_period", "previous_year"]
+Compare = Literal["none", "previous_period", "previous_year", "rest"]
 _DAY: Final = timedelta(days=1)
 
 
@@ -128,9 +128,9 @@ def bucket_of(day: date, starts: Sequence[date]) -> int:
 
 
 def previous(period: Period, compare: Compare) -> Period | None:
-    """The period to compare with: as long and directly before, or the same a year earlier; None for `none`."""
+    """The period to compare with: as long and directly before, or the same a year earlier; else None."""
     match compare:
-        case "none":
+        case "none" | "rest":
             return None
         case "previous_year":
             zone = period.zone

@@ -111,6 +111,10 @@ def check_groups(query: ReportQuery, context: ReportContext, findings: Findings)
             findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
         elif group[0] == "question" and context.questions[group[1]].type not in core_reports.GROUPING:
             findings.error(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
+    if query.compare == "rest" and (not query.group_by or {"bucket", core_reports.EACH_QUESTION} & {*query.group_by}):
+        findings.error(
+            "compare", "exclusive", "Groups of responses are compared with the rest: no buckets or questions."
+        )
     if query.bucket is None and "bucket" in query.group_by:
         findings.error("bucket", "required", "Say by day, week, month or quarter.")
 

@@ -7,8 +7,7 @@ with a stage as the value. `reports/counts` makes them.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
@@ -272,13 +271,27 @@ def _stage_of(request: RequestedMetric) -> str:
 
 
 def tabulate(
-    requested: Sequence[RequestedMetric], now: Counted, before: Counted | None, *, level: float, minimum_base: int
+    requested: Sequence[RequestedMetric],
+    now: Counted,
+    before: Counted | None,
+    *,
+    level: float,
+    minimum_base: int,
+    against_rest: bool = False,
 ) -> Table:
-    """The figures of every row and of all together, small groups hidden, with changes against `before`."""
+    """The figures of every row and of all together, small groups hidden, with changes against `before`.
+
+    `against_rest`: each row's change is its difference from all other rows together.
+    """
     columns = [
         _column(request, index, now, before, level=level, minimum_base=minimum_base)
         for index, request in enumerate(requested)
     ]
+    if against_rest:
+        columns = [
+            (_against_rest(request, index, now, figures, level=level, minimum_base=minimum_base), total)
+            for index, (request, (figures, total)) in enumerate(zip(requested, columns, strict=True))
+        ]
     lines = tuple(Line(key, tuple(figures[key] for figures, _ in columns)) for key in now.rows)
     return Table(lines, tuple(total for _, total in columns))
 
@@ -299,6 +312,33 @@ def _column(
     if before and previous and is_small(previous, before.total[index], minimum_base):
         previous = None
     return figures, _figure(total, is_hidden, previous)
+
+
+def _against_rest(
+    request: RequestedMetric,
+    index: int,
+    now: Counted,
+    figures: Mapping[Key, Figure],
+    *,
+    level: float,
+    minimum_base: int,
+) -> dict[Key, Figure]:
+    """The figures with their difference from the others together, where both are shown.
+
+    A shown row and a shown total give the others away, so nothing more is told.
+    """
+    changes: list[Change | None] = []
+    for key, figure in figures.items():
+        rest = Tally()
+        rest.update({value: count - now.rows[key][index].get(value, 0) for value, count in now.total[index].items()})
+        rest.effect = now.total[index].effect
+        measure = measure_of(request, rest, level=level)
+        is_shown = not figure.suppressed and measure.n >= max(1, minimum_base)
+        changes.append(metrics.change(figure.measure, measure) if is_shown else None)
+    return {
+        key: replace(figure, change=change)
+        for (key, figure), change in zip(figures.items(), metrics.corrected(changes), strict=True)
+    }
 
 
 def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Measure:
@@ -406,50 +446,11 @@ def _number(text: str) -> float | None:
         return None
 
 
-RowKey = Mapping[str, str | int | None]  # of a row as it is shown, by the names of its groups
-NUMBERED: Final = frozenset({"channel", "question"})
-
-
-def ordered(group_by: Sequence[str], lines: Sequence[Line]) -> list[Line]:
-    """By bucket where there is one, then the largest groups first; a table of buckets or questions as it stands."""
-    if group_by in {("bucket",), ("questionnaire",), (EACH_QUESTION,)}:
-        return list(lines)
-    bucket_at = group_by.index("bucket") if "bucket" in group_by else None
-
-    def order(line: Line) -> tuple[object, ...]:
-        bucket = 0 if bucket_at is None else line.key[bucket_at]
-        # A hidden size must not show in the order.
-        size = max((figure.measure.n for figure in line.figures if not figure.suppressed), default=0)
-        return bucket, -size, repr(line.key)
-
-    return sorted(lines, key=order)
-
-
-def named_key(group_by: Sequence[str], key: Key, starts: Sequence[date]) -> RowKey:
-    """The key of a row by the names of its groups; a bucket is named by its first day."""
-    found: dict[str, str | int | None] = {}
-    for group, value in zip(group_by, key, strict=True):
-        if group == "bucket" and isinstance(value, int):
-            found[group] = starts[value].isoformat()
-        elif value is None:
-            found[group] = None
-        else:
-            found[group] = number_of(str(value)) if group.partition(":")[0] in NUMBERED else str(value)
-    return found
-
-
 def parts_of(question: Question) -> list[str]:
     """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
     if question.type == "ranking":
         return [str(rank) for rank in range(1, len(question.choices) + 1)]
     return [row.row_id for row in question.rows] or [""]
-
-
-def part_key(question: Question, part: str) -> RowKey:
-    if question.type == "ranking":
-        return {"rank": int(part)}
-    row = question.row(part) if part else None
-    return {"row_id": part, "row": row.label if row else None} if part else {}
 
 
 def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
@@ -468,7 +469,3 @@ def values_of(question: Question) -> list[str]:
     if question.shape == "consent":
         return ["true", "false"]
     return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]
-
-
-def number_of(text: str) -> str | int:
-    return int(text) if text.isdecimal() else text

@@ -41,7 +41,7 @@ def _common(basis: str) -> tuple[Parameter, ...]:
         Parameter("date_basis", "submitted, completed or sent", default=basis),
         Parameter("filter", "Condition as JSON"),
         Parameter("level", "number 0.5-0.999", default=metrics.LEVEL_DEFAULT),
-        Parameter("compare", "none, previous_period or previous_year", default="none"),
+        Parameter("compare", "none, previous_period, previous_year or rest", default="none"),
     )
 
 

@@ -12,12 +12,13 @@ from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import results
+from afterword.reports import plans, results
 
 SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
 BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
 BINS_MIN: Final = 3  # fewer points are no trend
+DAYS_MAX: Final = 366
 FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
 
 
@@ -68,7 +69,7 @@ async def overview(
     )
     if not owners:
         return None
-    found = await results.context_of(db, organization_id=caller.organization_id, owners=owners)
+    found = await plans.context_of(db, organization_id=caller.organization_id, owners=owners)
     context = replace(found, test=caller.test, protected=not caller.reads_answers)
     metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
     query = ReportQuery(

@@ -69,3 +69,4 @@ def test_nothing() -> None:
 )
 def test_whisker(value: float, low: float, high: float, places: tuple[float, float, float]) -> None:
     assert places == whisker(value, low, high, bounds=NPS)
+    assert places == tuple(100 - each for each in whisker(value, low, high, bounds=NPS, mirrored=True))

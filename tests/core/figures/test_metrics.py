@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from afterword.core.figures import metrics
-from afterword.core.figures.metrics import Interval, Measure
+from afterword.core.figures.metrics import Change, Interval, Measure
 
 
 def rounded(interval: Interval | None) -> list[float]:
@@ -257,6 +257,21 @@ class TestChangeOfShares:
         assert 0 <= p <= 1
         if z is not None and turned_z is not None:
             assert z == pytest.approx(-turned_z)
+
+
+class TestManyComparisons:
+    def changes(self, *ps: float | None) -> list[Change | None]:
+        return [
+            None if p is None else Change(previous=0, difference=1, z=None, p=p, method="nps_z", real=p < 0.05)
+            for p in ps
+        ]
+
+    def test_holm(self) -> None:
+        """Each p is multiplied by the number of those that are not smaller, up to the first that is not real."""
+        found = metrics.corrected(self.changes(0.03, 0.001, None, 0.02, 0.9))
+        assert [False, True, None, False, False] == [each and each.real for each in found]
+        assert [True, True] == [each and each.real for each in metrics.corrected(self.changes(0.02, 0.03))]
+        assert [] == metrics.corrected([])
 
 
 class TestPeople:

@@ -1150,11 +1150,32 @@ class Reminder(Struct, kw_only=True):
 
 class ReportSpec(Struct, kw_only=True):
     """
-    The definition of a custom report: metrics, questionnaires, groups, period.
+    The definition of a custom report: metrics or a template, questionnaires, groups, period.
     """
 
     questionnaire_ids: list[str]
-    metrics: list[MetricWanted]
+    metrics: list[MetricWanted] | UnsetType = UNSET
+    template_id: (
+        Literal[
+            "by_metadata",
+            "ces",
+            "csat",
+            "distribution",
+            "drivers",
+            "funnel",
+            "nps",
+            "trend",
+        ]
+        | None
+        | UnsetType
+    ) = UNSET
+    question_id: str | None | UnsetType = UNSET
+    metric: Literal["ces", "completion", "csat", "mean", "nps", "response"] | None | UnsetType = UNSET
+    metadata: str | None | UnsetType = UNSET
+    channel_id: int | None | UnsetType = UNSET
+    pipeline_id: str | None | UnsetType = UNSET
+    outcome_question_id: str | None | UnsetType = UNSET
+    question_ids: list[str] | None | UnsetType = UNSET
     group_by: list[str] | UnsetType = UNSET
     bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
     filter: dict[str, Any] | None | UnsetType = UNSET
@@ -1163,7 +1184,7 @@ class ReportSpec(Struct, kw_only=True):
     last_days: int | None | UnsetType = UNSET
     date_basis: Literal["completed", "sent", "submitted"] | None | UnsetType = UNSET
     time_zone: str | None | UnsetType = UNSET
-    compare: Literal["none", "previous_period", "previous_year"] | UnsetType = "none"
+    compare: Literal["none", "previous_period", "previous_year", "rest"] | UnsetType = "none"
     level: float | UnsetType = 0.95
     chart: Literal["bar", "gauge", "line", "table"] | UnsetType = "table"
 
@@ -1324,6 +1345,21 @@ class SavedText(Struct, kw_only=True):
     body: str
 
 
+class SelectionShown(Struct, kw_only=True):
+    """
+    The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
+    """
+
+    questionnaire_ids: list[str]
+    from_time: datetime
+    to_time: datetime
+    date_basis: str
+    condition: dict[str, Any] | None
+    version_id: str | None
+    channel_id: int | None
+    locale: str | None
+
+
 class Sequence(Struct, kw_only=True):
     """
     A rule by which a response to one questionnaire puts an item into the queue of another.
@@ -1388,6 +1424,14 @@ class SpecShown(Struct, kw_only=True):
     compare: str
     level: float
     chart: str
+    template_id: str | None | UnsetType = UNSET
+    question_id: str | None | UnsetType = UNSET
+    metric: str | None | UnsetType = UNSET
+    metadata: str | None | UnsetType = UNSET
+    channel_id: int | None | UnsetType = UNSET
+    pipeline_id: str | None | UnsetType = UNSET
+    outcome_question_id: str | None | UnsetType = UNSET
+    question_ids: list[str] | None | UnsetType = UNSET
 
 
 class Suppression(Struct, kw_only=True):
@@ -1983,6 +2027,24 @@ class NotificationSubscriptionRequest(Struct, kw_only=True):
     digest: Literal["daily", "none", "weekly"] | UnsetType = "none"
 
 
+class OverviewBin(Struct, kw_only=True):
+    """
+    A step of a trend, from its first day on.
+    """
+
+    bucket: str
+    figure: Figure
+
+
+class OverviewScore(Struct, kw_only=True):
+    """
+    A score of all questionnaires together; its `change` is against as many days before.
+    """
+
+    figure: Figure
+    bins: list[OverviewBin]
+
+
 class PipelineRequest(Struct, kw_only=True):
     """
     A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default.
@@ -2136,6 +2198,26 @@ class QueueItem(Struct, kw_only=True):
     metadata: ResponseMetadata
 
 
+class ReportOverview(Struct, kw_only=True):
+    """
+    The scores of the period with their trends, and the funnel. Without a questionnaire all of it is empty.
+    """
+
+    period: PeriodShown | None
+    bucket: str
+    questionnaires: int
+    scores: list[OverviewScore]
+    funnel: list[Figure]
+
+
+class ReportRun(Struct, kw_only=True):
+    """
+    A report that is run without being saved.
+    """
+
+    spec: ReportSpec
+
+
 class ReportTemplate(Struct, kw_only=True):
     """
     A ready report and its parameters.
@@ -2188,11 +2270,12 @@ class ResponseContent(Struct, kw_only=True):
 
 class ResultRow(Struct, kw_only=True):
     """
-    One row: the values of its groups, and its figures.
+    One row: the values of its groups, its figures, and the responses behind them.
     """
 
     key: dict[str, str | int | None]
     figures: list[Figure]
+    selection: SelectionShown
 
 
 class SimulationRow(Struct, kw_only=True):

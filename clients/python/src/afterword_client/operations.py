@@ -2182,7 +2182,7 @@ class Reports(Family):
         date_basis: Literal["completed", "sent", "submitted"] | None = None,
         filter: str | None = None,
         level: float | None = None,
-        compare: Literal["none", "previous_period", "previous_year"] | None = None,
+        compare: Literal["none", "previous_period", "previous_year", "rest"] | None = None,
         question_id: str | None = None,
         metric: Literal["ces", "completion", "csat", "mean", "nps", "response"] | None = None,
         bucket: Literal["day", "month", "quarter", "week"] | None = None,
@@ -2274,6 +2274,25 @@ class Reports(Family):
         Needs `Report.Read`.
         """
         return self._transport.request("GET", f"/report/custom/{_segment(report_id)}/run").read(models.ReportResult)
+
+    def run_report(self, body: models.ReportRun, *, idempotency_key: str | None = None) -> models.ReportResult:
+        """Run a report that is not saved.
+
+        Its spec is that of a custom report. Nothing is stored. Needs `Report.Read`.
+        """
+        return self._transport.request("POST", "/report/run", body=body, idempotency_key=idempotency_key).read(
+            models.ReportResult
+        )
+
+    def get_overview(self, *, days: int | None = None, application_id: str | None = None) -> models.ReportOverview:
+        """Get the overview.
+
+        The scores of the last days with their trend and change, and the funnel of the invitations. Needs
+        `Report.Read`.
+        """
+        return self._transport.request(
+            "GET", "/report/overview", query={"days": days, "application_id": application_id}
+        ).read(models.ReportOverview)
 
 
 class QuestionnaireExports(Family):

@@ -1,0 +1,51 @@
+"""The table of a report as CSV: a line for each row and figure, and for all together."""
+
+import csv
+import io
+from collections.abc import Sequence
+from datetime import datetime
+
+from starlette.responses import Response
+
+from afterword.core.figures.reports import Figure
+from afterword.core.wire.exports import guarded
+from afterword.reports.resources import Figure as FigureShown
+from afterword.reports.results import Result
+
+HEAD = ("metric", "value", "low", "high", "n", "previous", "difference", "p", "suppressed")
+
+
+def file_of(result: Result, *, now: datetime) -> Response:
+    """The figures as the API gives them, empty where one is hidden."""
+    groups = list(result.rows[0].key) if result.rows else []
+    lines: list[Sequence[object]] = [[*map(guarded, groups), *HEAD]]
+    for row in result.rows:
+        key = ["" if row.key[each] is None else guarded(str(row.key[each])) for each in groups]
+        lines += [[*key, *_cells(figure)] for figure in row.figures]
+    lines += [[*([""] * len(groups)), *_cells(figure)] for figure in result.total]
+    text = io.StringIO()
+    csv.writer(text).writerows(lines)
+    return Response(
+        text.getvalue().encode("utf-8-sig"),  # without the mark spreadsheets guess another encoding
+        media_type="text/csv",
+        headers={
+            "Content-Disposition": f'attachment; filename="report-{now.date().isoformat()}.csv"',
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+def _cells(figure: Figure) -> list[object]:
+    shown = FigureShown.of(figure)
+    interval, change = shown.interval, shown.change
+    return [
+        shown.metric,
+        shown.value,
+        interval and interval.low,
+        interval and interval.high,
+        shown.n,
+        change and change.previous,
+        change and change.difference,
+        change and change.p,
+        str(shown.suppressed).lower(),
+    ]

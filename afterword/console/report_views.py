@@ -1,0 +1,327 @@
+"""Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from afterword.console import charts
+from afterword.console.charts import Entry, Text, View
+from afterword.console.text import change_text, figure_text, value_text
+from afterword.core.charts import bars
+from afterword.core.figures.reports import RATES, STAGES, Figure
+from afterword.core.figures.rows import RowKey, Selection
+from afterword.core.questionnaires.question_types import TYPES, Question
+from afterword.reports.results import Result, Row
+from afterword.texts import Texts
+
+METRICS: Final[Mapping[str, str]] = {
+    "nps": "NPS",
+    "csat": "CSAT",
+    "ces": "CES",
+    "csat_mean": "CSAT, mean",
+    "ces_mean": "CES, mean",
+    "mean": "Mean",
+    "share": "Share",
+    "correlation": "Correlation",
+    "created": "Made",
+    "sent": "Sent",
+    "delivered": "Delivered",
+    "viewed": "Opened",
+    "started": "Answered",
+    "submitted": "With an answer",
+    "completed": "Completed",
+    "delivery": "Delivered of sent",
+    "view": "Opened of delivered",
+    "response": "Answered of sent",
+    "response_of_delivered": "Answered of delivered",
+    "completion": "Completed of started",
+    "rr1": "Response rate RR1",
+    "rr2": "Response rate RR2",
+}
+COLUMNS_MAX: Final = 11  # more values are rows
+Urls = Callable[[Selection], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The words for the values of groups; `url`: of the responses of a row, empty where they may not be read."""
+
+    words: Texts
+    questions: Mapping[str, Question]
+    questionnaires: Mapping[str, str]
+    channels: Mapping[int | None, str]
+    metadata: Mapping[str, str]
+    url: Urls
+
+    def of(self, key: RowKey) -> str:
+        """The name of a row."""
+        return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
+
+    def group(self, group: str) -> str:
+        """The head of a column of groups."""
+        kind, _, name = group.partition(":")
+        if kind == "question":
+            return self.questions[name].title if name in self.questions else name
+        if name:
+            return self.metadata.get(group, name)
+        return self.words(GROUPS.get(kind, kind))
+
+    def _value(self, group: str, value: str | int | None) -> str:
+        kind, _, name = group.partition(":")
+        text = "" if value is None else str(value)
+        found = self.words("Not given") if value is None else text
+        match kind:
+            case "bucket":
+                found = self.words.day(text)
+            case "questionnaire":
+                found = self.questionnaires.get(text, self.words("A removed questionnaire"))
+            case "question_id" if text in self.questions:
+                found = self.questions[text].title
+            case "channel":
+                found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
+            case "question" if name in self.questions:
+                found = next((one.label for one in self.questions[name].choices if str(one.value) == text), found)
+            case _:
+                pass
+        return found
+
+
+GROUPS: Final[Mapping[str, str]] = {
+    "bucket": "From",
+    "questionnaire": "Questionnaire",
+    "question_id": "Question",
+    "version": "Version",
+    "channel": "Channel",
+    "locale": "Language",
+}
+
+
+def unit_of(figure: Figure) -> str:
+    return " %" if figure.measure.unit == "percent" else ""
+
+
+def bounds_of(figure: Figure) -> tuple[float, float]:
+    match figure.measure.unit:
+        case "points":
+            return -100, 100
+        case "percent":
+            return 0, 100
+        case "correlation":
+            return -1, 1
+        case _:
+            return figure.measure.scale or (0, max(1, figure.measure.value or 1))
+
+
+def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[View]:
+    match template_id:
+        case "distribution":
+            return _distributions(result, names)
+        case "funnel":
+            return [_funnel(result, names)]
+        case "drivers":
+            return [_drivers(result, names)]
+        case _:
+            return [_of_metric(result, index, names) for index in range(len(result.total))]
+
+
+def metric_name(words: Texts, figure: Figure) -> str:
+    return words(METRICS.get(figure.measure.metric, figure.measure.metric))
+
+
+def figure_cells(words: Texts, figure: Figure) -> list[Text]:
+    """Value, interval, number of answers and change."""
+    measure = figure.measure
+    unit = unit_of(figure)
+    if figure.suppressed:
+        return [Text(figure_text(words, figure)), Text(""), Text(""), Text("")]
+    interval = measure.interval
+    between = ""
+    if interval is not None:
+        decimals = 2 if measure.unit == "correlation" else 1
+        low, high = (words.number(round(each, decimals)) for each in (interval.low, interval.high))
+        between = words("{low} to {high}", low=low, high=high)
+    return [
+        Text(value_text(words, figure, unit=unit)),
+        Text(between),
+        Text(words.number(measure.n)),
+        Text(change_text(words, figure), kind=charts.figure_band(figure)),
+    ]
+
+
+def _head(names: Names, group: str, figure: Figure) -> list[str]:
+    words = names.words
+    return [
+        group,
+        metric_name(words, figure),
+        words("95 % interval"),
+        words("Answers"),
+        words("Change"),
+    ]
+
+
+def _of_metric(result: Result, index: int, names: Names) -> View:
+    """Rows of a metric: a trend by time, else groups beside each other; of several groups the table alone."""
+    words, total = names.words, result.total[index]
+    figures = [row.figures[index] for row in result.rows]
+    labels = [names.of(row.key) for row in result.rows]
+    urls = [names.url(row.selection) for row in result.rows]
+    groups = list(result.rows[0].key) if result.rows else []
+    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total)
+    rows = [
+        [Text(label, url), *figure_cells(words, figure)]
+        for label, url, figure in zip(labels, urls, figures, strict=True)
+    ]
+    rows.append([Text(words("All together"), names.url(result.selection)), *figure_cells(words, total)])
+    unit = unit_of(total)
+    if groups == ["bucket"]:
+        view = charts.trend_view(
+            words,
+            figures,
+            labels,
+            bounds=bounds_of(total),
+            unit=unit,
+            head=head,
+            title=metric_name(words, total),
+            finding=words("The band is the 95 % interval."),
+            urls=urls,
+            rows=rows,
+        )
+    elif len(groups) == 1:
+        shown = list(zip(labels, figures, urls, strict=True))
+        view = charts.groups_view(
+            words,
+            shown,
+            total=total,
+            bounds=bounds_of(total),
+            unit=unit,
+            title=metric_name(words, total),
+            finding=_groups_finding(words, shown),
+            head=head,
+            rows=rows,
+        )
+    else:
+        view = View(kind="table", title=metric_name(words, total), finding="", head=head, rows=rows)
+    return view
+
+
+def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
+    real = [name for name, figure, _ in rows if charts.figure_band(figure)]
+    shown = [(figure.measure.value, name) for name, figure, _ in rows if not figure.suppressed and figure.measure.value]
+    if real:
+        return words("Clearly different: {names}.", names=", ".join(real[:5]))
+    if any(figure.change is not None for _, figure, _ in rows):
+        return words("No clear difference.")
+    if len(shown) < 2:  # noqa: PLR2004  two ends
+        return words("Too few groups to compare.")
+    return words("From {low} to {high}.", low=min(shown)[1], high=max(shown)[1])
+
+
+def _distributions(result: Result, names: Names) -> Sequence[View]:
+    """The share of each value; the rows of a matrix and the ranks of a ranking each by themselves."""
+    parts: dict[str, list[Row]] = {}
+    for row in result.rows:
+        parts.setdefault(str(row.key.get("row") or row.key.get("rank") or ""), []).append(row)
+    question = names.questions.get(str(result.parameters.get("question_id")))
+    return [_distribution(part, rows, question, names) for part, rows in parts.items()]
+
+
+def _distribution(part: str, rows: Sequence[Row], question: Question | None, names: Names) -> View:
+    words = names.words
+    segments = TYPES[question.type].segments if question else ()
+    entries: list[Entry] = []
+    cells: list[list[Text]] = []
+    for row in rows:
+        figure, value = row.figures[0], row.key["value"]
+        name = str(row.key["label"] or value)
+        url = names.url(row.selection)
+        band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")
+        text = figure_text(words, figure, unit=" %")
+        entries.append(
+            Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
+        )
+        cells.append([Text(name, url), *figure_cells(words, figure)[:2], Text(_count_text(words, figure))])
+    shares = [0.0 if row.figures[0].suppressed else row.figures[0].measure.value or 0.0 for row in rows]
+    most = max(range(len(rows)), key=lambda index: shares[index])
+    finding = words(
+        "Most often {name}: {text}.", name=entries[most].name, text=figure_text(words, rows[most].figures[0], unit=" %")
+    )
+    if not shares[most]:
+        finding = figure_text(words, rows[most].figures[0])
+    table: dict[str, Any] = {
+        "head": [words("Answer"), words("Share"), words("95 % interval"), words("Answers")],
+        "rows": cells,
+        "title": part or (question.title if question else ""),
+    }
+    if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
+        return charts.columns_view(words, entries, shares, finding=finding, **table)
+    places = bars.bars(shares, mirrored=words.direction == "rtl")
+    marked = [charts.with_bar(entry, bar) for entry, bar in zip(entries, places, strict=True)]
+    return View(kind="rows", finding=finding, points=marked, **table)
+
+
+def _count_text(words: Texts, figure: Figure) -> str:
+    return "" if figure.suppressed or figure.measure.hits is None else words.number(figure.measure.hits)
+
+
+def _funnel(result: Result, names: Names) -> View:
+    """The stages of all together; the table has the rates too, and each questionnaire."""
+    words = names.words
+    stages = [(metric_name(words, one), one) for one in result.total if one.measure.metric in STAGES]
+    rates = [one for one in result.total if one.measure.metric in RATES]
+    response = next(one for one in rates if one.measure.metric == "response")
+    view = charts.funnel_view(
+        words, stages, finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %"))
+    )
+    head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
+    rows = [
+        [Text(names.of(row.key)), *(Text(value_text(words, one, unit=unit_of(one))) for one in row.figures)]
+        for row in result.rows
+    ]
+    rows.append(
+        [Text(words("All together")), *(Text(value_text(words, one, unit=unit_of(one))) for one in result.total)]
+    )
+    return charts.with_table(view, head, rows)
+
+
+def _drivers(result: Result, names: Names) -> View:
+    words = names.words
+    asked = [row for row in result.rows if row.figures[0].measure.n]  # together with the outcome
+    shown = [(names.of(row.key), row.figures[0], names.url(row.selection)) for row in asked]
+    outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
+    best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
+    finding = words("None has 30 pairs of answers.")
+    if best:
+        finding = words("Most closely together with it goes {name}.", name=best)
+    rows = [
+        [
+            Text(names.of(row.key), names.url(row.selection)),
+            *figure_cells(words, row.figures[0])[:3],
+            Text(value_text(words, row.figures[1])),
+        ]
+        for row in asked
+    ]
+    return charts.groups_view(
+        words,
+        shown,
+        total=None,
+        bounds=(-1, 1),
+        unit="",
+        title=outcome.title if outcome else "",
+        finding=finding,
+        head=[words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")],
+        rows=rows,
+    )
+
+
+def change_sentence(words: Texts, figure: Figure) -> str:
+    """The change of a total in a sentence; empty where nothing is compared."""
+    change = figure.change
+    if figure.suppressed or change is None:
+        return ""
+    previous = words.number(round(change.previous, 1))
+    if change.p is None:
+        return words("Before: {previous}.", previous=previous)
+    if not change.real:
+        return words("No clear change from {previous} before.", previous=previous)
+    kind = words("Higher than before ({previous}).", previous=previous)
+    return kind if change.difference > 0 else words("Lower than before ({previous}).", previous=previous)

@@ -1,0 +1,257 @@
+"""Plans of reports: a query with its context, checked, and what it counts. Nothing is counted here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from afterword import errors
+from afterword.core.figures import periods, queries
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.periods import Period
+from afterword.core.figures.queries import PROTECTED, CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.reports import RequestedMetric
+from afterword.core.figures.templates import TEMPLATES, Template
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading.findings import Findings
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.organizations import store as organizations
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
+
+VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters that only some templates have."""
+
+    question_id: str | None = None
+    metric: str | None = None
+    metadata: str | None = None
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+    outcome_question_id: str | None = None
+    question_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A checked report; `template_id` where one of the templates counts it that have no metrics of their own."""
+
+    query: ReportQuery
+    context: ReportContext
+    wanted: Sequence[RequestedMetric]
+    period: Period
+    condition: Node | None = None
+    parameters: Parameters = Parameters()
+    template_id: str | None = None
+
+    @property
+    def minimum(self) -> int:
+        return self.context.minimum_base
+
+    @property
+    def earlier(self) -> Period | None:
+        if self.context.protected and self.query.compare == "previous_period":
+            return periods.months_before(self.period)
+        return periods.previous(self.period, self.query.compare)
+
+    def asked(self, period: Period, **more: Any) -> CountQuery:
+        bucket = self.query.bucket if "bucket" in self.query.group_by else None
+        given: dict[str, Any] = {
+            "organization_id": self.context.organization_id,
+            "questionnaire_ids": self.query.questionnaire_ids,
+            "period": period,
+            "buckets": periods.buckets(period, bucket),
+            "basis": self.query.basis(is_of_cases=False),
+            "zone": self.context.time_zone,
+            "dimensions": core_reports.dimensions(self.query.group_by),
+            "condition": self.condition,
+            "test": self.context.test,
+        }
+        return CountQuery(**{**given, **more})
+
+    def of_cases(self, period: Period) -> CountQuery:
+        return self.asked(
+            period,
+            basis=self.query.basis(is_of_cases=True),
+            channel_id=self.parameters.channel_id,
+            pipeline_id=self.parameters.pipeline_id,
+        )
+
+    def of_answers(self, period: Period, questions: Mapping[str, str]) -> CountQuery:
+        """The answers to these questions, each counted under the name of one of them."""
+        types = frozenset(self.context.questions[each].type for each in questions)
+        return self.asked(period, questions=questions, types=types)
+
+
+async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        application_ids=caller.application_ids,
+        limit=len(query.questionnaire_ids),
+    )
+    for index, questionnaire_id in enumerate(query.questionnaire_ids):
+        if questionnaire_id not in owners:
+            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+    findings.check()
+    owners = {each: owners[each] for each in query.questionnaire_ids}
+    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
+    return replace(found, test=caller.test, protected=not caller.reads_answers)
+
+
+async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
+    """The context of questionnaires; `owners`: the application of each."""
+    organization = await organizations.get_organization(db, organization_id=organization_id)
+    if organization is None:
+        raise errors.NotFound("There is no such organization.")
+    definitions = await questionnaires_store.list_version_definitions(
+        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
+    )
+    questions: dict[str, Question] = {}
+    for definition in definitions:
+        for question in definition.questions():
+            questions.setdefault(question.question_id, question)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=each)
+        for each in sorted(set(owners.values()))
+    ]
+    return ReportContext(
+        organization_id=organization_id,
+        time_zone=organization.time_zone,
+        minimum_base=organization.minimum_base,
+        questions=questions,
+        declared=declared,
+    )
+
+
+def plan(
+    query: ReportQuery,
+    context: ReportContext,
+    parameters: Parameters = Parameters(),
+    *,
+    template_id: str | None = None,
+    now: datetime,
+    findings: Findings,
+) -> Plan:
+    """A report that can be run. Raises Invalid with everything that is wrong."""
+    wanted = queries.requested_metrics(query, context, findings)
+    queries.check_groups(query, context, findings)
+    period, condition = queries.scope_of(query, context, now=now, findings=findings)
+    return Plan(
+        query=query,
+        context=context,
+        wanted=wanted,
+        period=period,
+        condition=condition,
+        parameters=parameters,
+        template_id=template_id,
+    )
+
+
+def plan_spec(spec: Mapping[str, Any], context: ReportContext, *, now: datetime) -> Plan:
+    """The plan of a spec, which names metrics or a template. Raises Invalid with places in it."""
+    query, template = queries.query_of(spec), TEMPLATES.get(spec.get("template_id") or "")
+    findings = Findings(place=in_spec if template is None else in_spec_of_template)
+    if query.last_days is not None and (query.from_time or query.to_time):
+        findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
+    if template is not None:
+        return plan_template(template, query, context, given=spec, now=now, findings=findings)
+    return plan(query, context, now=now, findings=findings)
+
+
+def plan_template(
+    template: Template,
+    query: ReportQuery,
+    context: ReportContext,
+    *,
+    given: Mapping[str, Any],
+    now: datetime,
+    findings: Findings,
+) -> Plan:
+    """The plan of a ready report; `given`: parameters by name, of which it takes its own.
+
+    Raises Invalid for what cannot be asked.
+    """
+    names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
+    parameters = Parameters(**{name: given[name] for name in names if given.get(name) is not None})
+    template_id: str | None = template.template_id
+    match template_id:
+        case "trend" | "by_metadata" | "nps" | "csat" | "ces":
+            query, template_id = _table_query(template, query, parameters, findings), None
+        case "distribution":
+            types = core_reports.DISTRIBUTED
+            queries.require_question(parameters.question_id, context, findings, path="question_id", types=types)
+        case "funnel":
+            every = tuple((metric, None) for metric in template.metrics)
+            query, template_id = replace(query, metrics=every, group_by=("questionnaire",)), None
+            if context.protected and (parameters.channel_id or parameters.pipeline_id):
+                message = f"{PROTECTED}a funnel is of all channels and pipelines."
+                findings.error("channel_id", "unknown_value", message)
+        case _:
+            if context.protected:
+                findings.error("outcome_question_id", "unknown_value", f"{PROTECTED}there are no drivers.")
+            parameters = _driver_parameters(parameters, context, findings)
+    return plan(query, context, parameters, template_id=template_id, now=now, findings=findings)
+
+
+def _table_query(template: Template, query: ReportQuery, parameters: Parameters, findings: Findings) -> ReportQuery:
+    if template.metrics:
+        wanted = tuple((metric, parameters.question_id) for metric in template.metrics)
+        return replace(query, metrics=wanted, group_by=(core_reports.EACH_QUESTION,))
+    if parameters.metric is None:
+        findings.error("metrics/0/metric", "required", "This is required.")
+        findings.check()
+    query = replace(query, metrics=((parameters.metric or "", parameters.question_id),))
+    if template.template_id == "trend":
+        return replace(query, group_by=("bucket",), bucket=query.bucket or "month")
+    group = core_reports.read_group(parameters.metadata or "")
+    if group is None or not group[0].endswith("_metadata"):
+        code = "unknown_value" if parameters.metadata else "required"
+        findings.error("group_by/0", code, "questionnaire_metadata:{name} or responder_metadata:{name} is expected.")
+        findings.check()
+    return replace(query, group_by=(parameters.metadata or "",))
+
+
+def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:
+    """Outcome and attributes, these by default all other questions with a scale."""
+    types = core_reports.NUMERIC
+    outcome = parameters.outcome_question_id
+    queries.require_question(outcome, context, findings, path="outcome_question_id", types=types)
+    for index, each in enumerate(parameters.question_ids):
+        queries.require_question(each, context, findings, path=f"question_ids/{index}", types=types)
+    given = parameters.question_ids or context.of_types(*sorted(types - {"number"}))
+    return replace(parameters, question_ids=[each for each in dict.fromkeys(given) if each != outcome])
+
+
+_PARAMETERS: Final[Mapping[str, str]] = {
+    "metrics/0/metric": "metric",
+    "metrics/0/question_id": "question_id",
+    "metrics/1/question_id": "question_id",
+    "group_by/0": "metadata",
+}
+
+
+def parameter(code: str, message: str, path: str) -> FieldError:
+    """The parameter of a template where a custom report has a place in its spec."""
+    name = _PARAMETERS.get(path, path)
+    head, _, rest = name.partition("/")
+    head = "questionnaire_id" if head == "questionnaire_ids" else head
+    if head != "filter" and rest:
+        head += f"[{rest}]"
+    return FieldError(code, message, parameter=head)
+
+
+def in_spec(code: str, message: str, path: str) -> FieldError:
+    return FieldError(code, message, pointer=f"/spec/{path}")
+
+
+def in_spec_of_template(code: str, message: str, path: str) -> FieldError:
+    return FieldError(code, message, pointer=f"/spec/{_PARAMETERS.get(path, path)}")

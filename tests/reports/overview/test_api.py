@@ -1,0 +1,36 @@
+"""The overview over the API: the same figures as the reports that it is made of."""
+
+from datetime import timedelta
+
+from afterword import db
+from tests.reports.conftest import NPS, House
+
+
+async def test_refusals(house: House) -> None:
+    assert 401 == (await house.http.get("/v3.2/report/overview")).status_code
+    token = await house.token_for(scopes={"Questionnaire.Read"})
+    assert 403 == (await house.get("/report/overview", token=token)).status_code
+    assert 422 == (await house.get("/report/overview", days=0)).status_code
+
+
+async def test_ok(house: House) -> None:
+    async with db.connection(house.pool) as database:
+        now = database.clock.now()
+    for number in range(12):
+        await house.respond({NPS: 10 if number % 3 else 3}, now=now - timedelta(days=number))
+    found = (await house.get("/report/overview", days=30)).json()
+    ready = await house.template("nps", compare="previous_period")
+    scores = {score["figure"]["metric"]: score for score in found["scores"]}
+    for member in ("value", "n", "interval"):
+        assert ready["total"][0][member] == scores["nps"]["figure"][member]
+    steps = await house.template("trend", metric="nps", bucket="week")
+    assert [row["figures"][0]["value"] for row in steps["rows"]] == [
+        step["figure"]["value"] for step in scores["nps"]["bins"]
+    ]
+    assert [12, 12] == [figure["value"] for figure in found["funnel"] if figure["metric"] in {"sent", "completed"}]
+    assert ("week", 1) == (found["bucket"], found["questionnaires"])
+
+
+async def test_of_another_application(house: House) -> None:
+    found = (await house.get("/report/overview", application_id="z" * 22)).json()
+    assert (None, [], []) == (found["period"], found["scores"], found["funnel"])
