@@ -43,11 +43,24 @@ async def record(
 
 
 async def record_login(
-    db: Database, *, login_id: str, action: str, now: datetime, device: str = "", network: str = ""
+    db: Database,
+    *,
+    login_id: str,
+    action: str,
+    now: datetime,
+    organization_id: str | None = None,
+    device: str | None = None,
+    network: str | None = None,
 ) -> None:
-    """Note an act about somebody's login in each organization that the person works for."""
+    """Note an act about a login in this organization; without one in each that the person works for."""
     await store.insert_login_entries(
-        db, login_id=login_id, action=action, device=device or None, network=network or None, now=now
+        db,
+        login_id=login_id,
+        organization_id=organization_id,
+        action=action,
+        device=device,
+        network=network,
+        now=now,
     )
 
 

@@ -54,15 +54,22 @@ async def insert_entry(db: Database, *, organization_id: str, entry: NewEntry, n
 
 
 async def insert_login_entries(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, action: str, device: str | None, network: str | None, now: datetime
+    db: Database,
+    *,
+    login_id: str,
+    organization_id: str | None,
+    action: str,
+    device: str | None,
+    network: str | None,
+    now: datetime,
 ) -> None:
-    """One entry in each organization that the person works for."""
+    """One entry in this organization; None: in each that the person works for."""
     await db.execute(
         """insert into audit_entry (organization_id, created_time, actor_kind, actor_id, actor_role, action, thing_kind,
              thing_id, device, network)
            select organization_id, $5, 'user', user_id, role, $2, 'login', user_id, $3, $4 from organization_user
-           where login_id = $1 and removed_time is null""",
-        *(login_id, action, device, network, now),
+           where login_id = $1 and removed_time is null and ($6::text is null or organization_id = $6)""",
+        *(login_id, action, device, network, now, organization_id),
     )
 
 

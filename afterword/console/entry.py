@@ -82,7 +82,7 @@ async def enter_code(guest: Guest) -> Response:
 @routes.post("/console/logout")
 async def log_out(visit: Visit) -> Response:
     async with visit.write() as db:
-        await sessions.end(db, login_id=visit.session.login_id, session_id=visit.session.session_id)
+        await sessions.end(db, session=visit.session, session_id=visit.session.session_id, now=visit.now)
     response = html.redirect(f"{LOGIN}?done=out")
     visit.set_cookie(response, COOKIE, "", seconds=0)
     response.headers["Clear-Site-Data"] = '"cache"'
@@ -295,9 +295,11 @@ async def _let_in(guest: Guest, db: Database, login: Login, *, going_on: str) ->
         organization_id=user.organization_id,
         user_id=user.user_id,
         source=guest.source,
+        is_known=service.is_known_device(_attempt(guest, login.email), login=login, secret=guest.site.secret),
         now=guest.now,
     )
-    await service.forget_failures(db, attempt=_attempt(guest, login.email), login=login, secret=guest.site.secret)
+    attempt = _attempt(guest, login.email)
+    await service.forget_failures(db, attempt=attempt, login=login, secret=guest.site.secret)
     response = html.redirect(going_on)
     guest.set_cookie(response, COOKIE, cookie, seconds=screens.SESSION_SECONDS)
     device = service.device_cookie(login, secret=guest.site.secret)

@@ -121,8 +121,7 @@ async def ask_address(visit: Visit) -> Response:
 @routes.post("/console/settings/sessions/{session_id}/end")
 async def end_session(visit: Visit) -> Response:
     async with visit.write() as db:
-        if not await sessions.end(db, login_id=visit.session.login_id, session_id=visit.id("session_id")):
-            raise errors.NotFound("There is no such session.")
+        await sessions.end(db, session=visit.session, session_id=visit.id("session_id"), now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -146,7 +145,9 @@ async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
     async with visit.write() as db:
-        cookie = await sessions.switch(db, session=visit.session, organization_id=organization_id, user_id=user_id)
+        cookie = await sessions.switch(
+            db, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
+        )
     response = html.redirect(screens.HOME)
     visit.set_cookie(response, screens.COOKIE, cookie, seconds=screens.SESSION_SECONDS)
     return response
@@ -211,7 +212,7 @@ async def end_totp(visit: Visit) -> Response:
 @routes.post("/console/settings/recovery", proof=True)
 async def renew_recovery_codes(visit: Visit) -> Response:
     async with visit.write() as db:
-        codes = await service.renew_recovery_codes(db, login=await _login(visit, db))
+        codes = await service.renew_recovery_codes(db, login=await _login(visit, db), now=visit.now)
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 

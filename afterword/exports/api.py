@@ -148,6 +148,6 @@ async def get_export_file(call: Call[None], db: Database) -> Answer:
             media_type=MEDIA_TYPES[export.format],
             file_name=export.file_name or export.export_id,
             length=export.bytes,
-            chunks=service.read_file(db, export=export),
+            chunks=service.download(db, caller=call.caller, export=export, now=call.now),
         )
     )

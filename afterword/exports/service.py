@@ -7,12 +7,14 @@ JSON Lines), or begins again (XLSX, which is written as a whole).
 import hashlib
 import zlib
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from afterword import errors, ids
+from afterword.audit import service as audit
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
@@ -123,6 +125,22 @@ def require_file(export: Export, *, caller: Caller) -> None:
         raise NotReady(export.error or f"The export is {export.state}.")
     for scope in export.scopes:
         caller.require(scope)
+
+
+async def download(db: Database, *, caller: Caller, export: Export, now: datetime) -> AsyncGenerator[bytes, None]:
+    """The file for a person or a program outside, noted in the audit log."""
+    await audit.record(
+        db,
+        caller=caller,
+        action="downloaded",
+        thing_kind="export",
+        thing_id=export.export_id,
+        now=now,
+        thing_name=export.file_name,
+    )
+    async with aclosing(read_file(db, export=export)) as pieces:
+        async for content in pieces:
+            yield content
 
 
 async def read_file(db: Database, *, export: Export) -> AsyncGenerator[bytes, None]:

@@ -16,6 +16,7 @@ from pyotp import random_base32
 from pyotp.totp import TOTP
 
 from afterword import errors, ids, sealing
+from afterword.audit import service as audit
 from afterword.core.organizations import passwords
 from afterword.db import Database, Taken
 from afterword.logins import store
@@ -66,12 +67,19 @@ async def require_patience(
 
 
 async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
+    if login is not None:
+        await audit.record_login(db, login_id=login.login_id, action="login_failed", network=attempt.network, now=now)
     await store.insert_failures(db, keys=_keys(attempt, login, secret), now=now, after=now - WINDOW)
 
 
 async def forget_failures(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
     """After a success: those of the login alone; others behind the same network may still be guessing."""
     await store.delete_failures(db, keys=_keys(attempt, login, secret)[:1])
+
+
+def is_known_device(attempt: Attempt, *, login: Login, secret: bytes) -> bool:
+    """Whether somebody has logged in as this person from this browser before."""
+    return _is_known(attempt.device, login, secret)
 
 
 def device_cookie(login: Login, *, secret: bytes) -> str:
@@ -97,6 +105,7 @@ async def change_password(
     await store.update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
     await sessions.end_all(db, login_id=login.login_id, but=session_id)
     await links.end_resets(db, login_id=login.login_id)
+    await audit.record_login(db, login_id=login.login_id, action="password_changed", now=now)
 
 
 async def replace_hash(db: Database, *, login: Login, password_hash: str, now: datetime) -> None:
@@ -111,6 +120,7 @@ async def change_address(db: Database, *, login_id: str, email: str, now: dateti
         await store.update_user_emails(db, login_id=login_id, email=email, now=now)
     except Taken as taken:
         raise Taken("This address belongs to somebody else here.") from taken
+    await audit.record_login(db, login_id=login_id, action="address_changed", now=now)
 
 
 def check_password(password: str, *, own: Collection[str], has_second_factor: bool, name: str = "password") -> None:
@@ -157,20 +167,23 @@ async def begin_totp(db: Database, *, login: Login, code: str, secret: bytes, no
     if await _step(db, login, code, secret=secret, now=now) is None:
         return None
     await store.update_totp(db, login_id=login.login_id, secret=login.totp_secret, since=now, now=now)
-    return await renew_recovery_codes(db, login=login)
+    await audit.record_login(db, login_id=login.login_id, action="second_factor_added", now=now)
+    return await renew_recovery_codes(db, login=login, now=now)
 
 
 async def end_totp(db: Database, *, login: Login, now: datetime) -> None:
     await store.update_totp(db, login_id=login.login_id, secret=None, since=None, now=now)
     await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
+    await audit.record_login(db, login_id=login.login_id, action="second_factor_removed", now=now)
 
 
-async def renew_recovery_codes(db: Database, *, login: Login) -> list[str]:
+async def renew_recovery_codes(db: Database, *, login: Login, now: datetime) -> list[str]:
     """New codes, shown once; the old ones stop to work."""
     codes = [
         "".join(secrets.choice(RECOVERY_LETTERS) for _ in range(RECOVERY_CHARACTERS)) for _ in range(RECOVERY_CODES)
     ]
     await store.insert_recovery_codes(db, login_id=login.login_id, digests=[_digest(code) for code in codes])
+    await audit.record_login(db, login_id=login.login_id, action="recovery_codes_renewed", now=now)
     return ["-".join(code[at : at + 4] for at in range(0, RECOVERY_CHARACTERS, 4)) for code in codes]
 
 

@@ -9,6 +9,7 @@ from babel.messages.pofile import read_po
 
 from afterword import texts
 from afterword.console import (
+    audit,
     case_settings,
     cases,
     charts,
@@ -30,6 +31,7 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, reports.METRICS, reports.BUCKETS,
     reports.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    audit.KINDS, audit.ACTIONS, audit.FIELDS,
     case_settings.WEEKDAYS, story.SEVERITIES,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
@@ -54,6 +56,7 @@ def shown() -> set[str]:
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in reports.READY_TEXTS.values() for text in pair}
+    found |= {text for text, _, _ in audit.GROUPS.values()}
     return (found | {entry.WRONG}) - {""}
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
+from afterword.audit import service as audit
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.db import Database
 from afterword.logins.sessions import store
@@ -28,10 +29,19 @@ class Source:
 
 
 async def start(
-    db: Database, *, login_id: str, organization_id: str, user_id: str, source: Source, now: datetime
+    db: Database, *, login_id: str, organization_id: str, user_id: str, source: Source, is_known: bool, now: datetime
 ) -> str:
-    """Open a session; returns its cookie."""
+    """Open a session; returns its cookie. `is_known`: the person has logged in from this browser before."""
     cookie = ids.secret()
+    await audit.record_login(
+        db,
+        login_id=login_id,
+        organization_id=organization_id,
+        action="logged_in" if is_known else "logged_in_anew",
+        device=source.device[:DEVICE_CHARACTERS],
+        network=source.network,
+        now=now,
+    )
     await store.insert_session(
         db,
         organization_id=organization_id,
@@ -78,7 +88,7 @@ async def prove(db: Database, *, session: Session, now: datetime) -> None:
     await store.update_session_proven(db, session_id=session.session_id, now=now)
 
 
-async def switch(db: Database, *, session: Session, organization_id: str, user_id: str) -> str:
+async def switch(db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime) -> str:
     """Act as another user of the same login; returns the new cookie. Raises NotFound."""
     cookie = ids.secret()
     is_changed = await store.update_session_user(
@@ -91,11 +101,20 @@ async def switch(db: Database, *, session: Session, organization_id: str, user_i
     )
     if not is_changed:
         raise errors.NotFound("There is no such organization.")
+    await audit.record_login(
+        db, login_id=session.login_id, organization_id=organization_id, action="logged_in", now=now
+    )
     return cookie
 
 
-async def end(db: Database, *, login_id: str, session_id: str) -> bool:
-    return await store.delete_session(db, login_id=login_id, session_id=session_id)
+async def end(db: Database, *, session: Session, session_id: str, now: datetime) -> None:
+    """End this session of the same login, or itself, which is a log-out. Raises NotFound."""
+    if not await store.delete_session(db, login_id=session.login_id, session_id=session_id):
+        raise errors.NotFound("There is no such session.")
+    action = "logged_out" if session_id == session.session_id else "session_ended"
+    await audit.record_login(
+        db, login_id=session.login_id, organization_id=session.organization_id, action=action, now=now
+    )
 
 
 async def end_all(db: Database, *, login_id: str, but: str | None = None) -> int:
