@@ -10,6 +10,7 @@ import uvloop
 from benchmarks import (
     bulk,
     claims,
+    console,
     coverage,
     deep,
     engine,
@@ -40,7 +41,7 @@ PARTS: Final = (
     "start",
     "deep",
 )
-LONG: Final = ("claims", "lateness", "million")  # minutes each: `make bench-long`
+LONG: Final = ("claims", "lateness", "million", "console")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 COVERAGE: Final = "coverage"  # how often intervals are right, which is no speed: alone, and recorded in docs/reports.md
@@ -99,6 +100,9 @@ async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     if "million" in parts:
         async with stage() as ground:
             found["million"] = _told(await engine.million(ground, items=chosen.items))
+    if "console" in parts:
+        async with stage() as ground, web(ground) as (_, port):
+            found["console"] = _told(await console.pages(ground, port, responses=chosen.responses))
     if "rivals" in parts:
         async with stage() as ground:
             found["rivals"] = _told(await rivals.compare(ground, rounds=chosen.rounds))
@@ -152,6 +156,7 @@ def main() -> None:
         "--answers", type=int, default=report.ANSWERS_DEFAULT, help="how many answers the report is about"
     )
     parser.add_argument("--items", type=int, default=engine.MILLION, help="how many the part `million` sends")
+    parser.add_argument("--responses", type=int, default=console.RESPONSES, help="how many `console` lists")
     parser.add_argument("--future", type=int, default=claims.FUTURE_MANY, help="how many rows `claims` puts off")
     parser.add_argument("--record", action="store_true", help="write results.md with what these parts find anew")
     chosen = parser.parse_args()

@@ -76,7 +76,7 @@ async def by_day(stage: Stage, port: int, *, answers: int = ANSWERS_DEFAULT) -> 
         began = time.perf_counter()
         await _fill(stage, raw, period, answers=answers)
         filled = time.perf_counter() - began
-        await _keep(stage)
+        await keep(stage)
         kept = time.perf_counter() - began - filled
         print(f"  {answers:,} answers made in {filled:.0f} s, counted in {kept:.0f} s", flush=True)
         rounds = [await _round(stage, port, raw, period) for _ in range(RAW_ROUNDS)]
@@ -132,7 +132,7 @@ def _numbers(row: Mapping[str, Any]) -> tuple[int, int, int]:
     return figure["parts"]["promoter"], figure["parts"]["detractor"], figure["n"]
 
 
-async def _keep(stage: Stage) -> None:
+async def keep(stage: Stage) -> None:
     """What the jobs of a worker do, until all days that are over are kept."""
     began = time.perf_counter()
     async with await db.open_pool(stage.url, size_max=1, server_settings=PLANNER, statement_seconds_max=10) as pool:

@@ -16,9 +16,12 @@ from playwright.async_api import Browser, async_playwright
 
 from afterword import db, ids
 from afterword.app import create_app
+from afterword.cli.seed import seed
 from afterword.core.answers import forms as answer_forms
+from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
+from afterword.demonstration import service as demonstration
 from afterword.instances import service as instances
 from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
@@ -29,6 +32,7 @@ from afterword.responders import service as responders
 from tests import programs
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
+from tests.logins.conftest import Office
 
 SECRET = b"s" * 32
 QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")
@@ -38,6 +42,7 @@ SLUG = "delivery"
 EMAIL_CHANNEL_ID = 1
 END_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.005
+MESSAGES_A_DAY = 40  # of the made-up shop, enough for a second page of each list
 
 # These tests share a loop, as they share the Chromium on it. What is theirs alone lives on that loop too.
 on_the_loop = pytest_asyncio.fixture(loop_scope="session")
@@ -193,6 +198,42 @@ async def browser() -> AsyncIterator[Browser]:
         browser = await playwright.chromium.launch(executable_path=path, args=list(programs.CHROMIUM_FLAGS))
         yield browser
         await browser.close()
+
+
+@dataclass(frozen=True)
+class House:
+    """The made-up shop of the demonstration."""
+
+    pool: db.Pool
+    url: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def house(server_url: str) -> AsyncIterator[House]:
+    """The made-up shop with a user of each role, on a port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://127.0.0.1:{listener.getsockname()[1]}", SECRET)
+    async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
+        seeded = await seed(pool, site)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(demonstration, "MESSAGES_A_DAY", MESSAGES_A_DAY)
+            async with db.transaction(pool) as database:
+                await demonstration.fill(
+                    database,
+                    organization_id=seeded.organization_id,
+                    application_id=seeded.application_id,
+                    secret=site.secret,
+                    now=database.clock.now(),
+                )
+        office = Office(pool, seeded.organization_id, seeded.application_id, "")
+        for role in ROLE_SCOPES:
+            await office.add_user(email_of(role), role=role)
+        async with served(create_app(pool=pool, site=site, show_outbox=True), listener):
+            yield House(pool, site.public_url)
+
+
+def email_of(role: str) -> str:
+    return f"{role}@kalamata.example"
 
 
 @asynccontextmanager

@@ -1,146 +1,130 @@
 """Days of the people who use the console, in a browser: by keyboard alone, without scripts, on a phone."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
-from typing import Final, Literal
+from contextlib import asynccontextmanager
+from typing import Any
 
-import msgspec
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, Page
 
-from afterword import db
-from afterword.alerts import service as alerts
-from afterword.alerts.resources import AlertRequest
-from afterword.alerts.rules import service as rules
-from afterword.core.answers.values import Given
-from afterword.core.organizations.access import installation
-from afterword.instances.answers.service import lock_context, save_answers
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
-from tests.browser.conftest import Shop, on_the_loop
+from afterword.cli.setup import setup_url
+from tests.browser.conftest import House, Shop, email_of
+from tests.logins.conftest import PASSWORD
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-EMAIL, PASSWORD = "olga@kalamata.example", "four words make a password"
-RESPONSES: Final = 60
+WAIT_MILLISECONDS_MAX = 30_000
 
 
-@on_the_loop
-async def office(shop: Shop) -> Shop:
-    """The shop with an owner who can log in, responses of two months, and cases of the unhappy ones."""
-    async with db.transaction(shop.pool) as database:
-        now = database.clock.now()
-        user = await organizations.create_user(
-            database, organization_id=shop.organization_id, email=EMAIL, role="owner", now=now
-        )
-        login = await logins.add_login(database, email=EMAIL, password_hash=await hashing.hash_of(PASSWORD), now=now)
-        await logins.join(database, organization_id=shop.organization_id, user_id=user.user_id, login=login)
-        application_id = await database.fetch_value(
-            "select owner_application_id from questionnaire where questionnaire_id = $1", shop.questionnaire_id
-        )
-        nps = shop.question_id("nps")
-        unhappy = {"subject": f"question:{nps}", "operator": "less_equal", "value": 2}
-        request = AlertRequest(
-            application_id=application_id, title="Unhappy customer", trigger="submitted", conditions=unhappy
-        )
-        await rules.create(
-            database, caller=installation(shop.organization_id), columns=msgspec.structs.asdict(request), now=now
-        )
-    for number in range(RESPONSES):
-        instance = await shop.issue()
-        async with db.transaction(shop.pool) as database:
-            await save_answers(
-                database,
-                context=await lock_context(database, instance_id=instance.instance_id),
-                answers={nps: Given(number % 11)},
-                complete=False,
-                now=database.clock.now(),
-            )
-            await database.execute(
-                """update questionnaire_instance set created_time = created_time - $2::interval,
-                     updated_time = updated_time - $2, sent_time = sent_time - $2, viewed_time = viewed_time - $2,
-                     submitted_time = submitted_time - $2
-                   where instance_id = $1""",
-                *(instance.instance_id, timedelta(days=number)),
-            )
-    for _ in range(RESPONSES):
-        async with db.transaction(shop.pool) as database:
-            await alerts.raise_next(database, now=database.clock.now(), limit=200)
-    return shop
-
-
-async def entered(
-    browser: Browser,
-    shop: Shop,
-    *,
-    width: int = 1280,
-    scheme: Literal["light", "dark"] = "light",
-    scripts: bool = True,
-    locale: str = "en",
-) -> tuple[BrowserContext, Page]:
+@asynccontextmanager
+async def entered(browser: Browser, house: House, *, role: str = "owner", **options: Any) -> AsyncIterator[Page]:
     """A page of somebody who has logged in by typing."""
+    async with opened(browser, **options) as page:
+        await page.goto(f"{house.url}/console/login")
+        await page.locator("#email").fill(email_of(role))
+        await page.locator("#password").fill(PASSWORD)
+        await page.keyboard.press("Enter")
+        await page.wait_for_url(lambda url: not url.endswith("/login"))
+        yield page
+
+
+@asynccontextmanager
+async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> AsyncIterator[Page]:
     context = await browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=scripts, locale=locale
+        viewport={"width": width, "height": 800}, reduced_motion="reduce", locale="en", **options
     )
-    page = await context.new_page()
-    page.set_default_timeout(15_000)
-    await page.goto(f"{shop.url}/console")
-    await page.locator("#email").fill(EMAIL)
-    await page.locator("#password").fill(PASSWORD)
-    await page.keyboard.press("Enter")
-    await page.wait_for_url(f"{shop.url}/console")
-    return context, page
-
-
-@on_the_loop
-async def page(browser: Browser, office: Shop) -> AsyncIterator[Page]:
-    context, page = await entered(browser, office)
-    yield page
+    context.set_default_timeout(WAIT_MILLISECONDS_MAX)
+    yield await context.new_page()
     await context.close()
 
 
-async def test_without_scripts(browser: Browser, office: Shop) -> None:
-    """From the log-in over a response to a comment on its case, by links and forms alone."""
-    context, page = await entered(browser, office, scripts=False, width=360)
-    await page.goto(f"{office.url}/console/cases")
-    await page.locator("a.whole").first.click()
-    await page.locator("textarea[name=body]").fill("I call on Monday.")
-    await page.get_by_role("button", name="Comment alone").click()
-    assert await page.get_by_text("I call on Monday.").count()
-    assert await page.get_by_text("Your comment was added.").count()
-    await context.close()
+async def test_first_run_to_the_first_answer(browser: Browser, shop: Shop) -> None:
+    """The link of the set-up makes an owner; the answer of a customer is there at once."""
+    url = await setup_url(shop.pool, shop.site)
+    assert url is not None
+    async with opened(browser) as page:
+        await page.goto(url)
+        await page.get_by_label("Your name").fill("Olga Papadaki")
+        await page.get_by_label("E-mail address").fill("olga@kalamata.example")
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button").click()
+        await page.wait_for_url("**/console")
+        instance = await shop.issue()
+        await page.goto(f"{shop.url}/a/{instance.instance_id}?q={shop.question_id('nps')}&v=3")
+        await page.locator("button[value=next]").click()
+        await page.goto(f"{shop.url}/console/responses")
+        assert ["3"] == await page.locator(".score").evaluate_all("all => all.map(one => one.firstChild.data.trim())")
+        await page.goto(f"{url}")
+        assert await page.get_by_text("link has ended").count()
 
 
-async def test_keyboard(page: Page, office: Shop) -> None:
-    """Letters go to a section, `j` and Enter open a row without a whole new page, Back leads back."""
-    await page.keyboard.press("g")
-    await page.keyboard.press("r")
-    await page.wait_for_url("**/console/responses")
-    await page.evaluate("window.stays = true")
-    await page.keyboard.press("j")
-    await page.keyboard.press("j")
-    await page.keyboard.press("Enter")
-    await page.locator("#open-title").wait_for()
-    assert "/console/responses/" in page.url
-    assert await page.evaluate("window.stays")  # a region was swapped
-    assert "Response of" in await page.title()
-    await page.go_back()
-    await page.wait_for_url("**/console/responses")
-    await page.locator("form.search").wait_for()
-    await page.keyboard.press("Shift+?")
-    await page.locator("dialog[open]").wait_for()
+async def test_keyboard(browser: Browser, house: House) -> None:
+    """Letters go to a section, `j` and Enter open a row without a whole new page, Back leads back; all can be off."""
+    async with entered(browser, house) as page:
+        await page.keyboard.press("g")
+        await page.keyboard.press("r")
+        await page.wait_for_url("**/console/responses")
+        await page.evaluate("window.stays = true")
+        await page.keyboard.press("j")
+        await page.keyboard.press("j")
+        await page.keyboard.press("Enter")
+        await page.locator("#open-title").wait_for()
+        assert "/console/responses/" in page.url
+        assert await page.evaluate("window.stays")  # a region was swapped
+        assert "Response of" in await page.title()
+        await page.go_back()
+        await page.wait_for_url("**/console/responses")
+        await page.locator("form.search").first.wait_for()
+        await page.keyboard.press("Shift+?")
+        await page.locator("dialog[open]").wait_for()
+        await page.keyboard.press("Escape")
+        await page.goto(f"{house.url}/console/settings/account")
+        await page.get_by_role("button", name="Switch single keys off").click()
+        await page.get_by_role("button", name="Switch single keys on").wait_for()
+        await page.keyboard.press("g")
+        await page.keyboard.press("r")
+        assert not await page.locator("script[src*=keys]").count()
+        assert "/settings/account" in page.url
 
 
-async def test_a_case_to_its_end(page: Page, office: Shop) -> None:
+async def test_without_scripts(browser: Browser, house: House) -> None:
+    """From the log-in over a case to a comment on it, by links and forms alone."""
+    async with entered(browser, house, java_script_enabled=False, width=360) as page:
+        await page.goto(f"{house.url}/console/cases")
+        await page.locator("a.whole").first.click()
+        await page.locator("textarea[name=body]").fill("I call on Monday.")
+        await page.get_by_role("button", name="Comment alone").click()
+        assert await page.get_by_text("I call on Monday.").count()
+        assert await page.get_by_text("Your comment was added.").count()
+
+
+async def test_phone(browser: Browser, house: House) -> None:
+    """Five places in a bar; the others, the account and log-out under More; the open response alone."""
+    async with entered(browser, house, width=360, has_touch=True, is_mobile=True) as page:
+        places = page.locator(".rail > ul .to, .rail > button")
+        assert await places.count() <= 5
+        await page.locator(".rail > ul").get_by_text("Responses").tap()
+        await page.wait_for_url("**/console/responses")
+        await page.locator("a.whole").first.tap()
+        await page.locator("#open-title").wait_for()
+        assert not await page.locator("a.whole").first.is_visible()
+        log_out = page.get_by_role("button", name="Log out")
+        assert not await log_out.is_visible()
+        await page.get_by_role("button", name="More").tap()
+        await log_out.tap()
+        await page.wait_for_url("**/console/login*")
+
+
+async def test_a_case_to_its_end(browser: Browser, house: House) -> None:
     """Taken over, commented, closed: the list has one less."""
-    await page.goto(f"{office.url}/console/cases")
-    before = await page.locator("a.whole").count()
-    await page.locator("a.whole").first.click()
-    await page.get_by_label("Owner").select_option(label=EMAIL)
-    await page.get_by_label("Status").select_option(label="Closed")
-    await page.get_by_label("Comment").fill("She gets a new one.")
-    await page.get_by_role("button", name="Save").click()
-    await page.get_by_text("The case is closed.").wait_for()
-    await page.goto(f"{office.url}/console/cases")
-    assert before - 1 == await page.locator("a.whole").count()
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/cases")
+        before = await page.locator("a.whole").count()
+        await page.locator("a.whole").first.click()
+        await page.get_by_label("Owner").select_option(label=email_of("owner"))
+        await page.get_by_label("Status").select_option(label="Closed")
+        await page.get_by_label("Comment").fill("She gets a new one.")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_text("The case is closed.").wait_for()
+        await page.goto(f"{house.url}/console/cases")
+        assert before - 1 == await page.locator("a.whole").count()

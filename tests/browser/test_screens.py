@@ -5,8 +5,7 @@ The list is the table of screens. A new screen is covered once a link leads to i
 
 import gzip
 import re
-import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -15,23 +14,15 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import pytest
-import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Request
 
-from afterword import db
-from afterword.app import create_app
-from afterword.cli.seed import seed
 from afterword.console import routes
 from afterword.console.screens import LANGUAGES, Screen
 from afterword.core.organizations.access import ROLE_SCOPES
-from afterword.core.wire.site import Site
-from afterword.demonstration import service as demonstration
-from tests.browser.conftest import SECRET, served
+from tests.browser.conftest import House, email_of
 from tests.browser.test_pages import WCAG
-from tests.conftest import patient_pool
-from tests.databases import fresh_database
-from tests.logins.conftest import OWN, Office, log_in
+from tests.logins.conftest import OWN, log_in
 from tests.sizes import one_of, share_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -41,7 +32,6 @@ SCREENS: Final = [screen for screen in GETS if not screen.is_open]
 OPEN: Final = [screen.path for screen in GETS if screen.is_open and "{" not in screen.path]
 SHARE: Final = 0.2  # of the screens that a run looks at in a browser
 LOOKED_AT: Final = share_of([*OPEN, *(screen.path for screen in SCREENS)], SHARE)
-MESSAGES_A_DAY: Final = 40  # of the made-up shop, enough for a second page of each list
 SECONDS_MAX: Final = 60
 STATEMENTS_MAX: Final = 8 + 1  # of the page, and that of its session
 MORE_STATEMENTS: Final[Mapping[str, int]] = {  # above the budget as yet: lowered, never raised
@@ -104,40 +94,6 @@ class Tour:
     reached: set[str] = field(default_factory=set[str])  # and those that lead on to another one
     refused: list[str] = field(default_factory=list[str])
     lost: list[str] = field(default_factory=list[str])  # links that lead nowhere
-
-
-@dataclass(frozen=True)
-class House:
-    pool: db.Pool
-    url: str
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def house(server_url: str) -> AsyncIterator[House]:
-    """The made-up shop with a user of each role, on a port; its tests only read."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://127.0.0.1:{listener.getsockname()[1]}", SECRET)
-    async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
-        seeded = await seed(pool, site)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(demonstration, "MESSAGES_A_DAY", MESSAGES_A_DAY)
-            async with db.transaction(pool) as database:
-                await demonstration.fill(
-                    database,
-                    organization_id=seeded.organization_id,
-                    application_id=seeded.application_id,
-                    secret=site.secret,
-                    now=database.clock.now(),
-                )
-        office = Office(pool, seeded.organization_id, seeded.application_id, "")
-        for role in ROLE_SCOPES:
-            await office.add_user(email_of(role), role=role)
-        async with served(create_app(pool=pool, site=site, show_outbox=True), listener):
-            yield House(pool, site.public_url)
-
-
-def email_of(role: str) -> str:
-    return f"{role}@kalamata.example"
 
 
 @asynccontextmanager
