@@ -75,8 +75,8 @@ fix: setup ## format, and mend what the linter can
 bench: setup ## speed against the ceiling measured in the same run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks --record
 
-bench-long: setup ## the parts that take minutes each: ten million rows, a million items, lateness beside a blast
-	$(BIN)/python -m benchmarks --record claims lateness million
+bench-long: setup ## the parts that take minutes each: ten million rows, a million items, lateness beside a blast, the console
+	$(BIN)/python -m benchmarks --record claims lateness million console
 
 bench-rivals: ## beside other queues in PostgreSQL, which are installed apart from everything else
 	test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)

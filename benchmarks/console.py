@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
 from typing import Any, Final
 
 import asyncpg
@@ -91,7 +92,7 @@ async def _seconds(client: httpx2.AsyncClient, address: str) -> float:
     began = time.perf_counter()
     response = await client.get(address)
     took = time.perf_counter() - began
-    if response.status_code != httpx2.codes.OK:
+    if response.status_code != HTTPStatus.OK:
         raise RuntimeError(f"{address}: {response.status_code}")
     return took
 

@@ -169,6 +169,11 @@ class Visit(Guest):
             if scope is None or scope in self.caller.scopes
         ]
 
+    def may_open(self, path: str) -> bool:
+        """Whether the role opens this address, for links that lead there."""
+        scope = _SCOPES.get(path)
+        return scope is None or scope in self.caller.scopes
+
     def confirm(
         self, *, title: str, sentences: Sequence[str], button: str, action: str, back: str, **hidden: str
     ) -> Response:
@@ -191,6 +196,9 @@ class Screen:
     is_open: bool
     needs_proof: bool
     handler: Any
+
+
+_SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
 
 
 class Screens:
@@ -219,6 +227,8 @@ class Screens:
         def declare(handler: Any) -> Any:
             screen = Screen(method, path, scope, is_open, needs_proof, handler)
             self.all.append(screen)
+            if method == "GET":
+                _SCOPES[path] = scope
 
             async def answer(request: Request) -> Response:
                 return await _run(screen, request)
@@ -371,6 +381,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
             "sections": visit.sections if visit else [],
             "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
             "session": visit.session if visit else None,
+            "may_open": visit.may_open if visit else None,
             "done": done_of(guest),
             "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
             "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],

@@ -1,6 +1,6 @@
 """Days of the people who use the console, in a browser: by keyboard alone, without scripts, on a phone."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ WAIT_MILLISECONDS_MAX = 30_000
 
 
 @asynccontextmanager
-async def entered(browser: Browser, house: House, *, role: str = "owner", **options: Any) -> AsyncIterator[Page]:
+async def entered(browser: Browser, house: House, *, role: str = "owner", **options: Any) -> AsyncGenerator[Page]:
     """A page of somebody who has logged in by typing."""
     async with opened(browser, **options) as page:
         await page.goto(f"{house.url}/console/login")
@@ -29,7 +29,7 @@ async def entered(browser: Browser, house: House, *, role: str = "owner", **opti
 
 
 @asynccontextmanager
-async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> AsyncIterator[Page]:
+async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> AsyncGenerator[Page]:
     context = await browser.new_context(
         viewport={"width": width, "height": 800}, reduced_motion="reduce", locale="en", **options
     )
