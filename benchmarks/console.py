@@ -162,18 +162,18 @@ async def _fill(stage: Stage, responses: int) -> None:
         await connection.execute("".join(f"alter table {table} drop constraint {name};" for table, name, _ in keys))
         for first in range(1, copies + 1, COPIES_A_STATEMENT):
             last = min(first + COPIES_A_STATEMENT - 1, copies)
-            for statement in (_PEOPLE, _INSTANCES, _ANSWERS):
+            for statement in (_PEOPLE, _INSTANCES, _ANSWERS, _ROWS):
                 await connection.execute(statement, organization_id, first, last, DAYS, timeout=SECONDS_MAX)
         await connection.execute(
             "".join(f"alter table {table} add constraint {name} {text} not valid;" for table, name, text in keys)
         )
-        await connection.execute("vacuum analyze responder, questionnaire_instance, answer", timeout=SECONDS_MAX)
+        await connection.execute(f"vacuum analyze {', '.join(TABLES)}", timeout=SECONDS_MAX)
     finally:
         await connection.close()
 
 
 COPIES_A_STATEMENT: Final = 20
-TABLES: Final = ("responder", "questionnaire_instance", "answer")
+TABLES: Final = ("responder", "questionnaire_instance", "answer", "response")
 _KEYS: Final = """
 select conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 from pg_constraint where conrelid = any($1::text[]::regclass[]) and contype = 'f'"""
@@ -201,4 +201,14 @@ insert into answer (organization_id, instance_id, question_id, questionnaire_id,
 select organization_id, 'C' || lpad(copy::text, 5, '0') || right(instance_id, 16), question_id, questionnaire_id,
   version_id, value, answered_time - make_interval(days => copy % $4::integer, secs => copy % 997)
 from answer cross join generate_series($2::integer, $3::integer) copy
+where organization_id = $1 and instance_id !~ '^C[0-9]{5}'"""
+_ROWS: Final = """
+insert into response (organization_id, instance_id, questionnaire_id, application_id, version_id, responder_id,
+  channel_id, test, locale, submitted_time, external_reference, score_question_id, score_kind, score, score_max, band,
+  comment, words)
+select organization_id, 'C' || lpad(copy::text, 5, '0') || right(instance_id, 16), questionnaire_id, application_id,
+  version_id, 'C' || lpad(copy::text, 5, '0') || right(responder_id, 16), channel_id, test, locale,
+  submitted_time - make_interval(days => copy % $4::integer, secs => copy % 997), external_reference,
+  score_question_id, score_kind, score, score_max, band, comment, words
+from response cross join generate_series($2::integer, $3::integer) copy
 where organization_id = $1 and instance_id !~ '^C[0-9]{5}'"""
