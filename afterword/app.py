@@ -42,6 +42,7 @@ from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import metrics as queue_metrics
 from afterword.queue import pages as queue_pages
+from afterword.queue.batches import api as queue_batches_api
 from afterword.queue.lists import api as queue_lists_api
 from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import pages as inbound_pages
@@ -137,6 +138,7 @@ def api_routes() -> list[Routes]:
         references_api.routes,
         traces_api.routes,
         queue_lists_api.routes,
+        queue_batches_api.routes,
         pipelines_api.routes,
         policies_api.routes,
         test_messages_api.routes,

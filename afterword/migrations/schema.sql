@@ -1231,6 +1231,51 @@ CREATE TABLE questionnaire_visual (
     CONSTRAINT questionnaire_visual_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
 );
 
+CREATE TABLE queue_batch (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    batch_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    send_time timestamp with time zone,
+    send_offset_minutes smallint,
+    dry_run boolean NOT NULL,
+    reason text,
+    application_id text COLLATE pg_catalog."C",
+    questionnaire_id text COLLATE pg_catalog."C",
+    pipeline_id text COLLATE pg_catalog."C",
+    from_time timestamp with time zone,
+    to_time timestamp with time zone,
+    application_ids text[] NOT NULL,
+    test boolean NOT NULL,
+    after_time timestamp with time zone,
+    after_id text COLLATE pg_catalog."C",
+    items_changed integer DEFAULT 0 NOT NULL,
+    items_held integer DEFAULT 0 NOT NULL,
+    items_skipped integer DEFAULT 0 NOT NULL,
+    items_refused integer DEFAULT 0 NOT NULL,
+    state text DEFAULT 'queued'::text NOT NULL,
+    error text,
+    owner uuid,
+    lease_until timestamp with time zone,
+    attempts smallint DEFAULT 0 NOT NULL,
+    turn_time timestamp with time zone NOT NULL,
+    finished_time timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    created_by text,
+    actor_kind text NOT NULL,
+    CONSTRAINT queue_batch_action_check CHECK ((action = ANY (ARRAY['cancel'::text, 'move'::text, 'send_now'::text]))),
+    CONSTRAINT queue_batch_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text, 'worker'::text]))),
+    CONSTRAINT queue_batch_check CHECK (((action = 'cancel'::text) = (send_time IS NULL))),
+    CONSTRAINT queue_batch_check1 CHECK (((send_time IS NULL) = (send_offset_minutes IS NULL))),
+    CONSTRAINT queue_batch_check2 CHECK (((after_time IS NULL) = (after_id IS NULL))),
+    CONSTRAINT queue_batch_check3 CHECK (((owner IS NULL) = (lease_until IS NULL))),
+    CONSTRAINT queue_batch_check4 CHECK (((owner IS NULL) OR (state = 'running'::text))),
+    CONSTRAINT queue_batch_check5 CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'cancelled'::text])) = (finished_time IS NOT NULL))),
+    CONSTRAINT queue_batch_error_check CHECK ((length(error) <= 500)),
+    CONSTRAINT queue_batch_reason_check CHECK ((length(reason) <= 50)),
+    CONSTRAINT queue_batch_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
+);
+
 CREATE TABLE queue_import (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     import_id text NOT NULL COLLATE pg_catalog."C",
@@ -1836,6 +1881,9 @@ ALTER TABLE ONLY questionnaire_version
 ALTER TABLE ONLY questionnaire_visual
     ADD CONSTRAINT questionnaire_visual_pkey PRIMARY KEY (organization_id, visual_id);
 
+ALTER TABLE ONLY queue_batch
+    ADD CONSTRAINT queue_batch_pkey PRIMARY KEY (organization_id, batch_id);
+
 ALTER TABLE ONLY queue_import_piece
     ADD CONSTRAINT queue_import_piece_pkey PRIMARY KEY (organization_id, import_id, number);
 
@@ -2085,6 +2133,12 @@ CREATE UNIQUE INDEX questionnaire_visual_active ON questionnaire_visual USING bt
 
 CREATE INDEX questionnaire_visual_list ON questionnaire_visual USING btree (organization_id, questionnaire_id, created_time DESC, visual_id);
 
+CREATE INDEX queue_batch_ended ON queue_batch USING btree (finished_time) WHERE (finished_time IS NOT NULL);
+
+CREATE INDEX queue_batch_list ON queue_batch USING btree (organization_id, created_time DESC, batch_id);
+
+CREATE INDEX queue_batch_open ON queue_batch USING btree (turn_time) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
 CREATE INDEX queue_import_ended ON queue_import USING btree (finished_time) WHERE (finished_time IS NOT NULL);
 
 CREATE INDEX queue_import_list ON queue_import USING btree (organization_id, pipeline_id, created_time DESC, import_id);
@@ -2202,6 +2256,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire FOR EACH 
 CREATE TRIGGER audit AFTER INSERT ON questionnaire_version FOR EACH ROW EXECUTE FUNCTION write_audit_entry('questionnaire', 'questionnaire_id', 'definition', 'published');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire_visual FOR EACH ROW EXECUTE FUNCTION write_audit_entry('visual', 'visual_id', '');
+
+CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION write_audit_entry('queue_batch', 'batch_id', 'owner');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
 
@@ -2418,6 +2474,9 @@ ALTER TABLE ONLY questionnaire_version
 
 ALTER TABLE ONLY questionnaire_visual
     ADD CONSTRAINT questionnaire_visual_organization_id_questionnaire_id_fkey FOREIGN KEY (organization_id, questionnaire_id) REFERENCES questionnaire(organization_id, questionnaire_id);
+
+ALTER TABLE ONLY queue_batch
+    ADD CONSTRAINT queue_batch_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY queue_import
     ADD CONSTRAINT queue_import_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

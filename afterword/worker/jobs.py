@@ -26,6 +26,7 @@ from afterword.organizations.tokens import service as tokens
 from afterword.privacy import service as erasures
 from afterword.providers.rates import service as rates
 from afterword.queue import service as queue
+from afterword.queue.batches import service as queue_batches
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.reminders import service as reminders
@@ -119,6 +120,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
         batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
         batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
+        batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue.prune_outbox),
         batches("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, test_messages.prune),

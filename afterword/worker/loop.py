@@ -18,6 +18,7 @@ from afterword.core.wire.site import Site
 from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.store import LeaseKey
+from afterword.worker.batches import BatchWorker
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
@@ -91,6 +92,7 @@ async def run(
                 caller = Caller(allowed=site.networks)
                 group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
+                group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from afterword import db, worker
 from afterword.channels.base import EMAIL
+from afterword.db import leases
 from afterword.intake.test_messages import service as trials
 from afterword.worker.channels import ChannelRegistry
 from afterword.worker.test_messages import TestMessages
@@ -49,6 +50,7 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "TEST_MESSAGES_MAX", 100_000)
         patch.setattr(trials, "OPEN_MAX", 100_000)
+        patch.setattr(leases, "OPEN_MAX", 100_000)
         sending = asyncio.create_task(sender.run(stop))
         try:
             yield

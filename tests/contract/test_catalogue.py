@@ -334,7 +334,12 @@ async def _fill(database: db.Database, tenant: str) -> None:
 
 
 async def _fill_ways_in(database: db.Database, tenant: str) -> None:
-    """An import with a piece and a row, and a sequence."""
+    """An import with a piece and a row, a sequence, and an act on many items."""
+    await database.execute(
+        """insert into queue_batch (organization_id, batch_id, action, dry_run, application_ids, test, turn_time,
+             created_time, actor_kind) values ($1, $1, 'cancel', true, '{}', false, $2, $2, 'user')""",
+        *(tenant, NOW),
+    )
     await database.execute(
         """insert into queue_import (organization_id, import_id, questionnaire_id, pipeline_id, dry_run, strict,
              on_conflict, columns, places, rows_total, pieces, turn_time, created_time, actor_kind)

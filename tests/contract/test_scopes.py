@@ -29,6 +29,8 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /q/questionnaire/{questionnaire_id}/condition/test": "Questionnaire Instance.Read",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/preview": "Pipeline.Read",
+    "POST /q/queue/batch": "Queue.Update",
+    "POST /q/queue/batch/{batch_id}/resumption": "Queue.Update",
     "POST /alert/instance/{alert_instance_id}/comment": "Alert Instance.Update",
     "DELETE /alert/instance/{alert_instance_id}/comment/{comment_id}": "Alert Instance.Update",
     "POST /q/responder/{responder_id}/erasure": "Responder.Delete",

@@ -36,10 +36,25 @@ async def ways_in(
     for path in (f"/q/import/{imports[1]}", f"/q/import/{imports[1]}", f"/q/sequence/{sequences[1]}"):
         reply = await wire.ask("DELETE", f"/v3.2{path}", token=token)
         assert 204 == reply.status, reply
+    batches: list[str] = []
+    for _ in range(2):
+        document = {"action": "cancel", "filter": {"reason": "none_such"}}
+        reply = await wire.ask("POST", "/v3.2/q/queue/batch", token=token, document=document)
+        assert 201 == reply.status, reply
+        batches.append(reply.document["batch_id"])
+    for _ in range(2):
+        reply = await wire.ask("DELETE", f"/v3.2/q/queue/batch/{batches[1]}", token=token)
+        assert 204 == reply.status, reply
     importer = Importer(pool, uuid4(), secret=secret)
     while await importer.work_next(asyncio.Event()):
         pass
-    return {"import_id": imports[0], "sequence_id": sequences[0], "from_questionnaire_id": ids["questionnaire_id"]}, {
+    return {
+        "batch_id": batches[0],
+        "import_id": imports[0],
+        "sequence_id": sequences[0],
+        "from_questionnaire_id": ids["questionnaire_id"],
+    }, {
+        "batch_id": batches[1],
         "import_id": imports[1],
         "sequence_id": sequences[1],
     }

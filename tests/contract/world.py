@@ -51,8 +51,8 @@ def name_of(route: Route) -> str:
 
 # The parameters for which an organization has something that was there once.
 DELETED: Final = frozenset(
-    {"alert_id", "code", "comment_id", "export_id", "import_id", "instance_id", "item_id", "report_id", "sequence_id",
-     "status_id", "webhook_id"}
+    {"alert_id", "batch_id", "code", "comment_id", "export_id", "import_id", "instance_id", "item_id", "report_id",
+     "sequence_id", "status_id", "webhook_id"}
 )  # fmt: skip
 
 

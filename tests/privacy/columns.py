@@ -137,6 +137,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "questionnaire_instance": {"locale": "one of the questionnaire's languages", "question_ids": OURS},
     "questionnaire_version": {"checksum": OURS, "definition": AUTHORED, "note": AUTHORED},
     "questionnaire_visual": {"configuration": AUTHORED, "title": AUTHORED},
+    "queue_batch": {"action": FIXED, "actor_kind": FIXED, "error": OURS, "reason": FIXED, "state": FIXED},
     "queue_import": {"actor_kind": FIXED, "columns": AUTHORED, "error": OURS, "file_name": AUTHORED,
                      "on_conflict": FIXED, "state": FIXED},
     "queue_import_row": {"state": FIXED},

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from afterword import db
+from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.core.scheduling.statuses import Item
 from afterword.organizations import service as accounts
@@ -117,6 +118,16 @@ class TestList:
         again = await client.create(external_reference="order-3")
         found = (await client.send("GET", path)).json()["results"]
         assert [(again["item_id"], 1), (item["item_id"], 5)] == [(one["item_id"], one["status_id"]) for one in found]
+
+    async def test_of_an_address(self, client: Client) -> None:
+        await client.create(responder_channel_identifier="bob@example.com")
+        sent = await client.create()
+        await client.queue.worker().send(Sent("reference", 250, "ok"))
+        ids = [(await client.create())["item_id"], (await client.create())["item_id"]]
+        await client.send("PATCH", f"/q/queue/item/{ids[0]}", {"status_id": 5})
+        found = await pages(client, "responder_channel_identifier=Ann@example.com", limit=50)
+        assert {*ids, sent["item_id"]} >= set(found) >= set(ids)
+        assert [] == await pages(client, "responder_channel_identifier=nobody", limit=50)
 
     async def test_while_it_is_sent(self, client: Client) -> None:
         item = await client.create()

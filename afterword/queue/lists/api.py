@@ -23,10 +23,9 @@ REASON: Final = Meta(description="A code of docs/rules.md, such as `quiet_hours`
 routes = Routes(tag="Queue")
 
 
-class ItemFilter(fields.Request):
+class WaitingFilter(fields.Request):
     """The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open."""
 
-    status_id: Annotated[list[StatusId], Meta(max_length=6)] = msgspec.field(default_factory=list[Any])
     reason: Annotated[fields.Text50, REASON] | None = None
     pipeline_id: fields.Id | None = None
     questionnaire_id: fields.Id | None = None
@@ -38,17 +37,28 @@ class ItemFilter(fields.Request):
     def choice(self) -> Choice:
         named = ("reason", "pipeline_id", "questionnaire_id", "application_id")
         return Choice(
-            statuses=[PublicItem(one) for one in self.status_id] or tuple(PublicItem),
             **{name: getattr(self, name) for name in named},
             from_time=self.from_time and self.from_time.instant,
             to_time=self.to_time and self.to_time.instant,
         )
 
 
+class ItemFilter(WaitingFilter):
+    """The items that are counted."""
+
+    status_id: Annotated[list[StatusId], Meta(max_length=6)] = msgspec.field(default_factory=list[Any])
+
+    @property
+    def choice(self) -> Choice:
+        statuses = [PublicItem(one) for one in self.status_id] or tuple(PublicItem)
+        return replace(super().choice, statuses=statuses)
+
+
 class ItemQuery(ItemFilter):
     """The items that are listed, and their order."""
 
     external_reference: Reference | None = None
+    responder_channel_identifier: fields.Text320 | None = None
     oldest_first: bool = False
 
 
@@ -74,13 +84,17 @@ class QueueCount(fields.Resource):
 )
 async def list_all_items(call: Call[None], db: Database) -> Answer:
     query: ItemQuery = call.query or ItemQuery()
+    after_id = str(call.page.after[-1]) if call.page.after else None
     rows = await service.list_items(
         db,
         caller=call.caller,
-        choice=replace(query.choice, external_reference=query.external_reference),
-        after_id=str(call.page.after[-1]) if call.page.after else None,
+        choice=replace(
+            query.choice, external_reference=query.external_reference, identifier=query.responder_channel_identifier
+        ),
+        after=await service.key_of(db, caller=call.caller, item_id=after_id) if after_id else None,
         oldest_first=query.oldest_first,
         limit=call.page.limit,
+        secret=call.site.secret,
     )
     return Answer(record=rows.map(lambda item: queue.visible(item, call.caller)))
 

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from afterword import errors
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item, PublicItem
 from afterword.core.wire.lists import Rows
@@ -28,6 +30,7 @@ class Choice:
     questionnaire_id: str | None = None
     application_id: str | None = None
     external_reference: str | None = None
+    identifier: str | None = None  # an address of a person
     from_time: datetime | None = None
     to_time: datetime | None = None
 
@@ -47,14 +50,12 @@ async def list_items(
     *,
     caller: Caller,
     choice: Choice,
-    after_id: str | None = None,
+    after: Key | None = None,
     oldest_first: bool = False,
     limit: int,
+    secret: bytes = b"",
 ) -> Rows[ListedItem]:
-    """A page of the items, behind the item `after_id`.
-
-    Raises Invalid: `invalid_cursor` where that item is gone, `unknown_id` for a pipeline and the like.
-    """
+    """A page of the items; `secret` is needed to find an address. Raises Invalid `unknown_id`."""
     organization_id = caller.organization_id
     chosen = await _filter(db, caller=caller, choice=choice)
     if choice.external_reference is not None:
@@ -62,12 +63,10 @@ async def list_items(
             db, organization_id=organization_id, external_reference=choice.external_reference, chosen=chosen
         )
         return Rows(found[:limit])
-    after: Key | None = None
-    if after_id is not None:
-        after = await store.get_key(db, organization_id=organization_id, item_id=after_id)
-        if after is None:
-            message = "The item that this cursor stood on is gone; start again."
-            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+    if choice.identifier is not None:
+        keys = [key for _, key in keys_of(choice.identifier, secret=secret)]
+        found = await store.list_items_by_address(db, organization_id=organization_id, address_keys=keys, chosen=chosen)
+        return Rows(found[:limit])
     return await store.list_items(
         db,
         organization_id=organization_id,
@@ -76,6 +75,34 @@ async def list_items(
         oldest_first=oldest_first,
         limit=limit,
         scanned=SCANNED_MAX,
+    )
+
+
+def keys_of(identifier: str, *, secret: bytes) -> list[tuple[int, bytes]]:
+    """The channels on which this can be an address, each with the key of the address."""
+    found: list[tuple[int, bytes]] = []
+    for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS):
+        with suppress(InvalidAddress):
+            found.append((channel_id, address_key(secret, channel_id, normalise(channel_id, identifier))))
+    return found
+
+
+async def key_of(db: Database, *, caller: Caller, item_id: str) -> Key:
+    """The place of an item in the list. Raises Invalid `invalid_cursor` where it is gone."""
+    key = await store.get_key(db, organization_id=caller.organization_id, item_id=item_id)
+    if key is None:
+        message = "The item that this cursor stood on is gone; start again."
+        raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="after"))
+    return key
+
+
+async def unknown_of(db: Database, *, caller: Caller, choice: Choice) -> str | None:
+    """The member of the choice that names nothing the caller can see; None: there is none."""
+    named = {name: getattr(choice, name) for name in ("application_id", "questionnaire_id", "pipeline_id")}
+    if not any(named.values()):
+        return None
+    return await store.get_unknown(
+        db, organization_id=caller.organization_id, application_ids=caller.application_ids, **named
     )
 
 
@@ -100,13 +127,9 @@ async def _filter(db: Database, *, caller: Caller, choice: Choice) -> Filter:
     place = {"questionnaire_id": choice.questionnaire_id, "pipeline_id": choice.pipeline_id}
     organization_id = caller.organization_id
     pipeline_ids: list[str] | None = None
-    if asked or any(place.values()):
-        unknown = await store.get_unknown(
-            db, organization_id=organization_id, application_ids=own, application_id=asked, **place
-        )
-        if unknown is not None:
-            message = "There is nothing with this id."
-            raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
+    if (unknown := await unknown_of(db, caller=caller, choice=choice)) is not None:
+        message = "There is nothing with this id."
+        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
     if asked or own or any(place.values()):
         pipeline_ids = await store.list_pipeline_ids(
             db, organization_id=organization_id, application_ids=[asked] if asked else own, **place

@@ -18,7 +18,7 @@ from afterword.queue.records import LISTED_COLUMNS, ShownItem
 EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 HELD: Final = (Item.CLAIMED, Item.SENDING)
-REFERENCED_MAX: Final = 100
+FOUND_MAX: Final = 100
 _LISTED: Final = qualified(LISTED_COLUMNS, "i")
 
 
@@ -38,6 +38,7 @@ class ListedItem(ShownItem, frozen=True):
     """An item with its next moment and the names that a list shows."""
 
     send_time: datetime
+    created_time: datetime
     due_time: datetime
     channel_id: int
     pipeline_title: str
@@ -191,7 +192,39 @@ async def list_items_by_reference(
         chosen.from_time,
         chosen.to_time,
         reason,
-        REFERENCED_MAX,
+        FOUND_MAX,
+    )
+    return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
+
+
+async def list_items_by_address(
+    db: Database, *, organization_id: str, address_keys: Sequence[bytes], chosen: Filter
+) -> list[ListedItem]:
+    """The items of these addresses, the newest first: of sent ones the newest 32, which contacts remember."""
+    statuses, reason, pipeline_ids, test_only = _parameters(chosen)
+    rows = await db.fetch(
+        f"""with found as (
+             (select i.item_id from queue_item i
+              where i.organization_id = $1 and i.address_key = any($3::bytea[]) and i.status::integer = 1 limit $9)
+             union
+             (select i.item_id from queue_item i
+              where i.organization_id = $1 and i.address_key = any($3) and i.status >= 5 limit $9)
+             union
+             select entry ->> 'item_id' from contact c cross join lateral jsonb_array_elements(c.recent) entry
+             where c.organization_id = $1 and c.address_key = any($3))
+           select {_ITEM} join found on found.item_id = i.item_id
+           where i.organization_id = $1 and i.deleted_time is null and i.status = any($2::smallint[])
+             and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
+           order by i.send_time desc, i.item_id limit $9""",
+        organization_id,
+        statuses,
+        list(address_keys),
+        pipeline_ids,
+        test_only,
+        chosen.from_time,
+        chosen.to_time,
+        reason,
+        FOUND_MAX,
     )
     return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
 

@@ -1074,6 +1074,32 @@ class QuestionnaireVersion(Struct, kw_only=True):
     published_by: str | None
 
 
+class QueueBatch(Struct, kw_only=True):
+    """
+    An act on many waiting items, and how far it has come.
+    """
+
+    batch_id: str
+    action: str
+    dry_run: bool
+    state: str
+    send_time: datetime | None
+    reason: str | None
+    application_id: str | None
+    questionnaire_id: str | None
+    pipeline_id: str | None
+    from_time: datetime | None
+    to_time: datetime | None
+    items_changed: int
+    items_held: int
+    items_skipped: int
+    items_refused: int
+    error: str | None
+    created_time: datetime
+    finished_time: datetime | None
+    created_by: str | None
+
+
 class QueueCount(Struct, kw_only=True):
     """
     Items of one status and reason.
@@ -1670,6 +1696,19 @@ class VisualUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
+class WaitingFilter(Struct, kw_only=True):
+    """
+    The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open.
+    """
+
+    reason: str | None | UnsetType = UNSET
+    pipeline_id: str | None | UnsetType = UNSET
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+
+
 class Webhook(Struct, kw_only=True):
     """
     An endpoint of yours that receives events. `secret` signs them: shown when it is created, and never again.
@@ -2165,6 +2204,17 @@ class Question(Struct, kw_only=True):
     date_min: date | None | UnsetType = UNSET
     date_max: date | None | UnsetType = UNSET
     contact_fields: list[str] | UnsetType = UNSET
+
+
+class QueueBatchRequest(Struct, kw_only=True):
+    """
+    The waiting items that are meant, and the act: cancel them, move them to a time, or send them now.
+    """
+
+    action: Literal["cancel", "move", "send_now"]
+    filter: WaitingFilter | UnsetType = UNSET
+    send_time: datetime | None | UnsetType = UNSET
+    dry_run: bool | UnsetType = False
 
 
 class QueueItem(Struct, kw_only=True):

@@ -1496,14 +1496,15 @@ class Queue(Family):
     def list_all_items(
         self,
         *,
-        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
         reason: str | None = None,
         pipeline_id: str | None = None,
         questionnaire_id: str | None = None,
         application_id: str | None = None,
         from_time: datetime | None = None,
         to_time: datetime | None = None,
+        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
         external_reference: str | None = None,
+        responder_channel_identifier: str | None = None,
         oldest_first: bool | None = None,
         filter_by: Filters | None = None,
         order_by: Orders | None = None,
@@ -1520,14 +1521,15 @@ class Queue(Family):
             models.QueueItem,
             limit=limit,
             query={
-                "status_id": status_id,
                 "reason": reason,
                 "pipeline_id": pipeline_id,
                 "questionnaire_id": questionnaire_id,
                 "application_id": application_id,
                 "from_time": from_time,
                 "to_time": to_time,
+                "status_id": status_id,
                 "external_reference": external_reference,
+                "responder_channel_identifier": responder_channel_identifier,
                 "oldest_first": oldest_first,
                 "filter_by": filter_by,
                 "order_by": order_by,
@@ -1537,13 +1539,13 @@ class Queue(Family):
     def count_all_items(
         self,
         *,
-        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
         reason: str | None = None,
         pipeline_id: str | None = None,
         questionnaire_id: str | None = None,
         application_id: str | None = None,
         from_time: datetime | None = None,
         to_time: datetime | None = None,
+        status_id: Sequence[Literal[1, 2, 3, 4, 5, 6]] | None = None,
         limit: int = 100,
     ) -> Iterator[models.QueueCount]:
         """Count the queue items of all pipelines by status and reason.
@@ -1555,15 +1557,62 @@ class Queue(Family):
             models.QueueCount,
             limit=limit,
             query={
-                "status_id": status_id,
                 "reason": reason,
                 "pipeline_id": pipeline_id,
                 "questionnaire_id": questionnaire_id,
                 "application_id": application_id,
                 "from_time": from_time,
                 "to_time": to_time,
+                "status_id": status_id,
             },
         )
+
+    def list_batches(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.QueueBatch]:
+        """Get all acts on many items.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/queue/batch", models.QueueBatch, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_batch(self, body: models.QueueBatchRequest, *, idempotency_key: str | None = None) -> models.QueueBatch:
+        """Act on many waiting items.
+
+        Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still decide. A
+        worker does it in steps. `dry_run` counts what would become of them and changes none: `items_changed` would be
+        sent then, `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent. Needs
+        `Queue.Update`.
+        """
+        return self._transport.request("POST", "/q/queue/batch", body=body, idempotency_key=idempotency_key).read(
+            models.QueueBatch
+        )
+
+    def get_batch(self, batch_id: str) -> models.QueueBatch:
+        """Get an act on many items.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request("GET", f"/q/queue/batch/{_segment(batch_id)}").read(models.QueueBatch)
+
+    def stop_batch(self, batch_id: str, *, if_match: str | None = None) -> None:
+        """Stop an act on many items.
+
+        What is done stays, and it can go on later. One that has ended is forgotten, not its effect. Needs
+        `Queue.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/queue/batch/{_segment(batch_id)}", if_match=if_match)
+
+    def resume_batch(self, batch_id: str, *, idempotency_key: str | None = None) -> models.QueueBatch:
+        """Let an act on many items go on.
+
+        One that was stopped or failed goes on behind its last step. Needs `Queue.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/q/queue/batch/{_segment(batch_id)}/resumption", idempotency_key=idempotency_key
+        ).read(models.QueueBatch)
 
 
 class QueueSimplified(Family):

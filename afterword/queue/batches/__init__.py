@@ -1,0 +1,1 @@
+"""One act on many waiting items: cancel them, or send them at another time."""

@@ -1,0 +1,107 @@
+"""Routes of acts on many waiting items."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from afterword.core.wire.lists import Rows
+from afterword.db import Database
+from afterword.queue.batches import service, store
+from afterword.queue.batches.service import NewBatch
+from afterword.queue.lists.api import WaitingFilter
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+BATCHES: Final = "/q/queue/batch"
+BATCH: Final = f"{BATCHES}/{{batch_id}}"
+
+routes = Routes(tag="Queue")
+
+
+class QueueBatchRequest(fields.Request):
+    """The waiting items that are meant, and the act: cancel them, move them to a time, or send them now."""
+
+    action: service.Action
+    filter: WaitingFilter = msgspec.field(default_factory=WaitingFilter)
+    send_time: fields.Moment | None = None
+    dry_run: bool = False
+
+
+class QueueBatch(fields.Resource):
+    """An act on many waiting items, and how far it has come."""
+
+    batch_id: fields.Id
+    action: Literal["cancel", "move", "send_now"]
+    dry_run: bool
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    send_time: fields.DateTime | None
+    reason: str | None
+    application_id: fields.Id | None
+    questionnaire_id: fields.Id | None
+    pipeline_id: fields.Id | None
+    from_time: fields.DateTime | None
+    to_time: fields.DateTime | None
+    items_changed: int
+    items_held: int
+    items_skipped: int
+    items_refused: int
+    error: str | None
+    created_time: fields.DateTime
+    finished_time: fields.DateTime | None
+    created_by: fields.Id | None
+
+
+@routes.list(BATCHES, scope="Queue.Read", answer=QueueBatch, summary="Get all acts on many items")
+async def list_batches(call: Call[None], db: Database) -> Rows[store.Batch]:
+    return await store.list_batches(db, **call.caller.reach, page=call.page)
+
+
+@routes.post(
+    BATCHES,
+    scope="Queue.Update",
+    body=QueueBatchRequest,
+    answer=QueueBatch,
+    summary="Act on many waiting items",
+    description="Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still "
+    "decide. A worker does it in steps. `dry_run` counts what would become of them and changes none: `items_changed` "
+    "would be sent then, `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent.",
+    refusals=("unknown_id", "required", "exclusive"),
+)
+async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
+    body = call.body
+    new = NewBatch(body.filter.choice, body.action, body.send_time, body.dry_run)
+    return _answer(await service.create(db, caller=call.caller, new=new, now=call.now))
+
+
+@routes.get(BATCH, scope="Queue.Read", answer=QueueBatch, summary="Get an act on many items")
+async def get_batch(call: Call[None], db: Database) -> store.Batch:
+    return await service.get(db, caller=call.caller, batch_id=call.ids["batch_id"])
+
+
+@routes.delete(
+    BATCH,
+    scope="Queue.Delete",
+    summary="Stop an act on many items",
+    description="What is done stays, and it can go on later. One that has ended is forgotten, not its effect.",
+)
+async def stop_batch(call: Call[None], db: Database) -> None:
+    job = await service.get(db, caller=call.caller, batch_id=call.ids["batch_id"])
+    call.check_version(job.version)
+    await service.stop(db, job=job, now=call.now)
+
+
+@routes.post(
+    f"{BATCH}/resumption",
+    scope="Queue.Update",
+    answer=QueueBatch,
+    status=200,
+    summary="Let an act on many items go on",
+    description="One that was stopped or failed goes on behind its last step.",
+    refusals=("not_ready",),
+)
+async def resume_batch(call: Call[None], db: Database) -> store.Batch:
+    return await service.resume(db, caller=call.caller, batch_id=call.ids["batch_id"], now=call.now)
+
+
+def _answer(batch: store.Batch) -> Answer:
+    return Answer(record=batch, location=f"{BATCHES}/{batch.batch_id}")

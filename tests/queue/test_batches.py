@@ -1,0 +1,124 @@
+"""Acts on many waiting items: refusals, dry runs, steps that a worker may lose, stop and resumption."""
+
+import asyncio
+import uuid
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.core.organizations.access import SCOPES
+from afterword.db.leases import LeaseLost
+from afterword.queue.batches import service
+from afterword.queue.batches.store import BATCHES as BATCHES_LEASES
+from afterword.worker.batches import BatchWorker
+from tests.conftest import House
+from tests.dates import YEAR
+from tests.queue.client import Client, codes
+from tests.queue.conftest import Queue
+
+BATCHES = "/q/queue/batch"
+LATER = f"{YEAR}-05-02T10:00:00+00:00"
+
+
+@pytest.fixture
+async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
+    return Client(http, queue)
+
+
+async def start(client: Client, **body: Any) -> dict[str, Any]:
+    response = await client.send("POST", BATCHES, body)
+    assert 201 == response.status_code, response.text
+    return response.json()
+
+
+async def work(client: Client, *, turns: int = 10) -> None:
+    worker = BatchWorker(client.queue.pool, uuid.uuid4(), secret=client.queue.secret)
+    for _ in range(turns):
+        if not await worker.work_next(asyncio.Event()):
+            return
+
+
+async def ended(client: Client, batch_id: str) -> tuple[Any, ...]:
+    await work(client)
+    found = (await client.send("GET", f"{BATCHES}/{batch_id}")).json()
+    return tuple(found[name] for name in ("state", "items_changed", "items_held", "items_skipped", "items_refused"))
+
+
+class TestRefusals:
+    async def test_scopes(self, client: Client) -> None:
+        narrow = await client.with_token(SCOPES - {"Queue.Update"})
+        assert 403 == (await narrow.send("POST", BATCHES, {"action": "cancel"})).status_code
+        client.headers = {}
+        assert 401 == (await client.send("POST", BATCHES, {"action": "cancel"})).status_code
+
+    async def test_body(self, client: Client) -> None:
+        for body, wrong in (
+            ({"action": "move"}, ("/send_time", "required")),
+            ({"action": "cancel", "send_time": LATER}, ("/send_time", "exclusive")),
+            ({"action": "cancel", "filter": {"pipeline_id": "z" * 22}}, ("/filter/pipeline_id", "unknown_id")),
+        ):
+            assert [wrong] == codes(await client.send("POST", BATCHES, body))
+
+    async def test_of_others(self, client: Client, neighbour: House) -> None:
+        made = await start(client, action="cancel")
+        path = f"{BATCHES}/{made['batch_id']}"
+        narrow = await client.with_token(SCOPES, application_ids=[client.queue.house.application_id])
+        for other in (narrow, Client(client.http, client.queue, neighbour.headers)):
+            assert 404 == (await other.send("GET", path)).status_code
+            assert 404 == (await other.send("DELETE", path)).status_code
+            assert [] == (await other.send("GET", BATCHES)).json()["results"]
+
+
+class TestWork:
+    async def test_cancel_what_waits(self, client: Client) -> None:
+        ids = [(await client.create(send_time=LATER))["item_id"] for _ in range(3)]
+        await client.create(send_time=f"{YEAR}-06-02T10:00:00+00:00")
+        until = {"to_time": f"{YEAR}-06-01T00:00:00+00:00"}
+        dry = await start(client, action="cancel", filter=until, dry_run=True)
+        assert ("done", 3, 0, 0, 0) == await ended(client, dry["batch_id"])
+        assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")
+        made = await start(client, action="cancel", filter=until)
+        assert ("done", 3, 0, 0, 0) == await ended(client, made["batch_id"])
+        query = "select count(*) from queue_item where status = 7 and item_id = any($1::text[])"
+        assert 3 == await client.queue.value(query, ids)
+        events = "select count(*) from event where type = 'queue_item.aborted' and actor_kind = 'token'"
+        assert 3 == await client.queue.value(events)
+        assert 2 == await client.queue.value("select count(*) from audit_entry where thing_kind = 'queue_batch'")
+
+    async def test_send_now_and_move_in_steps(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("afterword.queue.batches.service.ITEMS_A_STEP", 2)
+        for day in range(1, 6):
+            await client.create(send_time=f"{YEAR}-05-0{day}T10:00:00+00:00")
+        made = await start(client, action="move", send_time=f"{YEAR}-05-03T10:00:00+00:00")
+        assert ("done", 4, 0, 0, 0) == await ended(client, made["batch_id"])
+        made = await start(client, action="send_now")
+        assert ("done", 5, 0, 0, 0) == await ended(client, made["batch_id"])
+        assert 5 == await client.queue.value("select count(*) from queue_item where due_time <= now()")
+
+    async def test_dry_run_foresees_the_rules(self, client: Client) -> None:
+        await client.create(send_time=LATER)
+        await client.create(send_time=LATER, responder_channel_identifier="bob@example.com")
+        await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "bob@example.com"})
+        made = await start(client, action="send_now", dry_run=True)
+        assert ("done", 1, 0, 1, 0) == await ended(client, made["batch_id"])
+        await client.queue.change_pipeline("paused = true")
+        made = await start(client, action="send_now", dry_run=True)
+        assert ("done", 0, 2, 0, 0) == await ended(client, made["batch_id"])
+
+    async def test_a_lost_lease_settles_nothing(self, client: Client) -> None:
+        """A worker that overslept leaves neither items nor counts behind."""
+        await client.create(send_time=LATER)
+        made = await start(client, action="cancel")
+        async with db.transaction(client.queue.pool) as database:
+            job = await BATCHES_LEASES.claim(database, owner=uuid.uuid4(), now=database.clock.now())
+        assert job is not None
+        with pytest.raises(LeaseLost):
+            async with db.transaction(client.queue.pool) as database:
+                await service.work(
+                    database, job=job, owner=uuid.uuid4(), secret=client.queue.secret, now=database.clock.now()
+                )
+        assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")
+        await client.queue.execute("update queue_batch set lease_until = now() - interval '1 second'")
+        assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])
