@@ -151,7 +151,7 @@ async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any
     known = responders_service.ResponderView(
         responder=found,
         identifiers=identifiers,
-        figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None),
+        figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None, only_tests=False),
     )
     return responders_api.responder_of(known, look.zone)
 

@@ -50,6 +50,7 @@ SECTIONS: Final = (
     ("", "Overview", "Report.Read", "o"),
     ("responses", "Responses", "Questionnaire Instance.Read", "r"),
     ("cases", "Cases", "Alert Instance.Read", "c"),
+    ("people", "People", "Responder.Read", "p"),
     ("reports", "Reports", "Report.Read", "f"),
     ("settings", "Settings", None, "s"),
 )
@@ -399,6 +400,8 @@ def done_of(guest: Guest) -> str:
 
 DONE: Final[Mapping[str, str]] = {
     "saved": "Saved.",
+    "stopped": "No more messages go to this address.",
+    "lifted": "Messages to this address are allowed again.",
     "closed": "The case is closed.",
     "assigned": "The case has a new owner.",
     "commented": "Your comment was added.",

@@ -32,6 +32,8 @@ from afterword.web import fields
 from afterword.web.operations import Answer, Call, Download, Routes
 
 JSON: Final = "application/json"
+TIMELINE_SCOPES: Final = ("Responder.Read", "Questionnaire Instance.Read", "Queue.Read")
+SUBJECT_SCOPES: Final = ("Responder.Read", "Responder Value.Read", "Questionnaire Instance.Read")
 routes = Routes(tag="Responders")
 
 
@@ -81,7 +83,7 @@ COMMENTS: Final = fields.listing_of(AlertComment)
 @routes.list(
     "/q/responder/{responder_id}/timeline",
     scope="Responder.Read",
-    more_scopes=("Questionnaire Instance.Read", "Queue.Read"),
+    more_scopes=TIMELINE_SCOPES[1:],
     answer=TimelineEntry,
     listing=TIMELINE,
     summary="Get the timeline of a responder",
@@ -91,14 +93,16 @@ COMMENTS: Final = fields.listing_of(AlertComment)
     ),
 )
 async def list_timeline(call: Call[None], db: Database) -> Answer:
-    rows = await service.list_entries(db, caller=call.caller, responder_id=call.ids["responder_id"], page=call.page)
+    responder_id = call.ids["responder_id"]
+    rows = await service.list_entries(db, caller=call.caller, responder_id=responder_id, page=call.page)
+    await service.note(db, caller=call.caller, action="read", responder_id=responder_id, now=call.now)
     return Answer(rows.map(lambda entry: TimelineEntry.of(entry, call.zone)))
 
 
 @routes.get(
     "/q/responder/{responder_id}/subject",
     scope="Responder.Read",
-    more_scopes=("Responder Value.Read", "Questionnaire Instance.Read"),
+    more_scopes=SUBJECT_SCOPES[1:],
     answer=None,
     media_types=(JSON,),
     summary="Get all that is held on a responder",
@@ -122,6 +126,7 @@ async def subject(
     """The document as it is read. Raises NotFound, Forbidden for a caller that sees a part of the organization."""
     found = await responders.get(db, caller=caller, responder_id=responder_id)
     caller.require_whole()
+    await service.note(db, caller=caller, action="downloaded", responder_id=responder_id, now=now)
     return Download(
         media_type=JSON,
         file_name=f"person-{responder_id}.json",

@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from datetime import datetime
+from typing import Any, Final, Literal, TypeVar
 
+from afterword.audit import service as audit
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
 from afterword.db import Database
 from afterword.instances import store as instances_store
 from afterword.instances.responders import service as responders
+from afterword.instances.responders.store import ShownResponder
 from afterword.instances.store import Instance
 from afterword.people import store
 from afterword.people.store import Answered, Entry
@@ -18,13 +21,30 @@ Row = TypeVar("Row")
 READ_AT_ONCE: Final = 200
 
 
+async def note(
+    db: Database,
+    *,
+    caller: Caller,
+    action: Literal["read", "searched", "downloaded"],
+    now: datetime,
+    responder_id: str | None = None,
+) -> None:
+    """Record in the audit log that somebody looks at a person, or searches."""
+    await audit.record(db, caller=caller, action=action, thing_kind="responder", thing_id=responder_id, now=now)
+
+
 async def list_entries(db: Database, *, caller: Caller, responder_id: str, page: Page) -> Rows[Entry]:
     """The entries as far as the caller sees them. Raises NotFound."""
     found = await responders.get(db, caller=caller, responder_id=responder_id)
+    return await entries_of(db, caller=caller, found=found, page=page)
+
+
+async def entries_of(db: Database, *, caller: Caller, found: ShownResponder, page: Page) -> Rows[Entry]:
+    """As `list_entries`, of a person whom the caller has read."""
     rows = await store.list_entries(
         db,
         **caller.reach,
-        responder_id=responder_id,
+        responder_id=found.responder_id,
         has_addresses=found.is_whole,
         has_cases="Alert Instance.Read" in caller.scopes,
         has_values="Questionnaire Value.Read" in caller.scopes,
@@ -85,3 +105,10 @@ async def rows_of(
         if rows.next_key is None:
             return
         page = replace(page, after=rows.next_key)
+
+
+async def counts(db: Database, *, caller: Caller, responder_id: str) -> dict[str, int]:
+    """The number of entries of each kind, for the whole organization. Raises NotFound, Forbidden."""
+    await responders.get(db, caller=caller, responder_id=responder_id)
+    caller.require_whole()
+    return await store.count_entries(db, organization_id=caller.organization_id, responder_id=responder_id)

@@ -126,6 +126,15 @@ async def list_entries(
     return rows.map(lambda row: Entry(**row))
 
 
+async def count_entries(db: Database, *, organization_id: str, responder_id: str) -> dict[str, int]:
+    rows = await db.fetch(
+        f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
+             union all {_OF_SUPPRESSIONS}) e group by e.kind""",
+        *(organization_id, responder_id, [], False, True, True, False),
+    )
+    return {row["kind"]: row["count"] for row in rows}
+
+
 async def list_answered(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answered]:
     """Score and first words of these responses, as lists of responses show them."""
     rows = await db.fetch(

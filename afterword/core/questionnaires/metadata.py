@@ -126,6 +126,12 @@ def declared_for(application_type_id: str | None, own: Iterable[MetadataDefiniti
 _BREADTH: Final = ("global", "organization", "application_type", "application")
 
 
+def name_of(values: Mapping[str, str]) -> str:
+    """The person's name, of the values of a responder, by the names that shops use; empty without one."""
+    whole = values.get("name") or values.get("full_name")
+    return whole or " ".join(filter(None, (values.get("first_name"), values.get("last_name"))))
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     questionnaire: dict[str, str | None] = field(default_factory=dict[str, str | None])

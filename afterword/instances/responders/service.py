@@ -79,7 +79,7 @@ async def views_of(
         one.responder_id: ResponderView(
             one,
             identifiers[one.responder_id] if one.is_whole else [],
-            by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None),
+            by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None, only_tests=False),
         )
         for one in responders
     }

@@ -74,6 +74,7 @@ class Figures:
     instances_count: int
     last_contacted_time: datetime | None
     last_submitted_time: datetime | None
+    only_tests: bool
 
 
 async def get_responder(
@@ -232,7 +233,8 @@ async def list_figures(
     """The figures of these responders over all instances that the caller sees."""
     rows = await db.fetch(
         f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
-             max(i.submitted_time) as last_submitted_time
+             max(i.submitted_time) as last_submitted_time,
+             bool_and(i.test) as only_tests
            from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
              and (i.test or not $4)

@@ -1,0 +1,162 @@
+"""People in the console: found, their story, messages stopped and allowed again, a copy, and erasure with its proof."""
+
+import html
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.console import people as screen
+from afterword.core.wire.site import Site
+from afterword.logins import hashing
+from afterword.logins import service as logins
+from afterword.organizations import service as organizations
+from tests.logins.conftest import EMAIL, OWN, PASSWORD, found, log_in
+from tests.privacy.conftest import CANARY, Desk, Known, people
+from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
+from tests.test_app import client_of
+
+PERSON = re.compile(r'href="(/console/people/\w{22})"')
+AGENT = "ben@demo.example"
+
+
+@pytest.fixture
+async def known(desk: Desk) -> Known:
+    """A person of whom there is everything; an owner and an agent who can log in, and another organization's owner."""
+    [known] = await people(desk, [CANARY])
+    async with db.transaction(desk.pool) as database:
+        now = database.clock.now()
+        password = await hashing.hash_of(PASSWORD)
+        for email, role in ((EMAIL, "owner"), (AGENT, "agent")):
+            user = await organizations.create_user(
+                database, organization_id=desk.house.organization_id, email=email, role=role, now=now
+            )
+            login = await logins.add_login(database, email=email, password_hash=password, now=now)
+            await logins.join(database, organization_id=desk.house.organization_id, user_id=user.user_id, login=login)
+    await found(desk.pool, domain="patras", email="pan@patras.example")
+    return known
+
+
+@asynccontextmanager
+async def browser(desk: Desk, email: str = EMAIL) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    async with client_of(desk.pool, site=Site("http://testserver", desk.house.site.secret)) as client:
+        client.headers.update(OWN)
+        assert 303 == (await log_in(client, email=email)).status_code
+        yield client
+
+
+async def page_of(client: httpx2.AsyncClient, path: str) -> str:
+    response = await client.get(path)
+    assert 200 == response.status_code, response.text
+    return html.unescape(response.text)
+
+
+async def test_others_and_roles(desk: Desk, known: Known) -> None:
+    """Nothing of a person for another organization; an agent reads, and neither stops, takes nor erases."""
+    path = f"/console/people/{known.responder_id}"
+    suppression_id = await desk.value("select suppression_id from suppression where identifier = $1", known.address)
+    acts = (
+        ("GET", ""), ("POST", "/suppression"), ("GET", f"/suppression/{suppression_id}"),
+        ("POST", f"/suppression/{suppression_id}"), ("GET", "/subject"), ("GET", "/erasure"), ("POST", "/erasure"),
+    )  # fmt: skip
+    before = await desk.traces(CANARY)
+    async with browser(desk, "pan@patras.example") as stranger:
+        for method, act in acts:
+            response = await stranger.request(method, f"{path}{act}")
+            assert 404 == response.status_code, act
+        assert [] == PERSON.findall(await page_of(stranger, f"/console/people?q={CANARY}"))
+    async with browser(desk, AGENT) as agent:
+        page = await page_of(agent, path)
+        assert CANARY in page
+        assert "/erasure" not in page
+        for method, act in acts[1:4] + acts[5:]:
+            assert 403 == (await agent.request(method, f"{path}{act}")).status_code, act
+    assert before == await desk.traces(CANARY)
+
+
+async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with browser(desk) as client:
+        for text in (CANARY, f"ORDER-{CANARY}".lower(), known.address):
+            page = await page_of(client, f"/console/people?q={text}")
+            assert [f"/console/people/{known.responder_id}"] == PERSON.findall(page)
+        assert [] == PERSON.findall(await page_of(client, "/console/people?q=nobody"))
+        assert "at least three letters" in await page_of(client, "/console/people?q=x")
+        for query in ("after=x", "after=99999999999999999_z", f"q={'x' * 400}"):
+            assert 200 == (await client.get(f"/console/people?{query}")).status_code
+        await desk.ask("POST", "/q/responder", {"metadata": {"email": "late@example.com", "name": "<b>Late"}})
+        monkeypatch.setattr(screen, "ROWS", 1)
+        first = await page_of(client, "/console/people")
+        assert "<b>Late" in first
+        following = re.search(r'rel="next" href="([^"]+)"', first)
+        assert following is not None
+        assert [f"/console/people/{known.responder_id}"] == PERSON.findall(await page_of(client, following[1]))
+    assert 1 <= await desk.value("select count(*) from audit_entry where action = 'searched'")
+
+
+async def test_story(desk: Desk, known: Known) -> None:
+    async with browser(desk) as client:
+        page = await page_of(client, f"/console/people/{known.responder_id}")
+        for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
+            assert text in page, text
+        assert f'href="/console/responses/{known.instance_id}"' in page
+        assert 1 == await desk.value(
+            "select count(*) from audit_entry where action = 'read' and thing_id = $1", known.responder_id
+        )
+
+
+async def test_messages_stop_and_go_again(desk: Desk, known: Known) -> None:
+    path = f"/console/people/{known.responder_id}"
+    async with browser(desk) as client:
+        link = re.search(rf'href="({path}/suppression/\w{{22}})"', await page_of(client, path))
+        assert link is not None
+        assert known.address in await page_of(client, link[1])
+        assert f"{path}?done=lifted" == (await client.post(link[1])).headers["location"]
+        assert 404 == (await client.post(link[1])).status_code
+        assert "Allow messages again" not in await page_of(client, path)
+
+        foreign = await client.post(f"{path}/suppression", data={"address": "1:other@example.com"})
+        assert 422 == foreign.status_code
+        long = {"address": f"1:{known.address}", "note": "x" * 501, "reason": "complaint"}
+        refused = await client.post(f"{path}/suppression", data=long)
+        assert (422, True) == (refused.status_code, "x" * 501 in refused.text)
+        stopped = await client.post(f"{path}/suppression", data={**long, "note": "She rang."})
+        assert f"{path}?done=stopped" == stopped.headers["location"]
+        page = await page_of(client, path)
+        assert "She rang." in page
+        assert "The person complained" in page
+        found = (await desk.ask("GET", "/suppression"))["results"]
+        assert [("complaint", known.address)] == [(one["reason"], one["identifier"]) for one in found]
+
+
+async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
+    path = f"/console/people/{known.responder_id}"
+    async with browser(desk) as client:
+        await desk.execute("update login_session set proven_time = proven_time - interval '16 minutes'")
+        for act in ("subject", "erasure"):
+            asked = await client.get(f"{path}/{act}")
+            assert asked.headers["location"].startswith("/console/proof?next=")
+        await client.post("/console/proof", data={"password": PASSWORD, "next": path})
+        file = await client.get(f"{path}/subject")
+        assert "attachment" in file.headers["content-disposition"]
+        api = await desk.http.get(f"/q/responder/{known.responder_id}/subject", headers=desk.house.headers)
+        assert set(api.json()) == set(file.json())
+        assert known.responder_id == file.json()["responder"]["responder_id"]
+        assert 2 == await desk.value("select count(*) from audit_entry where action = 'downloaded'")
+
+        page = await page_of(client, f"{path}/erasure")
+        for text in ("1 response", "2 planned messages, which will be cancelled", "1 case with its comments"):
+            assert text in page, text
+        assert 422 == (await client.post(f"{path}/erasure", data={"reason": "x" * 501})).status_code
+        begun = await client.post(f"{path}/erasure", data={"mode": "erase", "suppress": "1", "reason": "Letter"})
+        proof = begun.headers["location"]
+        assert "is being erased" in await page_of(client, proof)
+        assert 409 == (await client.post(f"{path}/erasure", data={"mode": "erase"})).status_code
+        await desk.work()
+        done = await page_of(client, proof)
+        assert "This page is the proof" in done
+        assert CANARY not in done
+        assert "Erased person" in await page_of(client, path)
+        assert [] == await desk.traces(CANARY)
