@@ -1,10 +1,12 @@
 """Lists: all that the macro `listing` shows around the rows, the addresses of its links, and the keys of its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
+
+from afterword.core.wire.lists import Page
 
 ROWS: Final = 50
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
@@ -71,3 +73,8 @@ def read_key(text: str) -> tuple[datetime, str] | None:
     if not micros.isascii() or not micros.isdigit() or len(micros) > MICROS_DIGITS:
         return None
     return EPOCH + timedelta(microseconds=min(int(micros), MICROS_MAX)), row_id
+
+
+def behind(page: Page, key: str) -> Page:
+    """The page behind this key, in lists by created time; the first one for what is no key."""
+    return replace(page, after=read_key(key))

@@ -1,10 +1,10 @@
 """All screens of the console, for `app.py` and for the tests that go through them."""
 
-from afterword.console import audit, case_settings, cases, entry, overview, people, reports, responses, settings
+from afterword.console import audit, case_settings, cases, entry, overview, people, reports, responses, settings, tokens
 from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
-MODULES = (entry, overview, responses, cases, case_settings, reports, settings, audit, people)
+MODULES = (entry, overview, responses, cases, case_settings, reports, settings, audit, people, tokens)
 
 
 def screens() -> list[Screen]:

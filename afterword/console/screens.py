@@ -412,6 +412,7 @@ DONE: Final[Mapping[str, str]] = {
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
     "ended": "The session has ended.",
+    "token_ended": "The token has ended.",
     "reset": "Your password is changed. All other sessions have ended.",
     "mailed": "A mail with a link is on its way. It works for an hour.",
     "sent": "If this address has a login, a mail with a link is on its way. It works for an hour.",

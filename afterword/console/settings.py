@@ -259,7 +259,7 @@ async def invite_again(visit: Visit) -> Response:
 async def person_page(visit: Visit) -> Response:
     async with visit.read() as db:
         user = await _user(visit, db)
-        applications = await _applications(visit, db)
+        applications = await applications_of(visit, db)
     return visit.page(
         "member.html", title=user.display_name or user.email, user=user, roles=ROLES, applications=applications
     )
@@ -327,7 +327,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         members = await users_store.list_users(
             db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX)
         )
-        applications = await _applications(visit, db)
+        applications = await applications_of(visit, db)
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
@@ -341,7 +341,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
     )
 
 
-async def _applications(visit: Visit, db: Database) -> list[organizations_store.Application]:
+async def applications_of(visit: Visit, db: Database) -> list[organizations_store.Application]:
     found = await organizations_store.list_applications(
         db,
         organization_id=visit.caller.organization_id,

@@ -67,8 +67,8 @@ async def require_patience(
 
 
 async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
-    if login is not None:
-        await audit.record_login(db, login_id=login.login_id, action="login_failed", network=attempt.network, now=now)
+    login_id = login.login_id if login else ""  # without a login the same statements: they must not tell by their time
+    await audit.record_login(db, login_id=login_id, action="login_failed", network=attempt.network, now=now)
     await store.insert_failures(db, keys=_keys(attempt, login, secret), now=now, after=now - WINDOW)
 
 

@@ -11,6 +11,7 @@ from pyotp.totp import TOTP
 from afterword import db, sealing
 from afterword.alerts.mails.service import link_context
 from afterword.cli.setup import setup_url
+from afterword.logins import hashing
 from afterword.logins import service as logins
 from tests.logins.conftest import EMAIL, PASSWORD, SITE, Office, browser_of, found, log_in
 
@@ -116,6 +117,27 @@ class TestLogIn:
                     await database.execute(STATEMENTS[column], days)
                 assert 303 == (await client.get("/console/settings/account")).status_code
 
+    async def test_unknown_address_takes_the_same_work(
+        self, office: Office, statements: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As many hashes and the same statements: time tells nobody which addresses have a login."""
+        hashes: list[str] = []
+
+        def noted(password_hash: str, password: str) -> bool:
+            hashes.append(password)
+            return False
+
+        monkeypatch.setattr(hashing, "_matches", noted)
+        work: list[tuple[int, list[str]]] = []
+        for email in (EMAIL, "nobody@kalamata.example"):
+            statements.clear()
+            hashes.clear()
+            async with browser_of(office.pool) as client:
+                await log_in(client, email=email, password="wrong")
+            work.append((len(hashes), list(statements)))
+        assert 1 == work[0][0]
+        assert work[0] == work[1]
+
 
 class TestOrigin:
     """Forms of other sites are refused, the log-in's own too."""
@@ -184,6 +206,23 @@ class TestSecondFactor:
             await client.post("/console/logout")
             await log_in(client)
             assert 422 == (await client.post("/console/login/code", data={"code": recovery[0]})).status_code
+
+    async def test_codes_are_not_guessed(self, office: Office) -> None:
+        """After ten wrong ones the right one is refused too; the password does not begin the count anew."""
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            shown = await client.post("/console/settings/totp")
+            found = re.search(r"<code>([A-Z2-7 ]+)</code>", shown.text)
+            assert found is not None
+            secret = found[1].replace(" ", "")
+            code = await current_code(office, secret)
+            assert 200 == (await client.post("/console/settings/totp/confirm", data={"code": code})).status_code
+        async with browser_of(office.pool, source="198.51.100.7") as thief:
+            for _ in range(logins.FAILURES_MAX):
+                await log_in(thief)
+                assert 422 == (await thief.post("/console/login/code", data={"code": "000000"})).status_code
+            assert 429 == (await thief.post("/console/login/code", data={"code": code})).status_code
+            assert 429 == (await log_in(thief)).status_code
 
     async def test_without_the_password_first(self, office: Office) -> None:
         async with browser_of(office.pool) as client:
@@ -259,6 +298,9 @@ class TestInvitation:
                 before = ben.cookies["afterword"]
                 assert 303 == (await ben.post("/console/switch", data={"user": option})).status_code
                 assert before != ben.cookies["afterword"]
+                async with browser_of(office.pool) as thief:
+                    thief.cookies.set("afterword", before)
+                    assert 303 == (await thief.get("/console/settings/account")).status_code
             refused = await ben.post("/console/switch", data={"user": f"{office.organization_id}/{office.user_id}"})
             assert 404 == refused.status_code
 
@@ -310,6 +352,9 @@ class TestSetUp:
                 assert 'value="Olga"' in page.text
             assert "/console" == (await client.post(path, data=SET_UP)).headers["location"]
             assert 200 == (await client.get("/console/settings/people")).status_code
+        async with browser_of(pool) as thief:
+            assert 410 == (await thief.get(path)).status_code
+            assert 410 == (await thief.post(path, data={**SET_UP, "email": "eve@evil.example"})).status_code
 
     @pytest.mark.parametrize("email", ["new@kalamata.example", EMAIL])  # another owner, and one that a command made
     async def test_for_the_organization_that_is_there(self, pool: db.Pool, email: str) -> None:

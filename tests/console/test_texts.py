@@ -23,6 +23,7 @@ from afterword.console import (
     settings,
     story,
     text,
+    tokens,
 )
 
 SOURCE = Path(texts.__file__).parent
@@ -32,8 +33,8 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, reports.METRICS, reports.BUCKETS,
     reports.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
-    audit.KINDS, audit.ACTIONS, audit.FIELDS,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
+    audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,

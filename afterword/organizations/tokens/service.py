@@ -117,7 +117,7 @@ async def make(
         expires_time=_earlier(expires_time, caller.ends_time),
         test=test,
         created_by=caller.actor_id,
-        made_by_token_id=caller.token_id,
+        made_by_token_id=caller.token_id or None,  # none in a session
         maker_scopes=caller.scopes,
         maker_role=caller.role if caller.role in MAKER_ROLES else "admin",
         among=caller.application_ids,
