@@ -118,8 +118,7 @@ def funnel_view(words: Texts, figures: Sequence[tuple[str, Figure]], *, finding:
         for (_, figure), count in zip(figures, counts, strict=True)
     ]
     shown = [
-        NOTHING if figure.suppressed else words.number(count)
-        for (_, figure), count in zip(figures, counts, strict=True)
+        NOTHING if figure.suppressed else words.count(count) for (_, figure), count in zip(figures, counts, strict=True)
     ]
     return View(
         kind="rows",
@@ -199,7 +198,7 @@ def parts_of(words: Texts, figure: Figure, link: Callable[..., str] | None = Non
         Entry(
             name=name,
             band=name,
-            text=f"{words(text)} {words.number(count)}",
+            text=f"{words(text)} {words.count(count)}",
             url=link(band=name) if link is not None else "",
             bar=bar,
         )

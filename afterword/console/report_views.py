@@ -143,7 +143,7 @@ def figure_cells(words: Texts, figure: Figure) -> list[Text]:
     return [
         Text(value_text(words, figure, unit=unit)),
         Text(between),
-        Text(words.number(measure.n)),
+        Text(words.count(measure.n)),
         Text(change_text(words, figure), kind=charts.figure_band(figure)),
     ]
 
@@ -260,7 +260,7 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
 
 
 def _count_text(words: Texts, figure: Figure) -> str:
-    return "" if figure.suppressed or figure.measure.hits is None else words.number(figure.measure.hits)
+    return "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
 
 
 def _funnel(result: Result, names: Names) -> View:

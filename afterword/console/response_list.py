@@ -257,7 +257,7 @@ def _count(visit: Visit, counted: store.TabCounts | None, tab: Tab) -> str | Non
         return None
     count = counted.counts[tab]
     is_more = counted.is_part or count > store.FOUND_MAX
-    return f"{visit.words.number(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
+    return f"{visit.words.count(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
 
 
 def _chips(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, str]]:
