@@ -48,6 +48,7 @@ from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.reports.overview import api as overview_api
+from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.responses import api as responses_api
@@ -148,6 +149,7 @@ def api_routes() -> list[Routes]:
         alerts_api.routes,
         reports_api.routes,
         overview_api.routes,
+        shares_api.routes,
         exports_api.routes,
         *events_api.routes_of(renderings.render),
     ]

@@ -47,6 +47,7 @@ KINDS: Final[Mapping[str, str]] = {
     "sequence": "the sequence",
     "alert_status": "the case status",
     "report": "the report",
+    "report_share": "a link to a report",
     "inbound": "the address for reports of a provider",
     "erasure": "an erasure",
     "export": "an export of responses",
@@ -124,12 +125,14 @@ FIELDS: Final[Mapping[str, str]] = {
     "assigned_user_id": "the owner",
     "minimum_base": "the smallest group that is shown",
     "postal_address": "the postal address",
+    "pinned_time": "the place on the overview",
 }
 PAGES: Final[Mapping[str, str]] = {
     "user": "/console/settings/people/",
     "token": "/console/settings/tokens/",
     "alert_instance": "/console/cases/",
     "questionnaire_instance": "/console/responses/",
+    "report": "/console/reports/saved/",
 }
 
 routes = Screens()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.alerts.cases import store as cases_store
-from afterword.console import charts
+from afterword.console import charts, reports
 from afterword.console import response_list as responses
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, shown_figure
@@ -73,6 +73,7 @@ async def _overview(visit: Visit) -> Response:
         choice = responses.Choice(application_id=application_id or "", days=days)
         if found and caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
+        pinned = await reports.pinned(visit, db) if found else []
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -82,6 +83,7 @@ async def _overview(visit: Visit) -> Response:
         application_id=application_id or "",
         cases=cases,
         comments=comments,
+        pinned=pinned,
         comments_url=choice.url(tab="comment"),
         scores=[
             _score(visit.words, one, choice, found, reads_answers=caller.reads_answers)

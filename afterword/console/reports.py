@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
 
-import msgspec
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import report_views
+from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
 from afterword.console.report_files import file_of
+from afterword.console.report_forms import METRICS, READY_TEXTS, AskedReport, declared, form_of, given_of
 from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES
 from afterword.console.screens import Screens, Visit
@@ -22,7 +23,6 @@ from afterword.core.figures import queries
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.rows import Selection
-from afterword.core.figures.templates import TEMPLATES
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -30,109 +30,24 @@ from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import plans, results, service, store
 from afterword.reports.resources import CustomReport as CustomReportShown
-from afterword.reports.resources import ReportSpec, document_of
 from afterword.reports.results import Result
+from afterword.reports.shares import api as shares_api
+from afterword.reports.shares import service as shares
 from afterword.reports.store import CustomReport
+from afterword.texts import Texts
 from afterword.web import fields, html
 
 REPORTS: Final = "/console/reports"
 READY: Final = f"{REPORTS}/ready/{{template_id}}"
 SAVED: Final = f"{REPORTS}/saved/{{report_id}}"
-PERIODS: Final = (7, 30, 90, 365)
-DAYS_DEFAULT: Final = 90
+SHARE_DAYS: Final = (30, 7, 90, 365)
 LISTED_MAX: Final = 200
 ROWS: Final = 50
-CONDITION_CHARACTERS_MAX: Final = 2_000
 TITLE_CHARACTERS_MAX: Final = 200
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 SAVED_LISTING: Final = fields.listing_of(CustomReportShown, order=(("created_time", "desc"),))
-# Name and sentence of each template.
-READY_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    "nps": ("NPS", "Promoters less detractors, of each question."),
-    "csat": ("CSAT", "The share of satisfied customers, of each question."),
-    "ces": ("CES", "The share of those for whom it was easy, of each question."),
-    "trend": ("Trend", "A score by day, week, month or quarter."),
-    "by_metadata": ("Groups side by side", "A score of each branch or product, and which differ from the others."),
-    "distribution": ("Distribution", "How often each answer was given to a question."),
-    "funnel": ("Funnel", "From the message to the completed response."),
-    "drivers": ("Drivers", "Which ratings go together with an outcome."),
-}
-METRICS: Final[Mapping[str, str]] = {
-    "nps": "NPS",
-    "csat": "CSAT",
-    "ces": "CES",
-    "mean": "Mean of a question",
-    "response": "Answered of sent",
-    "completion": "Completed of started",
-}
-BUCKETS: Final[Mapping[str, str]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
-COMPARES: Final[Mapping[str, str]] = {
-    "none": "Nothing",
-    "previous_period": "The time before",
-    "previous_year": "The year before",
-    "rest": "All other groups",
-}
-STORE: Final = "questionnaire_metadata:store_id"
-# The parameters of an address beside the period, each a member of a spec.
-_OWN: Final = ("metric", "question_id", "metadata", "bucket", "outcome_question_id", "compare")
 
 routes = Screens()
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A choice of the form: its options are pairs of value and text."""
-
-    name: str
-    label: str
-    options: Sequence[tuple[str, str]]
-    value: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedReport:
-    """A report as its address asks for it: a template, or a saved one with changes of period and filter."""
-
-    path: str
-    given: Mapping[str, str]
-    template_id: str | None
-    saved: CustomReport | None = None
-
-    def url(self, below: str = "", **changed: object) -> str:
-        return address(f"{self.path}{below}", {**self.given, **changed})
-
-    @property
-    def condition(self) -> object:
-        text = self.given.get("condition", "")
-        try:
-            return msgspec.json.decode(text) if text else None
-        except msgspec.DecodeError:
-            raise errors.Invalid.at("/spec/filter", "invalid_format", "A condition as JSON is expected.") from None
-
-    def spec(self, questionnaire_ids: Sequence[str], context: ReportContext | None = None) -> dict[str, Any]:
-        """The spec of the address; of what it does not name, the best known."""
-        days = int(self.given.get("days") or 0)
-        if self.saved is not None:
-            spec = dict(self.saved.spec)
-            if days:
-                spec |= {"last_days": days, "from_time": None, "to_time": None}
-            if self.given.get("compare"):
-                spec["compare"] = self.given["compare"]
-            filters = [each for each in (spec.get("filter"), self.condition) if each is not None]
-            return {**spec, "filter": {"all": filters} if len(filters) > 1 else next(iter(filters), None)}
-        chosen = {name: self.given[name] for name in _OWN if self.given.get(name)}
-        document = {
-            "questionnaire_ids": questionnaire_ids,
-            "template_id": self.template_id,
-            "filter": self.condition,
-            "last_days": days or DAYS_DEFAULT,
-            **(_defaults(self.template_id or "", context, chosen) if context else {}),
-            **chosen,
-        }
-        try:
-            return document_of(msgspec.convert(document, ReportSpec))
-        except msgspec.ValidationError:
-            raise errors.Invalid("The address asks for something that is not there.") from None
 
 
 @routes.get(REPORTS, scope="Report.Read")
@@ -199,7 +114,7 @@ async def saved_file(visit: Visit) -> Response:
 @routes.post(READY, scope="Report.Create")
 async def save_report(visit: Visit) -> Response:
     """Save the report of an address under a title."""
-    wanted = replace(_ready(visit), given=_given(dict(parse_qsl(visit.form.text("given")))))
+    wanted = replace(_ready(visit), given=given_of(dict(parse_qsl(visit.form.text("given")))))
     title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
     if not title:
         wrong = visit.words("Give the report a title.")
@@ -234,31 +149,86 @@ async def delete_report(visit: Visit) -> Response:
     return html.redirect(f"{REPORTS}?done=removed")
 
 
+@routes.post(f"{SAVED}/pin", scope="Report.Update")
+async def pin_report(visit: Visit) -> Response:
+    """Show the report on the overview, or no longer."""
+    report_id = visit.id("report_id")
+    try:
+        async with visit.write() as db:
+            await service.update(
+                db,
+                caller=visit.caller,
+                report_id=report_id,
+                changes={"pinned": bool(visit.form.text("pinned"))},
+                now=visit.now,
+                expect=lambda _: None,
+            )
+    except errors.Invalid as refusal:
+        return await _page(visit, await _saved(visit), refusal=refusal)
+    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=saved")
+
+
+@routes.post(f"{SAVED}/share", scope="Report.Update")
+async def share_report(visit: Visit) -> Response:
+    """Make a link, and show it this once."""
+    days = visit.form.text("share_days")
+    asked = await _saved(visit)
+    try:
+        async with visit.write() as db:
+            share, secret = await shares.create(
+                db,
+                caller=visit.caller,
+                report_id=visit.id("report_id"),
+                days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
+                now=visit.now,
+            )
+    except errors.Invalid as refusal:
+        return await _page(visit, asked, refusal=refusal)
+    link = shares_api.url_of(visit.site.public_url, share.organization_id, secret)
+    return await _page(visit, asked, link=link)
+
+
+@routes.post(f"{SAVED}/share/{{share_id}}/end", scope="Report.Update")
+async def end_share(visit: Visit) -> Response:
+    report_id = visit.id("report_id")
+    async with visit.write() as db:
+        await shares.end(db, caller=visit.caller, report_id=report_id, share_id=visit.id("share_id"))
+    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=removed")
+
+
+async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
+    """The pinned reports, each with its first chart; without one where it cannot be run now."""
+    found = await store.list_pinned_reports(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=visit.caller.application_ids,
+        limit=service.PINS_MAX,
+    )
+    shown: list[dict[str, Any]] = []
+    for report in found:
+        asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
+        views: Sequence[View] = ()
+        try:
+            result, names, *_ = await _run(visit, db, asked)
+            views = report_views.views(result, names, template_id=asked.template_id)
+        except errors.Invalid:  # more than a report may read, or not for this role
+            pass
+        shown.append({"title": report.title, "url": asked.path, "view": next(iter(views), None)})
+    return shown
+
+
 def _ready(visit: Visit) -> AskedReport:
     template_id = visit.id("template_id")
     if template_id not in READY_TEXTS:
         raise errors.NotFound("There is no such report.")
-    return AskedReport(f"{REPORTS}/ready/{template_id}", _given(visit.query), template_id)
+    return AskedReport(f"{REPORTS}/ready/{template_id}", given_of(visit.query), template_id)
 
 
 async def _saved(visit: Visit) -> AskedReport:
     async with visit.read() as db:
         report = await results.get_saved(db, caller=visit.caller, report_id=visit.id("report_id"))
     path = SAVED.replace("{report_id}", report.report_id)
-    return AskedReport(path, _given(visit.query), report.spec.get("template_id"), report)
-
-
-def _given(query: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of the address, as far as they are some."""
-    days, compare = query.get("days", ""), query.get("compare", "")
-    given = {
-        "questionnaire": query.get("questionnaire", "")[:22],
-        "days": days if days in map(str, PERIODS) else "",
-        "condition": query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
-        **{name: query.get(name, "")[:300] for name in _OWN},
-        "compare": compare if compare in COMPARES else "",
-    }
-    return {name: value for name, value in given.items() if value}
+    return AskedReport(path, given_of(visit.query), report.spec.get("template_id"), report)
 
 
 async def _asked(
@@ -292,13 +262,15 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
         questions=context.questions,
         questionnaires=questionnaires,
         channels=CHANNELS,
-        metadata=_declared(context),
+        metadata=declared(context),
         url=_responses if visit.caller.reads_answers else lambda _: "",
     )
     return result, names, spec, context
 
 
-async def _page(visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | None = None) -> Response:
+async def _page(
+    visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | None = None, link: str = ""
+) -> Response:
     words = visit.words
     values: dict[str, Any] = {"views": [], "totals": [], "months": "", "hidden": "", "form": None, "csv_url": ""}
     async with visit.read() as db:
@@ -307,8 +279,14 @@ async def _page(visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | 
         except errors.Invalid as wrong:
             refusal = refusal or wrong
         else:
-            values = _values(visit, wanted, result, names)
-            values["form"] = _form(visit, wanted, spec, names, _declared(context))
+            values = values_of(words, result, names, template_id=wanted.template_id)
+            values["csv_url"] = wanted.url("/csv")
+            values["form"] = form_of(visit, wanted, spec, names, declared(context))
+        listed = (
+            await shares.list_of(db, caller=visit.caller, report_id=wanted.saved.report_id)
+            if wanted.saved is not None
+            else []
+        )
     title = wanted.saved.title if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][0])
     return visit.page(
         "report.html",
@@ -322,15 +300,28 @@ async def _page(visit: Visit, wanted: AskedReport, *, refusal: errors.Invalid | 
         may_save="Report.Create" in visit.caller.scopes and wanted.saved is None,
         may_delete="Report.Delete" in visit.caller.scopes and wanted.saved is not None,
         typed=visit.form.text("title"),
+        saved=wanted.saved,
+        may_change="Report.Update" in visit.caller.scopes,
+        link=link,
+        shares=[
+            {
+                "url": f"{wanted.path}/share/{one.share_id}/end",
+                "until": visit.words.moment(one.expires_time, time_zone=visit.zone),
+                "has_ended": one.expires_time <= visit.now,
+            }
+            for one in listed
+        ],
+        share_days=[(str(each), words.plural("{n} day", "{n} days", each)) for each in SHARE_DAYS],
         **values,
     )
 
 
-def _values(visit: Visit, wanted: AskedReport, result: Result, names: Names) -> dict[str, Any]:
-    words, zone = visit.words, result.period.zone
+def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
+    """The values of a template for the figures of a report."""
+    zone = result.period.zone
     first, last = result.period.from_time.astimezone(zone), result.period.to_time.astimezone(zone)
-    views = report_views.views(result, names, template_id=wanted.template_id)
-    totals = [] if wanted.template_id in {"distribution", "funnel", "drivers"} else result.total
+    views = report_views.views(result, names, template_id=template_id)
+    totals = [] if template_id in {"distribution", "funnel", "drivers"} else result.total
     return {
         "views": views,
         "totals": [
@@ -355,93 +346,7 @@ def _values(visit: Visit, wanted: AskedReport, result: Result, names: Names) -> 
         )
         if result.suppressed_rows
         else "",
-        "csv_url": wanted.url("/csv"),
     }
-
-
-def _form(
-    visit: Visit, wanted: AskedReport, spec: Mapping[str, Any], names: Names, metadata: Mapping[str, str]
-) -> dict[str, Any]:
-    """The fields that the report has: name, label, options and the chosen value."""
-    words = visit.words
-    found = [] if wanted.saved is not None else _own_fields(visit, wanted, spec, names, metadata)
-    days = str(spec.get("last_days") or "")
-    periods = [(str(each), words.plural("{n} day", "{n} days", each)) for each in PERIODS]
-    if days not in dict(periods):
-        as_saved = words.plural("{n} day", "{n} days", int(days)) if days else words("As saved")
-        periods = [("", as_saved), *periods]
-    found.append(Field("days", words("Period"), periods, days if days in dict(periods) else ""))
-    if wanted.template_id != "drivers":
-        has_rest = wanted.template_id == "by_metadata" or bool(spec.get("group_by"))
-        compares = [(name, words(text)) for name, text in COMPARES.items() if name != "rest" or has_rest]
-        found.append(Field("compare", words("Compare with"), compares, str(spec["compare"])))
-    return {"fields": found, "condition": wanted.given.get("condition", "")}
-
-
-def _own_fields(
-    visit: Visit, wanted: AskedReport, spec: Mapping[str, Any], names: Names, metadata: Mapping[str, str]
-) -> list[Field]:
-    """The fields of a ready report's parameters."""
-    words, buckets = visit.words, BUCKETS
-    if not visit.caller.reads_answers:
-        buckets = {name: BUCKETS[name] for name in ("month", "quarter")}
-    asks_mean = spec.get("metric") == "mean"
-    numeric = core_reports.DISTRIBUTED if wanted.template_id == "distribution" else core_reports.NUMERIC
-    found = [
-        Field("metric", words("Score"), [(name, words(text)) for name, text in METRICS.items()]),
-        Field("metadata", words("Groups"), list(metadata.items())),
-        Field("outcome_question_id", words("Outcome"), _questions(names, core_reports.NUMERIC)),
-        Field("question_id", words("Question"), _questions(names, numeric)),
-        Field("bucket", words("Steps"), [(name, words(text)) for name, text in buckets.items()]),
-    ]
-    own = {each.name for each in TEMPLATES[wanted.template_id or ""].own}
-    if wanted.template_id != "distribution" and not asks_mean:
-        own -= {"question_id"}
-    shown = [replace(one, value=str(spec.get(one.name) or "")) for one in found if one.name in own]
-    if len(names.questionnaires) > 1:
-        options = [("", words("All")), *sorted(names.questionnaires.items(), key=lambda pair: pair[1])]
-        shown.insert(0, Field("questionnaire", words("Questionnaire"), options, wanted.given.get("questionnaire", "")))
-    return shown
-
-
-def _questions(names: Names, types: frozenset[str]) -> list[tuple[str, str]]:
-    return [(id_, question.title) for id_, question in names.questions.items() if question.type in types]
-
-
-def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str]) -> dict[str, Any]:
-    """The parameters that a report needs and that the address does not name."""
-    scores = [metric for metric in ("nps", "csat", "ces") if context.of_types(metric)]
-    metric = chosen.get("metric") or (scores[0] if scores else "response")
-    numeric = context.of_types(*("nps", "csat", "ces"), *sorted(core_reports.NUMERIC - {"nps", "csat", "ces"}))
-    scored = [each for kind in ("nps", "csat", "ces") for each in context.of_types(kind)] or list(numeric)
-    match template_id:
-        case "trend" | "by_metadata":
-            found: dict[str, Any] = {"metric": metric}
-            if metric == "mean" and scored:
-                found["question_id"] = scored[0]
-            if template_id == "trend":
-                return {**found, "bucket": "month" if context.protected else "week"}
-            names = list(_declared(context))
-            return {**found, "compare": "rest", **({"metadata": names[0]} if names else {})}
-        case "distribution":
-            rated = scored or list(context.of_types(*sorted(core_reports.DISTRIBUTED)))
-            return {"question_id": rated[0]} if rated else {}
-        case "drivers":
-            return {"outcome_question_id": scored[0]} if scored else {}
-        case _:
-            return {}
-
-
-def _declared(context: ReportContext) -> dict[str, str]:
-    """The names by which responses may be grouped, with their titles: declared, not personal, the likeliest first."""
-    found = {
-        f"questionnaire_metadata:{name}": one
-        for declared in context.declared
-        for name, one in declared.questionnaire.items()
-        if not one.anonymize
-    }
-    likely = sorted(found, key=lambda name: (name != STORE, found[name].type not in {"text", "boolean"}))
-    return {name: found[name].title for name in likely}
 
 
 def _responses(selection: Selection) -> str:

@@ -1,10 +1,22 @@
 """All screens of the console, for `app.py` and for the tests that go through them."""
 
-from afterword.console import audit, case_settings, cases, entry, overview, people, reports, responses, settings, tokens
+from afterword.console import (
+    audit,
+    case_settings,
+    cases,
+    entry,
+    overview,
+    people,
+    reports,
+    responses,
+    settings,
+    shared,
+    tokens,
+)
 from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
-MODULES = (entry, overview, responses, cases, case_settings, reports, settings, audit, people, tokens)
+MODULES = (entry, overview, responses, cases, case_settings, reports, shared, settings, audit, people, tokens)
 
 
 def screens() -> list[Screen]:

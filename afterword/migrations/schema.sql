@@ -513,6 +513,7 @@ CREATE TABLE custom_report (
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     created_by text,
     updated_by text,
+    pinned_time timestamp with time zone,
     CONSTRAINT custom_report_description_check CHECK ((length(description) <= 2000)),
     CONSTRAINT custom_report_questionnaire_ids_check CHECK (((cardinality(questionnaire_ids) >= 1) AND (cardinality(questionnaire_ids) <= 50))),
     CONSTRAINT custom_report_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
@@ -1403,6 +1404,18 @@ CREATE TABLE queue_item (
 )
 WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
+CREATE TABLE report_share (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    share_id text NOT NULL COLLATE pg_catalog."C",
+    report_id text NOT NULL COLLATE pg_catalog."C",
+    digest bytea NOT NULL,
+    application_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    expires_time timestamp with time zone NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    created_by text,
+    CONSTRAINT report_share_digest_check CHECK ((length(digest) = 32))
+);
+
 CREATE TABLE responder (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     responder_id text NOT NULL COLLATE pg_catalog."C",
@@ -1896,6 +1909,12 @@ ALTER TABLE ONLY queue_import_row
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_pkey PRIMARY KEY (organization_id, item_id);
 
+ALTER TABLE ONLY report_share
+    ADD CONSTRAINT report_share_organization_id_digest_key UNIQUE (organization_id, digest);
+
+ALTER TABLE ONLY report_share
+    ADD CONSTRAINT report_share_pkey PRIMARY KEY (organization_id, share_id);
+
 ALTER TABLE ONLY responder_address
     ADD CONSTRAINT responder_address_pkey PRIMARY KEY (organization_id, channel_id, address_key);
 
@@ -2171,6 +2190,10 @@ CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_
 
 CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
 
+CREATE INDEX report_share_age ON report_share USING btree (expires_time);
+
+CREATE INDEX report_share_report ON report_share USING btree (organization_id, report_id);
+
 CREATE INDEX responder_address_responder ON responder_address USING btree (organization_id, responder_id);
 
 CREATE INDEX responder_address_search ON responder_address USING btree (organization_id, lower((identifier COLLATE "C")));
@@ -2258,6 +2281,8 @@ CREATE TRIGGER audit AFTER INSERT ON questionnaire_version FOR EACH ROW EXECUTE 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire_visual FOR EACH ROW EXECUTE FUNCTION write_audit_entry('visual', 'visual_id', '');
 
 CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION write_audit_entry('queue_batch', 'batch_id', 'owner');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
 
@@ -2495,6 +2520,9 @@ ALTER TABLE ONLY queue_item
 
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_organization_id_previous_item_id_fkey FOREIGN KEY (organization_id, previous_item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE SET NULL (previous_item_id);
+
+ALTER TABLE ONLY report_share
+    ADD CONSTRAINT report_share_organization_id_report_id_fkey FOREIGN KEY (organization_id, report_id) REFERENCES custom_report(organization_id, report_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY responder_address
     ADD CONSTRAINT responder_address_organization_id_responder_id_fkey FOREIGN KEY (organization_id, responder_id) REFERENCES responder(organization_id, responder_id) ON DELETE CASCADE;

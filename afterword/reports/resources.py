@@ -85,6 +85,7 @@ class CustomReportUpdate(fields.Request):
     title: fields.Text200 | UnsetType = UNSET
     description: fields.Text2000 | UnsetType | None = UNSET
     spec: ReportSpec | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
 
 
 class MetricShown(fields.Answer):
@@ -129,6 +130,7 @@ class CustomReport(fields.Resource):
     title: str
     description: str | None
     spec: SpecShown
+    pinned: fields.Computed[bool]
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
@@ -140,7 +142,8 @@ def report_of(report: store.CustomReport, zone: tzinfo) -> CustomReport:
     spec = dict(report.spec)
     for name in ("from_time", "to_time"):
         spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
-    return CustomReport.of(report, zone, spec=msgspec.convert(spec, SpecShown))
+    shown = msgspec.convert(spec, SpecShown)
+    return CustomReport.of(report, zone, spec=shown, pinned=report.pinned_time is not None)
 
 
 class TemplateParameter(fields.Answer):

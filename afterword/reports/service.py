@@ -18,6 +18,7 @@ from afterword.reports import plans, results, store
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
+PINS_MAX: Final = 4  # of an organization: the overview runs them all
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -45,6 +46,12 @@ async def update(
     """Change the named columns, a spec as a whole. Raises NotFound, Invalid, and what `expect` raises."""
     before = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
     expect(before.version)
+    if "pinned" in changes:
+        given = dict(changes)
+        is_pinned = given.pop("pinned")
+        if is_pinned and before.pinned_time is None:
+            await _check_pins(db, caller=caller)
+        changes = {**given, "pinned_time": (before.pinned_time or now) if is_pinned else None}
     if "spec" in changes:
         await _check(db, caller=caller, spec=changes["spec"], now=now)
     after = await store.update_report(
@@ -102,6 +109,14 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
         )
     except errors.Invalid:  # more responses than a report reads: no figure is better than a wrong one
         return [None] * len(metrics)
+
+
+async def _check_pins(db: Database, *, caller: Caller) -> None:
+    pinned = await store.list_pinned_reports(
+        db, organization_id=caller.organization_id, application_ids=(), limit=PINS_MAX
+    )
+    if len(pinned) >= PINS_MAX:
+        raise errors.Invalid.at("/pinned", "too_many", f"{PINS_MAX} reports are pinned at most: unpin another one.")
 
 
 async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:

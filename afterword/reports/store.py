@@ -32,10 +32,11 @@ class CustomReport:
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+    pinned_time: datetime | None
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, report_id, application_id, title, description, spec,
-  questionnaire_ids, version, created_time, updated_time, created_by, updated_by"""
+  questionnaire_ids, version, created_time, updated_time, created_by, updated_by, pinned_time"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 # Reports, unless they, or questionnaires in them, belong to other applications than these (none: any).
 _VISIBLE: Final[LiteralString] = f"""select {_COLUMNS_R} from custom_report r
@@ -63,6 +64,14 @@ async def list_custom_reports(
     return rows.map(lambda row: CustomReport(**row))
 
 
+async def list_pinned_reports(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], limit: int
+) -> list[CustomReport]:
+    pinned: LiteralString = "r.pinned_time is not null order by r.pinned_time, r.report_id limit $3"
+    rows = await db.fetch(f"{_VISIBLE} and {pinned}", organization_id, list(application_ids), limit)
+    return [CustomReport(**row) for row in rows]
+
+
 async def count_reports(db: Database, *, organization_id: str) -> int:
     return await db.fetch_value("select count(*) from custom_report where organization_id = $1", organization_id)
 
@@ -84,14 +93,16 @@ async def insert_report(
 async def update_report(
     db: Database, *, organization_id: str, report_id: str, changes: Mapping[str, Any], now: datetime, by: str
 ) -> CustomReport | None:
-    """Write what is named of title, description and spec; None when nothing changed."""
+    """Write what is named of title, description, spec and pinned_time; None when nothing changed."""
     row = await db.fetch_row(
-        f"""update custom_report r set title = n.title, description = n.description, spec = n.spec,
+        f"""update custom_report r
+           set title = n.title, description = n.description, spec = n.spec, pinned_time = n.pinned_time,
              questionnaire_ids = array(select jsonb_array_elements_text(n.spec -> 'questionnaire_ids')),
              version = r.version + 1, updated_time = greatest(r.updated_time, $4), updated_by = $5
            from custom_report o, jsonb_populate_record(o, $3::jsonb) n
            where r.organization_id = $1 and r.report_id = $2 and o.organization_id = $1 and o.report_id = $2
-             and (r.title, r.description, r.spec) is distinct from (n.title, n.description, n.spec)
+             and (r.title, r.description, r.spec, r.pinned_time)
+               is distinct from (n.title, n.description, n.spec, n.pinned_time)
            returning {_COLUMNS_R}""",
         *(organization_id, report_id, dict(changes), now, by),
     )

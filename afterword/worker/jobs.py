@@ -38,6 +38,7 @@ from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Lease
 from afterword.reports import service as reports
 from afterword.reports.rollups import service as rollups
+from afterword.reports.shares import service as shares
 from afterword.responses.rows import service as responses
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 
@@ -118,6 +119,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, tokens.prune_access_tokens),
         batches("prune sessions and links", PRUNE_SECONDS, PRUNE_ROWS_MAX, logins.prune),
         batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
+        batches("prune links to reports", PRUNE_SECONDS, PRUNE_ROWS_MAX, shares.prune),
         batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
         batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
         batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),

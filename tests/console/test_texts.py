@@ -16,11 +16,12 @@ from afterword.console import (
     entry,
     overview,
     people,
+    report_forms,
     report_views,
-    reports,
     response_list,
     screens,
     settings,
+    shared,
     story,
     text,
     tokens,
@@ -31,8 +32,8 @@ CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
-    screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, reports.METRICS, reports.BUCKETS,
-    reports.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
+    report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES,
@@ -58,7 +59,8 @@ def shown() -> set[str]:
                 }
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
-    found |= {text for pair in reports.READY_TEXTS.values() for text in pair}
+    found |= {text for pair in shared.WORDS.values() for text in pair}
+    found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     return (found | {entry.WRONG}) - {""}
 

@@ -30,11 +30,18 @@ async def reporting(
         reply = await wire.ask("POST", "/v3.2/report/custom", token=token, document=document)
         assert 201 == reply.status, reply
         made.append(reply.document["report_id"])
+    shared = await wire.ask("POST", f"/v3.2/report/custom/{made[0]}/share", token=token, document={})
+    assert 201 == shared.status, shared
     reply = await wire.ask("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
     assert 204 == reply.status, reply
     written, gone = await _exports(wire, token=token, questionnaire_id=questionnaire_id)
     template_id = "nps" if domain == "demo" else f"none-of-{domain}"
-    return {"report_id": made[0], "template_id": template_id, "export_id": written}, {
+    return {
+        "report_id": made[0],
+        "template_id": template_id,
+        "export_id": written,
+        "share_id": shared.document["share_id"],
+    }, {
         "report_id": made[1],
         "export_id": gone,
     }

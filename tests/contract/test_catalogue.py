@@ -278,6 +278,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         tenant,
     )
     await database.execute(
+        """insert into report_share (organization_id, share_id, report_id, digest, expires_time)
+           values ($1, $1, $1, $2, now())""",
+        *(tenant, digest),
+    )
+    await database.execute(
         """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone)
            values ($1, $1, $1, 'UTC')""",
         tenant,

@@ -88,7 +88,7 @@ def test_scopes_and_codes_exist() -> None:
 
 def test_secrets_are_not_kept() -> None:
     """What an answer shows once its route names, so that it is not kept with the answer for an Idempotency-Key."""
-    secrets = {"token", "access_token", "secret", "client_secret", "signing_secret", "password"}
+    secrets = {"token", "access_token", "secret", "client_secret", "signing_secret", "password", "share_url"}
     for route in ROUTES:
         shown = secrets & set(route.answer.__struct_fields__) if route.answer and route.method == "POST" else set()
         assert shown == set(route.secret_members), route.path

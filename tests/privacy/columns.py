@@ -144,6 +144,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "queue_item": {"reason": FIXED, "source": FIXED},
     "response": {"band": FIXED, "locale": "as the instance", "score_kind": FIXED},
     "response_fill": {"after": "the last row of a walk"},
+    "report_share": {"digest": OURS},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
     "rollup_dirty": {"dimension": FIGURES},
     "rollup_retired": {"dimension": FIGURES},

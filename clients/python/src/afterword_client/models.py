@@ -1174,6 +1174,27 @@ class Reminder(Struct, kw_only=True):
     messages: dict[str, MessageTexts] | UnsetType = UNSET
 
 
+class ReportShare(Struct, kw_only=True):
+    """
+    A link to a report. Its reader sees whole months, and no small groups.
+    """
+
+    share_id: str
+    report_id: str
+    expires_time: datetime
+    created_time: datetime
+    created_by: str | None
+    share_url: str | None | UnsetType = UNSET
+
+
+class ReportShareRequest(Struct, kw_only=True):
+    """
+    A link to a report for somebody without a login.
+    """
+
+    days: int | UnsetType = 30
+
+
 class ReportSpec(Struct, kw_only=True):
     """
     The definition of a custom report: metrics or a template, questionnaires, groups, period.
@@ -1905,6 +1926,7 @@ class CustomReport(Struct, kw_only=True):
     title: str
     description: str | None
     spec: SpecShown
+    pinned: bool
     created_time: datetime
     updated_time: datetime
     created_by: str | None
@@ -1930,6 +1952,7 @@ class CustomReportUpdate(Struct, kw_only=True):
     title: str | UnsetType = UNSET
     description: str | None | UnsetType = UNSET
     spec: ReportSpec | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
 
 
 class Draft(Struct, kw_only=True):

@@ -2343,6 +2343,34 @@ class Reports(Family):
             "GET", "/report/overview", query={"days": days, "application_id": application_id}
         ).read(models.ReportOverview)
 
+    def list_report_shares(self, report_id: str, *, limit: int = 100) -> Iterator[models.ReportShare]:
+        """Get the links to a report.
+
+        Also those that ended in the last 30 days. Needs `Report.Read`.
+        """
+        return self._transport.pages(f"/report/custom/{_segment(report_id)}/share", models.ReportShare, limit=limit)
+
+    def create_report_share(
+        self, report_id: str, body: models.ReportShareRequest | None = None, *, idempotency_key: str | None = None
+    ) -> models.ReportShare:
+        """Create a link to a report.
+
+        Whoever has its `share_url` reads the figures without a login, until it ends. It is shown this once. Repeated
+        with its `Idempotency-Key` the answer has null in `share_url`. Needs `Report.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/report/custom/{_segment(report_id)}/share", body=body, idempotency_key=idempotency_key
+        ).read(models.ReportShare)
+
+    def delete_report_share(self, report_id: str, share_id: str, *, if_match: str | None = None) -> None:
+        """End a link to a report.
+
+        Needs `Report.Update`.
+        """
+        self._transport.request(
+            "DELETE", f"/report/custom/{_segment(report_id)}/share/{_segment(share_id)}", if_match=if_match
+        )
+
 
 class QuestionnaireExports(Family):
     """Questionnaire Exports."""
