@@ -148,14 +148,14 @@ def figure_cells(words: Texts, figure: Figure) -> list[Text]:
     ]
 
 
-def _head(names: Names, group: str, figure: Figure) -> list[str]:
+def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str]:
     words = names.words
     return [
         group,
         metric_name(words, figure),
         words("95 % interval"),
         words("Answers"),
-        words("Change"),
+        words("Difference") if compare == "rest" else words("Change"),
     ]
 
 
@@ -166,7 +166,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
     labels = [names.of(row.key) for row in result.rows]
     urls = [names.url(row.selection) for row in result.rows]
     groups = list(result.rows[0].key) if result.rows else []
-    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total)
+    head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
     rows = [
         [Text(label, url), *figure_cells(words, figure)]
         for label, url, figure in zip(labels, urls, figures, strict=True)

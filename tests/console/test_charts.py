@@ -52,6 +52,17 @@ def test_mirrored() -> None:
     assert one == [round(100 - place, 3) for place in other]
 
 
+def test_what_differs_is_marked_in_its_row() -> None:
+    """By a class of its own: that of changes in words begins with an arrow, which would be a cell of the row."""
+    words = words_of(is_mirrored=False)
+    change = metrics.change(metrics.nps(55, 2, 60), metrics.nps(10, 40, 60))
+    figure = Figure(metrics.nps(55, 2, 60), change=change)
+    page = drawn(
+        charts.groups_view(words, [("a", figure, "")], total=None, bounds=(-100, 100), unit="", finding=""), words
+    )
+    assert 'class="chart-row clear-higher"' in page
+
+
 def test_hidden() -> None:
     words = words_of(is_mirrored=False)
     funnel = charts.funnel_view(
