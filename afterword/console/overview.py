@@ -10,6 +10,7 @@ from starlette.responses import Response
 from afterword.alerts.cases import store as cases_store
 from afterword.console import charts, reports
 from afterword.console import response_list as responses
+from afterword.console.needs import needs_of, waits_of
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, shown_figure
 from afterword.core.wire.lists import Page
@@ -69,6 +70,8 @@ async def _overview(visit: Visit) -> Response:
             user_id=caller.user_id,
             now=visit.now,
         )
+        needs = await needs_of(visit, db, cases=cases, application_id=application_id)
+        waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []
         choice = responses.Choice(application_id=application_id or "", days=days)
         if found and caller.reads_answers:
@@ -81,7 +84,8 @@ async def _overview(visit: Visit) -> Response:
         periods=[(each, visit.words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         applications=[(one.application_id, one.display_name) for one in applications.items],
         application_id=application_id or "",
-        cases=cases,
+        needs=needs,
+        waits=waits,
         comments=comments,
         pinned=pinned,
         comments_url=choice.url(tab="comment"),

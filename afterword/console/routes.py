@@ -9,6 +9,7 @@ from afterword.console import (
     people,
     reports,
     responses,
+    sending,
     settings,
     shared,
     tokens,
@@ -16,7 +17,7 @@ from afterword.console import (
 from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
-MODULES = (entry, overview, responses, cases, case_settings, reports, shared, settings, audit, people, tokens)
+MODULES = (entry, overview, responses, cases, case_settings, sending, reports, shared, settings, audit, people, tokens)
 
 
 def screens() -> list[Screen]:

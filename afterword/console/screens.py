@@ -52,6 +52,7 @@ SECTIONS: Final = (
     ("cases", "Cases", "Alert Instance.Read", "c"),
     ("people", "People", "Responder.Read", "p"),
     ("reports", "Reports", "Report.Read", "f"),
+    ("sending", "Sending", "Queue.Read", "i"),
     ("settings", "Settings", None, "s"),
 )
 
@@ -409,6 +410,8 @@ DONE: Final[Mapping[str, str]] = {
     "goes_on": "The clock of the case goes on.",
     "call_noted": "The call is noted.",
     "called": "The call is done.",
+    "message_cancelled": "The message is cancelled.",
+    "message_due": "The message is due now.",
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
     "ended": "The session has ended.",

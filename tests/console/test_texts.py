@@ -20,6 +20,7 @@ from afterword.console import (
     report_views,
     response_list,
     screens,
+    sending,
     settings,
     shared,
     story,
@@ -32,6 +33,8 @@ CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
+    sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
+    dict(enumerate(sending.TIMES)),
     screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,

@@ -82,6 +82,7 @@ OF_US_ALONE: Final = {
     "list_sequences": "asks for ours",
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",
+    "get_needs": "asks for ours",
     "get_unknown": "says which id is not ours",
     "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",

@@ -1,0 +1,117 @@
+"""All that needs somebody, in sentences with links: cases, failing sending, silence, credits; and what waits."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from afterword.console.lists import address
+from afterword.console.screens import Visit
+from afterword.console.sending import CHANNELS, SENDING, reason_text
+from afterword.core.scheduling.statuses import PublicItem
+from afterword.db import Database
+from afterword.queue.lists import service as items
+from afterword.queue.lists.service import Choice
+from afterword.reports.overview import store
+
+COUNT_MAX: Final = 1_000
+
+Sentence = tuple[str, str, bool]  # the text, the address that it leads to (empty: none), whether it is urgent
+
+
+async def needs_of(
+    visit: Visit, db: Database, *, cases: Mapping[str, int], application_id: str | None
+) -> list[Sentence]:
+    """The urgent ones first."""
+    words = visit.words
+    found = await store.get_needs(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=[application_id] if application_id else visit.caller.application_ids,
+        now=visit.now,
+    )
+    overdue = words.plural("{n} case is overdue", "{n} cases are overdue", cases["overdue"])
+    mine = words.plural("{n} open case is yours", "{n} open cases are yours", cases["mine"])
+    unassigned = words.plural("{n} open case has no owner", "{n} open cases have no owner", cases["unassigned"])
+    all_open = words.plural("{n} case is open", "{n} cases are open", cases["open"])
+    return [
+        *([(overdue, "/console/cases?tab=overdue", True)] if cases["overdue"] else []),
+        *_sending(visit, found),
+        *[
+            (
+                words("“{name}” had answers regularly, and none for a week.", name=one["display_name"]),
+                address("/console/responses", questionnaire=one["questionnaire_id"]),
+                True,
+            )
+            for one in found["silent"]
+        ],
+        *[
+            (
+                words(
+                    "Credits of “{title}” are low: {left} of {all} left.",
+                    title=one["title"],
+                    left=words.count(max(0, one["credits_left"])),
+                    all=words.count(one["credits"]),
+                ),
+                "",
+                True,
+            )
+            for one in found["plans"]
+        ],
+        *([(mine, "/console/cases?tab=mine", False)] if cases["mine"] else []),
+        *([(unassigned, "/console/cases?tab=unassigned", False)] if cases["unassigned"] else []),
+        *([(all_open, "/console/cases", False)] if cases["open"] else []),
+    ]
+
+
+async def waits_of(visit: Visit, db: Database, *, application_id: str | None, days: int) -> list[Sentence]:
+    """The messages that wait, by reason, and those of the period that failed."""
+    if "Queue.Read" not in visit.caller.scopes:
+        return []
+    counts = await items.count_items(
+        db,
+        caller=visit.caller,
+        choice=Choice(
+            statuses=[PublicItem.PENDING, PublicItem.FAILED],
+            application_id=application_id,
+            from_time=visit.now - timedelta(days=days),
+        ),
+        limit=COUNT_MAX,
+    )
+    words = visit.words
+    found: list[tuple[int, Sentence]] = []
+    failed = 0
+    for one in counts:
+        if one.status_id == PublicItem.FAILED:
+            failed += one.count
+            continue
+        reason = reason_text(words, one.reason) if one.reason else words("for its time")
+        text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", one.count)
+        text = text.replace("{reason}", reason)
+        if one.is_capped:
+            text = text.replace(words.count(one.count), f"{words.count(one.count)}+", 1)
+        url = address(SENDING, tab="waiting", reason=one.reason, application=application_id, days=days)
+        found.append((one.count, (text, url, False)))
+    sentences = [sentence for _, sentence in sorted(found, key=lambda pair: -pair[0])]
+    if failed:
+        text = words.plural("{n} message failed in this period", "{n} messages failed in this period", failed)
+        url = address(SENDING, tab="failed", application=application_id, days=days)
+        sentences.insert(0, (text, url, True))
+    return sentences
+
+
+def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
+    words = visit.words
+    sentences: list[Sentence] = []
+    if found["is_paused"]:
+        sentences.append((words("All sending is paused until the operator has looked."), "", True))
+    for one in found["accounts"]:
+        account = one["title"] or words(CHANNELS[one["channel_id"]])
+        if one["is_paused"]:
+            reason = one["paused_reason"] or words("the account waits for a person")
+            text = words("Sending by {account} is paused: {reason}", account=account, reason=reason)
+        else:
+            text = words("Sending by {account} is failing.", account=account)
+        sentences.append((text, address(SENDING, tab="waiting"), True))
+    url = address(SENDING, tab="waiting")
+    off = [words("The pipeline “{title}” is off.", title=one["title"]) for one in found["pipelines"]]
+    return [*sentences, *[(text, url, False) for text in off]]
