@@ -30,6 +30,7 @@ OF_US_ALONE: Final = {
     "list_applications": "asks for ours",
     "list_organizations_reached": "asks for ours",
     "list_entries": "asks for ours",
+    "list_applications_reached": "asks for ours",
     "update_organization": "asks for ours",
     "get_billing": "asks for ours",
     "update_billing": "asks for ours",

@@ -77,7 +77,8 @@ class TestInvite:
         assert {**document, "locale": "el"} == {name: made[name] for name in document}
         assert (None, desk.house.token_id) == (made["last_login_time"], made["created_by"])
         assert reply.headers["location"].endswith(f"/v3.2/user/{made['user_id']}")
-        assert made == (await desk.ask("GET", f"/user/{made['user_id']}")).json()
+        shown = (await desk.ask("GET", f"/user/{made['user_id']}")).json()
+        assert made == {name: shown[name] for name in made}
         assert ["user.invited"] == await desk.told("user.")
 
 
@@ -90,9 +91,10 @@ class TestMe:
 
     @pytest.mark.parametrize("role", ["owner", "admin", "reporting", "agent"])
     async def test_everybody_changes_their_own_profile(self, desk: Desk, role: str) -> None:
-        user_id, token = await desk.person(role, scopes=["User.Read"])
+        user_id, token = await desk.person(role, scopes=["Application.Read"])
         me = (await desk.ask("GET", "/user/me", token)).json()
-        assert (user_id, role) == (me["user_id"], me["role"])
+        assert (user_id, role, ["Application.Read"]) == (me["user_id"], me["role"], me["scopes"])
+        assert [desk.house.application_id] == [one["application_id"] for one in me["applications"]]
         for path in ("/user/me", f"/user/{user_id}"):
             reply = await desk.ask("PATCH", path, token, json={**me, "first_name": path, "locale": "fr"})
             assert (200, path, "fr") == (reply.status_code, reply.json()["first_name"], reply.json()["locale"])

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.users import service, store
@@ -72,6 +72,20 @@ class User(fields.Resource):
     updated_by: fields.Id | None
 
 
+class UserApplication(fields.Resource):
+    """An application that a user reaches."""
+
+    application_id: fields.Id
+    display_name: str
+
+
+class UserAccess(User):
+    """A user, with all that they reach: of oneself the scopes of the token, of others those of the role."""
+
+    scopes: fields.Computed[list[str]]
+    applications: fields.Computed[list[UserApplication]]
+
+
 @routes.list("/user", scope="User.Read", answer=User, summary="Get all users")
 async def list_users(call: Call[None], db: Database) -> Rows[service.User]:
     return await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
@@ -104,16 +118,24 @@ async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
 @routes.get(
     "/user/{user_id}",
     scope="User.Read",
-    answer=User,
+    answer=UserAccess,
     summary="Get User",
-    description="`me`: the token's own user.",
+    description="`me`: the token's own user, for which no scope is needed.",
     texts=("user_id",),
+    own=lambda caller, given: _is_own(caller, given["user_id"]),
 )
-async def get_user(call: Call[None], db: Database) -> store.User:
-    user = await store.get_user(db, organization_id=call.caller.organization_id, user_id=_user_id(call))
+async def get_user(call: Call[None], db: Database) -> Answer:
+    caller = call.caller
+    user = await store.get_user(db, organization_id=caller.organization_id, user_id=_user_id(call))
     if user is None:
         raise _unknown()
-    return user
+    reached = await store.list_applications_reached(
+        db, organization_id=caller.organization_id, among=user.application_ids
+    )
+    scopes = caller.scopes if user.user_id == caller.user_id else ROLE_SCOPES[user.role]
+    applications = [UserApplication.of(one) for one in reached]
+    shown = UserAccess.of(user, call.zone, scopes=sorted(scopes), applications=applications)
+    return Answer(shown, version=user.version)
 
 
 @routes.patch(

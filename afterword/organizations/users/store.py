@@ -1,6 +1,6 @@
 """SQL of users. A removed user is invisible."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
@@ -30,6 +30,12 @@ class User:
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedApplication:
+    application_id: str
+    display_name: str
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, user_id, email, first_name, middle_name, last_name,
@@ -92,6 +98,20 @@ async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[
         page=page,
     )
     return rows.map(lambda row: User(**row))
+
+
+async def list_applications_reached(
+    db: Database, *, organization_id: str, among: Sequence[str]
+) -> list[ReachedApplication]:
+    """The first applications by name; `among`: empty for all of the organization."""
+    rows = await db.fetch(
+        """select application_id, display_name from application
+           where organization_id = $1 and (cardinality($2::text[]) = 0 or application_id = any($2))
+           order by display_name, application_id limit 500""",
+        organization_id,
+        list(among),
+    )
+    return [ReachedApplication(**row) for row in rows]
 
 
 async def claim_owners(db: Database, *, organization_id: str) -> set[str]:

@@ -1640,6 +1640,15 @@ class User(Struct, kw_only=True):
     updated_by: str | None
 
 
+class UserApplication(Struct, kw_only=True):
+    """
+    An application that a user reaches.
+    """
+
+    application_id: str
+    display_name: str
+
+
 class UserRequest(Struct, kw_only=True):
     """
     A user to invite.
@@ -2390,6 +2399,33 @@ class Trace(Struct, kw_only=True):
     locale: str
     checks: list[Check]
     undeclared_metadata: list[str]
+
+
+class UserAccess(Struct, kw_only=True):
+    """
+    A user, with all that they reach: of oneself the scopes of the token, of others those of the role.
+    """
+
+    user_id: str
+    organization_id: str
+    email: str
+    first_name: str | None
+    middle_name: str | None
+    last_name: str | None
+    display_name: str | None
+    locale: str | None
+    time_zone: str | None
+    role: str
+    application_ids: list[str]
+    active: bool
+    invited_time: datetime
+    last_login_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+    scopes: list[str]
+    applications: list[UserApplication]
 
 
 class ReportResult(Struct, kw_only=True):

@@ -200,12 +200,12 @@ class Users(Family):
         """
         return self._transport.request("POST", "/user", body=body, idempotency_key=idempotency_key).read(models.User)
 
-    def get_user(self, user_id: str) -> models.User:
+    def get_user(self, user_id: str) -> models.UserAccess:
         """Get User.
 
-        `me`: the token's own user. Needs `User.Read`.
+        `me`: the token's own user, for which no scope is needed. Needs `User.Read`.
         """
-        return self._transport.request("GET", f"/user/{_segment(user_id)}").read(models.User)
+        return self._transport.request("GET", f"/user/{_segment(user_id)}").read(models.UserAccess)
 
     def update_user(
         self, user_id: str, body: models.UserUpdate | None = None, *, if_match: str | None = None
