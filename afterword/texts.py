@@ -5,7 +5,7 @@ English is the source. A word that a catalogue lacks, and a language without one
 
 import gettext
 import io
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.core import UnknownLocaleError
-from babel.dates import format_date, format_skeleton, format_time, format_timedelta
+from babel.dates import format_date, format_time
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -23,7 +23,6 @@ from afterword.core.text import locales
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parent / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
-NEAR: Final = timedelta(hours=22)  # then a distance in hours says more than the day
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
 
 
@@ -56,18 +55,6 @@ class Texts:
         local = time.astimezone(ZoneInfo(time_zone))
         day = format_date(local, format="medium", locale=self._locale)
         return f"{day}, {format_time(local, format='short', locale=self._locale)}"
-
-    def short(self, time: datetime, *, now: datetime, time_zone: str) -> str:
-        """A moment for a list: without the day when it is near, without the year when it is this year's."""
-        zone = ZoneInfo(time_zone)
-        local, today = time.astimezone(zone), now.astimezone(zone)
-        clock = format_time(local, format="short", locale=self._locale)
-        if abs(now - time) < NEAR:
-            ago = format_timedelta(time - now, add_direction=True, locale=self._locale)
-            return f"{clock} ({ago})"
-        if local.year == today.year:
-            return f"{format_skeleton('MMMd', local, locale=self._locale)}, {clock}"
-        return self.moment(time, time_zone=time_zone)
 
     def clock(self, time: datetime, *, time_zone: str) -> str:
         return format_time(time.astimezone(ZoneInfo(time_zone)), format="short", locale=self._locale)

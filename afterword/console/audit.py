@@ -15,6 +15,7 @@ from afterword.audit.store import Entry
 from afterword.console import lists, settings
 from afterword.console.lists import Listing, Tab
 from afterword.console.screens import Screens, Visit
+from afterword.console.text import near_moment
 from afterword.core.wire.lists import Criterion, Page
 from afterword.organizations.users import store as users_store
 from afterword.texts import Texts
@@ -281,7 +282,7 @@ def _row(visit: Visit, choice: Choice, entry: Entry) -> dict[str, Any]:
     names: list[str] = sorted({**(entry.before or {}), **(entry.after or {})})
     page = PAGES.get(entry.thing_kind)
     return {
-        "when": words.moment(entry.created_time, time_zone=visit.zone),
+        "when": near_moment(words, entry.created_time, now=visit.now, zone=visit.zone),
         "sentence": sentence_of(words, entry),
         "place": ", ".join(filter(None, (entry.device, entry.network))),
         "values": [

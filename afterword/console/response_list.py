@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from afterword.console.screens import Visit
+from afterword.console.text import near_moment
 from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
@@ -304,7 +305,7 @@ def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
         "highest": row.score_max,
         "band": band,
         "band_text": words(BANDS[band]) if band else "",
-        "when": words.moment(row.submitted_time, time_zone=visit.zone),
+        "when": near_moment(words, row.submitted_time, now=visit.now, zone=visit.zone),
         "channel": words(CHANNELS.get(row.channel_id, "Link")),
         "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id else "",
         "is_unread": row.is_unread,

@@ -12,10 +12,11 @@ from afterword.cli.setup import setup_url
 from afterword.responses.rows import service as rows
 from tests.browser.conftest import House, Shop, email_of
 from tests.logins.conftest import PASSWORD
+from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-WAIT_MILLISECONDS_MAX = 30_000
+WAIT_MILLISECONDS_MAX = 15_000
 
 
 @asynccontextmanager
@@ -121,16 +122,55 @@ async def test_phone(browser: Browser, house: House) -> None:
         await page.wait_for_url("**/console/login*")
 
 
-async def test_a_case_to_its_end(browser: Browser, house: House) -> None:
-    """Taken over, commented, closed: the list has one less."""
+async def test_from_an_unhappy_response_to_a_closed_case(browser: Browser, house: House) -> None:
+    """Found among the unhappy, opened, taken over, closed with its cause: the list of cases has one less."""
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/cases")
         before = await page.locator("a.whole").count()
-        await page.locator("a.whole").first.click()
+        await page.goto(f"{house.url}/console/responses?tab=unhappy")
+        await page.locator(".item", has_text="open case").locator("a.whole").first.click()
+        await page.get_by_role("link", name="Open case").click()
         await page.get_by_label("Owner").select_option(label=email_of("owner"))
         await page.get_by_label("Status").select_option(label="Closed")
         await page.get_by_label("Comment").fill("She gets a new one.")
+        await page.get_by_label("Cause").fill("Broken on the way")
         await page.get_by_role("button", name="Save").click()
         await page.get_by_text("The case is closed.").wait_for()
+        assert await page.get_by_text("She gets a new one.").count()
         await page.goto(f"{house.url}/console/cases")
         assert before - 1 == await page.locator("a.whole").count()
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    one_of([("ΠΑΡΑΔΟΣΗ", "παράδοση"), ("verspatet", "verspätet"), ("توصيل", "توصيل")]),
+)
+async def test_search(browser: Browser, house: House, typed: str, found: str) -> None:
+    """Without accents, in capitals, in each script: the words that were found are marked, and no other row is there."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/responses")
+        await page.keyboard.press("/")
+        await page.keyboard.type(typed)
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**search=**")
+        rows, marks = page.locator(".item"), page.locator(".item .comment mark")
+        assert 0 < await rows.count() == await page.locator(".item:has(.comment mark)").count()
+        assert found in (await marks.first.inner_text()).lower()
+
+
+async def test_end_of_a_month(browser: Browser, house: House) -> None:
+    """Stores side by side, compared with the time before, kept under a title, taken along as a table."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/reports")
+        await page.get_by_role("link", name="Groups side by side").click()
+        await page.get_by_label("Period").select_option(index=1)
+        await page.get_by_label("Compare with").select_option(index=1)
+        await page.get_by_role("button", name="Show").click()
+        for store in ("Harbour Street", "Old Town", "Online"):
+            assert await page.get_by_role("row", name=store).count(), store
+        await page.get_by_label("Title").fill("Stores, month by month")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("heading", name="Stores, month by month").wait_for()
+        async with page.expect_download() as taken:
+            await page.get_by_role("link", name="Table as CSV").click()
+        assert (await taken.value).suggested_filename.endswith(".csv")
