@@ -99,6 +99,8 @@ OF_US_ALONE: Final = {
     "update_suppressions": "an address is the client's own word",
 }
 BLIND: Final = {
+    "get_share",  # a link is known to whoever has it
+    "list_pinned_reports",  # nobody pinned one
     "get_is_pruned",  # the log is young
     "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
     "list_items",
@@ -126,6 +128,7 @@ BLIND: Final = {
     "list_answered",  # no worker wrote the rows of responses
     "get_read_time",  # they have read no response
 }  # nothing of theirs has such a name
+DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")
 NOTHING: Final = (None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True))
 GIVEN: Final[Mapping[str, Any]] = {
@@ -192,7 +195,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
             if ".queue.lists." in function.__module__
             else {}
         ),
-        **({"digest": b"k" * 32} if "afterword.logins." in function.__module__ else {}),
+        **({"digest": b"k" * 32} if function.__module__.startswith(DIGESTS) else {}),
         **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),
     }
