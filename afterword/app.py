@@ -52,6 +52,8 @@ from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.responses import api as responses_api
+from afterword.responses.taggings import api as taggings_api
+from afterword.responses.views import api as views_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
@@ -131,6 +133,8 @@ def api_routes() -> list[Routes]:
         metadata_api.routes,
         instances_api.routes,
         responses_api.routes,
+        taggings_api.routes,
+        views_api.routes,
         queue_api.routes,
         batches_api.routes,
         imports_api.routes,

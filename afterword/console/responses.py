@@ -8,6 +8,7 @@ from afterword import errors
 from afterword.console.answers import answers_of
 from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, choice_of, done, list_of
 from afterword.console.screens import Screens, Visit
+from afterword.console.views import views_of
 from afterword.core.text import words as search_words
 from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
@@ -21,8 +22,18 @@ ONE: Final = f"{RESPONSES}/{{instance_id}}"
 @routes.get(RESPONSES, scope="Questionnaire Instance.Read")
 async def list_responses(visit: Visit) -> Response:
     async with visit.read() as db:
-        values = await list_of(visit, db, choice_of(visit))
-    return visit.page("responses.html", title=visit.words("Responses"), open=None, **values)
+        choice = choice_of(visit)
+        values = await list_of(visit, db, choice)
+        views = await views_of(visit, db, choice)
+    return visit.page(
+        "responses.html",
+        title=visit.words("Responses"),
+        open=None,
+        views=views,
+        may_tag="Tag.Create" in visit.caller.scopes,
+        actions=[("add", visit.words("Add")), ("remove", visit.words("Remove"))],
+        **values,
+    )
 
 
 @routes.post(f"{RESPONSES}/read", scope="Questionnaire Instance.Read")

@@ -12,12 +12,29 @@ from afterword.console import (
     sending,
     settings,
     shared,
+    taggings,
     tokens,
+    views,
 )
 from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
-MODULES = (entry, overview, responses, cases, case_settings, sending, reports, shared, settings, audit, people, tokens)
+MODULES = (
+    entry,
+    overview,
+    responses,
+    cases,
+    case_settings,
+    sending,
+    reports,
+    shared,
+    settings,
+    audit,
+    people,
+    tokens,
+    taggings,
+    views,
+)
 
 
 def screens() -> list[Screen]:

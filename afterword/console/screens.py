@@ -420,6 +420,7 @@ DONE: Final[Mapping[str, str]] = {
     "mailed": "A mail with a link is on its way. It works for an hour.",
     "sent": "If this address has a login, a mail with a link is on its way. It works for an hour.",
     "address": "Your address is changed.",
+    "view": "The view is saved.",
     "read": "All responses are marked as read.",
     "out": "You are logged out.",
 }

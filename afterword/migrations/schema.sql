@@ -1484,6 +1484,18 @@ CREATE TABLE response_reader (
     seen_time timestamp with time zone NOT NULL
 );
 
+CREATE TABLE response_view (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    view_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    query text NOT NULL,
+    shared boolean NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT response_view_query_check CHECK ((length(query) <= 4000)),
+    CONSTRAINT response_view_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
+);
+
 CREATE TABLE rollup_count (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
@@ -1589,6 +1601,34 @@ CREATE TABLE suppression (
     version bigint DEFAULT 1 NOT NULL,
     CONSTRAINT suppression_note_check CHECK ((length(note) <= 500)),
     CONSTRAINT suppression_reason_check CHECK ((reason = ANY (ARRAY['unsubscribed'::text, 'hard_bounce'::text, 'complaint'::text, 'blocked'::text, 'erased'::text])))
+);
+
+CREATE TABLE tagging (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    tagging_id text NOT NULL COLLATE pg_catalog."C",
+    tag text NOT NULL,
+    action text NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    found integer NOT NULL,
+    passed integer DEFAULT 0 NOT NULL,
+    changed integer DEFAULT 0 NOT NULL,
+    undone integer DEFAULT 0 NOT NULL,
+    created_by text NOT NULL COLLATE pg_catalog."C",
+    actor_kind text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    updated_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT tagging_action_check CHECK ((action = ANY (ARRAY['add'::text, 'remove'::text]))),
+    CONSTRAINT tagging_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text]))),
+    CONSTRAINT tagging_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'undoing'::text, 'undone'::text]))),
+    CONSTRAINT tagging_tag_check CHECK (((length(tag) >= 1) AND (length(tag) <= 50)))
+);
+
+CREATE TABLE tagging_response (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    tagging_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C",
+    changed boolean
 );
 
 CREATE TABLE token (
@@ -1933,6 +1973,9 @@ ALTER TABLE ONLY response_read
 ALTER TABLE ONLY response_reader
     ADD CONSTRAINT response_reader_pkey PRIMARY KEY (organization_id, user_id);
 
+ALTER TABLE ONLY response_view
+    ADD CONSTRAINT response_view_pkey PRIMARY KEY (organization_id, view_id);
+
 ALTER TABLE ONLY rollup_count
     ADD CONSTRAINT rollup_count_pkey PRIMARY KEY (organization_id, questionnaire_id, dimension, generation, question_id, day, dimension_value);
 
@@ -1959,6 +2002,12 @@ ALTER TABLE ONLY suppression
 
 ALTER TABLE ONLY suppression
     ADD CONSTRAINT suppression_pkey PRIMARY KEY (organization_id, suppression_id);
+
+ALTER TABLE ONLY tagging
+    ADD CONSTRAINT tagging_pkey PRIMARY KEY (organization_id, tagging_id);
+
+ALTER TABLE ONLY tagging_response
+    ADD CONSTRAINT tagging_response_pkey PRIMARY KEY (organization_id, tagging_id, instance_id);
 
 ALTER TABLE ONLY token
     ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, token_id);
@@ -2214,6 +2263,8 @@ CREATE INDEX response_read_of ON response_read USING btree (organization_id, ins
 
 CREATE INDEX response_unhappy ON response USING btree (organization_id, test, submitted_time DESC, instance_id) WHERE (band = 'detractor'::text);
 
+CREATE INDEX response_view_user ON response_view USING btree (organization_id, user_id);
+
 CREATE INDEX response_words ON response USING gin (words);
 
 CREATE INDEX rollup_dirty_oldest ON rollup_dirty USING btree (marked_time);
@@ -2225,6 +2276,12 @@ CREATE INDEX sequence_from ON sequence USING btree (organization_id, from_questi
 CREATE INDEX sequence_list ON sequence USING btree (organization_id, created_time DESC, sequence_id);
 
 CREATE INDEX suppression_list ON suppression USING btree (organization_id, created_time DESC, suppression_id);
+
+CREATE INDEX tagging_age ON tagging USING btree (created_time);
+
+CREATE INDEX tagging_open ON tagging USING btree (updated_time) WHERE (state = ANY (ARRAY['running'::text, 'undoing'::text]));
+
+CREATE INDEX tagging_response_of ON tagging_response USING btree (organization_id, instance_id);
 
 CREATE INDEX token_maker ON token USING btree (organization_id, made_by_token_id) WHERE (made_by_token_id IS NOT NULL);
 
@@ -2542,6 +2599,9 @@ ALTER TABLE ONLY response_read
 ALTER TABLE ONLY response_reader
     ADD CONSTRAINT response_reader_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY response_view
+    ADD CONSTRAINT response_view_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY rollup_dirty
     ADD CONSTRAINT rollup_dirty_organization_id_questionnaire_id_dimension_fkey FOREIGN KEY (organization_id, questionnaire_id, dimension) REFERENCES rollup_span(organization_id, questionnaire_id, dimension) ON DELETE CASCADE;
 
@@ -2559,6 +2619,12 @@ ALTER TABLE ONLY sequence
 
 ALTER TABLE ONLY suppression
     ADD CONSTRAINT suppression_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY tagging_response
+    ADD CONSTRAINT tagging_response_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tagging_response
+    ADD CONSTRAINT tagging_response_organization_id_tagging_id_fkey FOREIGN KEY (organization_id, tagging_id) REFERENCES tagging(organization_id, tagging_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY token
     ADD CONSTRAINT token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

@@ -119,7 +119,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
     rows = await store.list_response_page(
         db,
         **service.reach_of(call.caller, call.query.application_id),
-        chosen=_filter(call.caller, call.query),
+        chosen=filter_of(call.caller, call.query),
         page=call.page,
     )
     return Answer(record=rows)
@@ -135,7 +135,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
 )
 async def count_responses(call: Call[None], db: Database) -> Answer:
     facets = await store.count_facets(
-        db, **service.reach_of(call.caller, call.query.application_id), chosen=_filter(call.caller, call.query)
+        db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
     )
 
     def of(name: str) -> dict[str, int]:
@@ -164,7 +164,7 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     description="The filter of the list, and a condition. A page evaluates it for 2,000 responses at most.",
 )
 async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
-    chosen, after = _filter(call.caller, call.body), ""
+    chosen, after = filter_of(call.caller, call.body), ""
     if call.body.cursor is not None:
         if (place := service.read_key(call.body.cursor)) is None:
             raise errors.Invalid.at("/cursor", "invalid_cursor", "This is no cursor of a search.")
@@ -187,7 +187,7 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     )
 
 
-def _filter(caller: Caller, asked: ResponseQuery) -> Filter:
+def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     only: Tab = asked.only or "all"
     return Filter(
         tab=only,

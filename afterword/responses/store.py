@@ -11,7 +11,9 @@ from afterword.db import Database, Row
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
 SCANNED_MAX: Final = 10_000  # rows that a page or a count with a filter looks at
-NEWEST_MAX: Final = 2_000  # rows among which a word is looked for first: where many have it, few are read
+LISTED_MAX: Final = 200_000  # rows that are looked through for those that many things are done with
+SEARCHED_MAX: Final = 2_000  # counted of a search or a tag
+NEWEST_MAX: Final = 5_000  # rows among which a word is looked for first: where many have it, few are read
 LINK: Final = 0  # the channel of instances that nothing was sent for
 
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
@@ -84,16 +86,19 @@ _WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not n
     """  # counted in an index alone; each statement has all values, though not each looks at all of them
 _REACHED: Final[LiteralString] = f"{_WHOLE} and (cardinality($2) = 0 or r.application_id = any($2))"
 _ORDER: Final[LiteralString] = "order by r.submitted_time desc, r.instance_id"
-_COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.questionnaire_id, r.version_id,
-  r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id,
-  r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
+_COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.questionnaire_id, r.application_id,
+  r.version_id, r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id, r.external_reference,
+  r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
 _NEWEST: Final[LiteralString] = f"select {_COLUMNS} from response r where {_REACHED}"
 _OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $4::text"
 _COMMENTED: Final[LiteralString] = f"{_NEWEST} and r.comment is not null"
 _UNHAPPY: Final[LiteralString] = f"{_NEWEST} and r.band = 'detractor'"
-_TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from instance_tag t join response r
-    on r.organization_id = t.organization_id and r.instance_id = t.instance_id
-  where t.organization_id = $1 and t.tag = $8::text and {_REACHED}"""
+# From the tag to its responses, never the other way: a rare tag would look through all of them.
+_TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select t.organization_id, t.instance_id from instance_tag t
+    where t.organization_id = $1 and t.tag = $8::text offset 0) t
+  cross join lateral (select {_COLUMNS} from response r
+    where r.organization_id = t.organization_id and r.instance_id = t.instance_id offset 0) r where {_REACHED}"""
 _FOUND: Final[LiteralString] = f"{_NEWEST} and r.words @@ $12::text::tsquery"
 _MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
     select distinct c.organization_id, c.instance_id from alert_instance c
@@ -112,12 +117,13 @@ _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
     "mine": """exists (select from alert_instance c where c.organization_id = r.organization_id
       and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)""",
 }
-_MET: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
-    and ($8::text is null or exists (select from instance_tag t where t.organization_id = r.organization_id
-      and t.instance_id = r.instance_id and t.tag = $8))
+_FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
-    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
-    and ($12::text is null or r.words @@ $12::text::tsquery)"""
+    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)"""
+_HAS_TAG: Final[LiteralString] = """($8::text is null or exists (select from instance_tag t
+      where t.organization_id = r.organization_id and t.instance_id = r.instance_id and t.tag = $8))"""
+_HAS_WORDS: Final[LiteralString] = "($12::text is null or r.words @@ $12::text::tsquery)"
+_MET: Final[LiteralString] = f"{_FITS} and {_HAS_TAG} and {_HAS_WORDS}"
 _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_name as questionnaire_name,
   r.version_id, r.submitted_time, r.locale, r.test, r.channel_id, r.responder_id,
   (select a.identifier from responder_address a
@@ -141,6 +147,13 @@ def _source(chosen: Filter) -> LiteralString | None:
     return _MINE if chosen.tab == "mine" else None
 
 
+def _rest(source: LiteralString | None) -> LiteralString:
+    """The conditions that the rows of a source may not meet."""
+    if source is _FOUND:
+        return f"{_FITS} and {_HAS_TAG}"
+    return f"{_FITS} and {_HAS_WORDS}" if source is _TAGGED else _MET
+
+
 def _newest(chosen: Filter) -> LiteralString:
     if chosen.questionnaire_id:
         return _OF_QUESTIONNAIRE
@@ -158,21 +171,43 @@ async def list_responses(
     """
     source = _source(chosen)
     values = (organization_id, list(application_ids), *_values(chosen, after))
-    page: LiteralString = f"""where {_MET} and {_OF_TABS[chosen.tab]} {_ORDER} limit $15) r
+    page: LiteralString = f"""and {_OF_TABS[chosen.tab]} {_ORDER} limit $15) r
         join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}"""
     rows = await db.fetch(
         f"""select {_SHOWN} from (
-              select r.* from ({_newest(chosen)} {_ORDER} limit $16) r {page}""",
+              select r.* from ({_newest(chosen)} {_ORDER} limit $16) r where {_MET} {page}""",
         *values,
         *(limit, SCANNED_MAX if source is None else NEWEST_MAX),
     )
     if source is not None and len(rows) < limit:
         rows = await db.fetch(
-            f"with found as materialized ({source}) select {_SHOWN} from (select r.* from found r {page}",
+            f"""with found as materialized ({source})
+                select {_SHOWN} from (select r.* from found r where {_rest(source)} {page}""",
             *values,
             limit,
         )
     return [_row(row) for row in rows]
+
+
+async def list_ids(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    chosen: Filter,
+    among: Sequence[str] | None,
+    limit: int,
+) -> list[str]:
+    """The ids of the newest responses with this filter, of the newest LISTED_MAX alone; `among` these ids."""
+    rows = await db.fetch(
+        f"""select r.instance_id from ({_source(chosen) or f"{_newest(chosen)} {_ORDER} limit $17"}) r
+            where {_MET} and {_OF_TABS[chosen.tab]} and ($16::text[] is null or r.instance_id = any($16))
+              and $17::integer > 0
+            {_ORDER} limit $15""",
+        *(organization_id, list(application_ids), *_values(chosen), limit),
+        *(list(among) if among is not None else None, LISTED_MAX),
+    )
+    return [row["instance_id"] for row in rows]
 
 
 async def list_response_page(
@@ -205,7 +240,7 @@ async def get_last_scanned(
 
 @dataclass(frozen=True, slots=True)
 class TabCounts:
-    """Up to FOUND_MAX + 1 each. `is_part`: of the newest SCANNED_MAX alone, there are older ones."""
+    """Up to FOUND_MAX + 1 each. `is_part`: of those that were looked at alone, and there are others."""
 
     counts: Mapping[Tab, int]
     is_part: bool
@@ -215,7 +250,7 @@ async def count_tabs(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
 ) -> TabCounts:
     """The responses of each tab with this filter."""
-    values = (organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1)
+    values = (organization_id, list(application_ids), *_values(chosen))
     if chosen.is_plain:
         reached: LiteralString = _REACHED if application_ids else _WHOLE
         counted: LiteralString = ", ".join(
@@ -224,13 +259,21 @@ async def count_tabs(
             else f"(select count(*) from ({_MINE} limit $15) r)"
             for tab in TABS
         )
-        row = await db.fetch_one(f"select {counted}", *values)
+        row = await db.fetch_one(f"select {counted}", *values, FOUND_MAX + 1)
         return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
-    source: LiteralString = _source(replace(chosen, tab="all")) or f"{_newest(replace(chosen, tab='all'))} {_ORDER}"
-    counted = ", ".join(f"count(*) filter (where {_MET} and {_OF_TABS[tab]})" for tab in TABS)
-    row = await db.fetch_one(f"select {counted}, count(*) from ({source} limit $15) r", *values)
+    every = replace(chosen, tab="all")
+    source = _source(every)
+    counted = ", ".join(f"count(*) filter (where {_OF_TABS[tab]})" for tab in TABS)
+    most = FOUND_MAX if source is None else SEARCHED_MAX
+    row = await db.fetch_one(  # offset 0: so that each row is looked at once
+        f"""with looked as materialized ({source or f"{_newest(every)} {_ORDER}"} limit $15)
+            select {counted}, (select count(*) from looked)
+            from (select r.* from looked r where {_rest(source)} offset 0) r""",
+        *values,
+        most + 1,
+    )
     *counts, scanned = row
-    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > FOUND_MAX)
+    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most)
 
 
 async def count_newer(

@@ -40,6 +40,7 @@ from afterword.reports import service as reports
 from afterword.reports.rollups import service as rollups
 from afterword.reports.shares import service as shares
 from afterword.responses.rows import service as responses
+from afterword.responses.taggings import service as taggings
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 
 ERASE_SECONDS: Final = 2.0
@@ -138,6 +139,8 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune notice mails", PRUNE_SECONDS, PRUNE_ROWS_MAX, mails.prune),
         steps("write rows of responses", READ_SECONDS, responses.follow, batch=responses.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, responses.fill, batch=responses.FILLED_MAX),
+        steps("tag many responses", READ_SECONDS, taggings.work_next),
+        steps("prune taggings", PRUNE_SECONDS, taggings.prune, batch=taggings.PRUNED_MAX),
         steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, rollups.keep),
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),

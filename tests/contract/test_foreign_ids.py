@@ -74,6 +74,8 @@ OF_US_ALONE: Final = {
     "list_sent": "asks for ours",
     "list_response_page": "asks for ours",
     "count_tabs": "asks for ours",
+    "list_views": "asks for ours",
+    "count_views": "asks for ours",
     "count_newer": "asks for ours",
     "count_facets": "asks for ours",
     "list_closed": "asks for ours",
@@ -126,6 +128,10 @@ BLIND: Final = {
     "list_suppressions_of",  # the person's addresses may be written to
     "list_entries",
     "list_answered",  # no worker wrote the rows of responses
+    "get_tagging",  # they tagged none
+    "list_next",
+    "list_ids",  # no worker wrote the rows of responses
+    "get_view",  # they saved none
     "get_read_time",  # they have read no response
 }  # nothing of theirs has such a name
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")

@@ -143,6 +143,8 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "queue_import_row": {"state": FIXED},
     "queue_item": {"reason": FIXED, "source": FIXED},
     "response": {"band": FIXED, "locale": "as the instance", "score_kind": FIXED},
+    "response_view": {"query": ACCOUNT, "title": ACCOUNT},
+    "tagging": {"action": FIXED, "actor_kind": FIXED, "state": FIXED, "tag": "a user's word for many responses"},
     "response_fill": {"after": "the last row of a walk"},
     "report_share": {"digest": OURS},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},

@@ -123,12 +123,12 @@ class House:
                 now=now,
             )
 
-    async def add_user(self) -> str:
+    async def add_user(self, email: str = "reader@demo.example") -> str:
         async with db.transaction(self.pool) as database:
             user = await accounts.create_user(
                 database,
                 organization_id=self.caller.organization_id,
-                email="reader@demo.example",
+                email=email,
                 role="agent",
                 now=database.clock.now(),
             )

@@ -1,8 +1,8 @@
 """Adds tags to instances and removes them; only changes record events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 
@@ -53,6 +53,34 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
         raise errors.Invalid.at("/tag", "too_many", f"An instance has at most {INSTANCE_TAGS_MAX} tags.")
     await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
     return added
+
+
+async def change_many(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    tag: str,
+    adds: bool,
+    actor: Actor,
+    now: datetime,
+) -> list[str]:
+    """Add the normalized tag to these instances, or remove it; return the ids of those that changed.
+
+    Instances that are gone, or have as many tags as they may, are left out.
+    """
+    known = await instances_store.list_instances_by_ids(db, organization_id=organization_id, instance_ids=instance_ids)
+    instances = {one.instance_id: one for one in known}
+    among: dict[str, Any] = {"organization_id": organization_id, "instance_ids": sorted(instances), "tag": tag}
+    if adds:
+        made_by = actor.id if actor.kind in {"user", "token"} else None
+        found = await store.insert_tags(db, **among, now=now, created_by=made_by, tags_max=INSTANCE_TAGS_MAX)
+    else:
+        found = await store.delete_tags(db, **among)
+    kind = "tag.added" if adds else "tag.removed"
+    recorded = [_event(kind, one, instances[one.instance_id], now=now, actor=actor) for one in found]
+    await events.record(db, events=recorded)
+    return [one.instance_id for one in found]
 
 
 async def remove(

@@ -78,6 +78,43 @@ async def insert_tag(
     return None if row is None else _tag(row)
 
 
+async def insert_tags(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    tag: str,
+    now: datetime,
+    created_by: str | None,
+    tags_max: int,
+) -> list[Tag]:
+    """Add the tag to those of these instances that lack it and have fewer tags than `tags_max`; return the new ones.
+
+    The instances are locked, so that no other transaction adds their last allowed tag meanwhile.
+    """
+    rows = await db.fetch(
+        f"""with locked as materialized (
+              select i.organization_id, i.instance_id from questionnaire_instance i
+              where i.organization_id = $1 and i.instance_id = any($2::text[]) order by i.instance_id for update)
+            insert into instance_tag (organization_id, instance_id, tag, created_time, created_by)
+            select i.organization_id, i.instance_id, $3, $4, $5 from locked i
+            where (select count(*) from instance_tag t where t.organization_id = i.organization_id
+                     and t.instance_id = i.instance_id) < $6
+            on conflict do nothing returning {_COLUMNS}""",
+        *(organization_id, list(instance_ids), tag, now, created_by, tags_max),
+    )
+    return [_tag(row) for row in rows]
+
+
+async def delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str], tag: str) -> list[Tag]:
+    rows = await db.fetch(
+        f"""delete from instance_tag where organization_id = $1 and instance_id = any($2::text[]) and tag = $3
+            returning {_COLUMNS}""",
+        *(organization_id, list(instance_ids), tag),
+    )
+    return [_tag(row) for row in rows]
+
+
 async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
     row = await db.fetch_row(
         f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",

@@ -1354,6 +1354,24 @@ class ResponseMetadata(Struct, kw_only=True):
     responder: dict[str, str]
 
 
+class ResponseQuery(Struct, kw_only=True):
+    """
+    The responses that are listed.
+    """
+
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    only: Literal["comment", "unhappy"] | None | UnsetType = UNSET
+    band: Literal["detractor", "passive", "promoter"] | None | UnsetType = UNSET
+    score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None | UnsetType = UNSET
+    tag: str | None | UnsetType = UNSET
+    channel_id: int | None | UnsetType = UNSET
+    search: str | None | UnsetType = UNSET
+    test: bool | UnsetType = False
+
+
 class ResponseSearch(Struct, kw_only=True):
     """
     The filter of a list, with a condition over answers, metadata and tags.
@@ -1373,6 +1391,29 @@ class ResponseSearch(Struct, kw_only=True):
     condition: dict[str, Any] | None | UnsetType = UNSET
     limit: int | UnsetType = 50
     cursor: str | None | UnsetType = UNSET
+
+
+class ResponseView(Struct, kw_only=True):
+    """
+    A saved filter of the list of responses.
+    """
+
+    view_id: str
+    user_id: str
+    title: str
+    query: str
+    shared: bool
+    created_time: datetime
+
+
+class ResponseViewRequest(Struct, kw_only=True):
+    """
+    A filter of the list of responses, with a name.
+    """
+
+    title: str
+    query: str
+    shared: bool | UnsetType = False
 
 
 class RotationRequest(Struct, kw_only=True):
@@ -1526,6 +1567,33 @@ class TagRequest(Struct, kw_only=True):
     """
 
     tag: str
+
+
+class Tagging(Struct, kw_only=True):
+    """
+    A tag for many responses, and how far it has come; a worker goes on with what the request left.
+    """
+
+    tagging_id: str
+    tag: str
+    action: str
+    state: str
+    found: int
+    passed: int
+    changed: int
+    undone: int
+    created_time: datetime
+
+
+class TaggingRequest(Struct, kw_only=True):
+    """
+    A tag, and the responses that get or lose it: all that match the filter, or those of these ids.
+    """
+
+    tag: str
+    action: Literal["add", "remove"] | UnsetType = "add"
+    filter: ResponseQuery | UnsetType = UNSET
+    instance_ids: list[str] | None | UnsetType = UNSET
 
 
 class TemplateParameter(Struct, kw_only=True):

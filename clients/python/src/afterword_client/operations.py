@@ -1199,6 +1199,52 @@ class Responses(Family):
             models.FoundResponses
         )
 
+    def tag_responses(self, body: models.TaggingRequest, *, idempotency_key: str | None = None) -> models.Tagging:
+        """Tag responses.
+
+        At most ten thousand, and no response gets more than fifty tags. Needs `Tag.Create`.
+        """
+        return self._transport.request("POST", "/q/response/tag", body=body, idempotency_key=idempotency_key).read(
+            models.Tagging
+        )
+
+    def get_tagging(self, tagging_id: str) -> models.Tagging:
+        """Get the progress of tagging.
+
+        Needs `Tag.Read`.
+        """
+        return self._transport.request("GET", f"/q/response/tag/{_segment(tagging_id)}").read(models.Tagging)
+
+    def undo_tagging(self, tagging_id: str, *, if_match: str | None = None) -> None:
+        """Undo tagging.
+
+        Changes back what it changed, within thirty days; GET tells how far that has come. Needs `Tag.Create`.
+        """
+        self._transport.request("DELETE", f"/q/response/tag/{_segment(tagging_id)}", if_match=if_match)
+
+    def list_views(self, *, limit: int = 100) -> Iterator[models.ResponseView]:
+        """Get all saved views of responses.
+
+        The user's own, at most fifty, and those that others share. Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages("/q/response/view", models.ResponseView, limit=limit)
+
+    def save_view(self, body: models.ResponseViewRequest, *, idempotency_key: str | None = None) -> models.ResponseView:
+        """Save a view of responses.
+
+        For users alone: a token of the organization has no views. Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("POST", "/q/response/view", body=body, idempotency_key=idempotency_key).read(
+            models.ResponseView
+        )
+
+    def remove_view(self, view_id: str, *, if_match: str | None = None) -> None:
+        """Remove a saved view.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        self._transport.request("DELETE", f"/q/response/view/{_segment(view_id)}", if_match=if_match)
+
 
 class Queue(Family):
     """Queue."""

@@ -1,0 +1,128 @@
+"""Tags for many responses: the responses are noted first, then changed in parts, by the request and by a job.
+
+A part and its position commit together, so what is interrupted goes on behind it. What was changed is noted, so it can
+be changed back.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NoReturn
+
+from afterword import errors, ids
+from afterword.core.answers import tags as rules
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+from afterword.events.service import Actor
+from afterword.instances.tags import service as tags
+from afterword.responses import service as responses
+from afterword.responses import store as responses_store
+from afterword.responses.store import FOUND_MAX, Filter
+from afterword.responses.taggings import store
+from afterword.responses.taggings.store import Action, Tagging
+
+PART: Final = 200  # responses that are changed in one transaction
+KEEP_DAYS: Final = 30
+PRUNED_MAX: Final = 5  # taggings, each of up to FOUND_MAX responses
+
+
+async def begin(
+    db: Database,
+    *,
+    caller: Caller,
+    tag: str,
+    action: Action,
+    chosen: Filter,
+    application_id: str | None,
+    instance_ids: Sequence[str] | None = None,
+    now: datetime,
+) -> Tagging:
+    """Note the responses that match, or of these ids those that do, and change the first of them.
+
+    Raises Invalid for what is no tag, and for more than FOUND_MAX responses.
+    """
+    caller.require("Tag.Create" if action == "add" else "Tag.Delete")
+    try:
+        word = rules.normalise(tag)
+    except rules.InvalidTag as error:
+        raise errors.Invalid.at("/tag", error.code, str(error)) from None
+    found = await responses_store.list_ids(
+        db, **responses.reach_of(caller, application_id), chosen=chosen, among=instance_ids, limit=FOUND_MAX + 1
+    )
+    if len(found) > FOUND_MAX:
+        message = f"At most {FOUND_MAX:,} responses are tagged at once: choose a shorter period or more filters."
+        raise errors.Invalid.at("/filter", "too_many", message)
+    tagging = await store.insert_tagging(
+        db,
+        organization_id=caller.organization_id,
+        tagging_id=ids.ordered(now),
+        tag=word,
+        action=action,
+        instance_ids=found,
+        created_by=caller.actor_id,
+        actor_kind=caller.actor_kind,
+        now=now,
+    )
+    return await _do_part(db, tagging=tagging, now=now)
+
+
+async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:
+    """A tagging of the caller's own. Raises NotFound."""
+    found = await store.get_tagging(
+        db, organization_id=caller.organization_id, tagging_id=tagging_id, created_by=caller.actor_id
+    )
+    return found or _refuse_unknown()
+
+
+async def undo(db: Database, *, caller: Caller, tagging_id: str, now: datetime) -> Tagging:
+    """Change back what was changed, also while it is under way; again it does nothing. Raises NotFound."""
+    found = await store.get_tagging(
+        db,
+        organization_id=caller.organization_id,
+        tagging_id=tagging_id,
+        created_by=caller.actor_id,
+        is_locked=True,
+    )
+    if found is None:
+        _refuse_unknown()
+    if found.state not in {"running", "done"}:
+        return found
+    await store.update_to_undoing(db, organization_id=caller.organization_id, tagging_id=tagging_id, now=now)
+    return await _do_part(db, tagging=await get(db, caller=caller, tagging_id=tagging_id), now=now)
+
+
+async def work_next(db: Database, *, now: datetime) -> int:
+    """Do a part of the tagging that has waited longest; 0 where none is open."""
+    tagging = await store.claim_tagging(db)
+    if tagging is None:
+        return 0
+    await _do_part(db, tagging=tagging, now=now)
+    return 1
+
+
+async def prune(db: Database, *, now: datetime) -> int:
+    """Forget old taggings: they cannot be undone any more."""
+    return await store.prune_taggings(db, before=now - timedelta(days=KEEP_DAYS), limit=PRUNED_MAX)
+
+
+async def _do_part(db: Database, *, tagging: Tagging, now: datetime) -> Tagging:
+    key = {"organization_id": tagging.organization_id}
+    is_back = tagging.state == "undoing"
+    instance_ids = await store.list_next(db, **key, tagging_id=tagging.tagging_id, is_back=is_back, limit=PART)
+    changed = await tags.change_many(
+        db,
+        **key,
+        instance_ids=instance_ids,
+        tag=tagging.tag,
+        adds=(tagging.action == "add") is not is_back,
+        actor=Actor(tagging.actor_kind, tagging.created_by),
+        now=now,
+    )
+    is_over = len(instance_ids) < PART
+    state = ("undone" if is_over else "undoing") if is_back else ("done" if is_over else "running")
+    return await store.settle_part(
+        db, **key, tagging=tagging, instance_ids=instance_ids, changed_ids=changed, state=state, now=now
+    )
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such tagging.")
