@@ -57,6 +57,8 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/proof",  # where a screen itself leads, not a link
         "/console/people/erasure/{erasure_id}",
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone
+        "/console/sending/{item_id}/cancel",  # of the made-up items none waits
+        "/console/sending/{item_id}/now",
     }
 )
 
