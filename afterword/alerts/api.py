@@ -8,6 +8,7 @@ from afterword.alerts import status_deletion
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
+from afterword.alerts.messages import service as messages
 from afterword.alerts.notifications import api as notifications_api
 from afterword.alerts.resources import (
     Alert,
@@ -17,6 +18,8 @@ from afterword.alerts.resources import (
     AlertHistoryEntry,
     AlertInstance,
     AlertInstanceUpdate,
+    AlertMessage,
+    AlertMessageRequest,
     AlertRequest,
     AlertStatus,
     AlertStatusDeletion,
@@ -181,6 +184,34 @@ async def list_alert_history(call: Call[None], db: Database) -> Rows[history_sto
     return await history_store.list_entries(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
+
+
+@instance_routes.post(
+    f"{CASE}/message",
+    scope="Alert Instance.Update",
+    body=AlertMessageRequest,
+    answer=AlertMessage,
+    summary="Reply to the customer",
+    description=(
+        "The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands "
+        "in the history. An answer is added to the case, ends its waiting and opens it again."
+    ),
+    refusals=("no_address", "no_sender"),
+)
+async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> Answer:
+    changes = call.body.named()
+    message = await messages.send(
+        db,
+        caller=call.caller,
+        alert_instance_id=call.ids["alert_instance_id"],
+        subject=changes.pop("subject"),
+        body=changes.pop("body"),
+        changes=changes,
+        key=None,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(AlertMessage.of(message, call.zone))
 
 
 # comments ------------------------------------------------------------------------------------------------------------

@@ -188,6 +188,33 @@ class AlertHistoryEntry(fields.Resource):
     created_time: fields.DateTime
 
 
+class AlertMessageRequest(fields.Request):
+    """A reply to the customer by mail, and changes of the case that go with it."""
+
+    subject: fields.Text200
+    body: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    waiting: bool | UnsetType = UNSET
+    status_id: StatusId | UnsetType = UNSET
+    cause: Choice | UnsetType | None = UNSET
+    remedy: Choice | UnsetType | None = UNSET
+
+
+class AlertMessage(fields.Resource):
+    """A mail between an agent and the customer of a case."""
+
+    message_id: fields.Id
+    alert_instance_id: fields.Id
+    incoming: bool
+    user_id: fields.Id | None
+    address: str
+    subject: str
+    body: str
+    state: str
+    error: str | None
+    created_time: fields.DateTime
+    finished_time: fields.DateTime | None
+
+
 class AlertCommentRequest(fields.Request):
     """A comment on a case."""
 

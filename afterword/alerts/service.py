@@ -11,6 +11,7 @@ from afterword.alerts import store
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.cases.store import Case
+from afterword.alerts.messages import service as messages
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import ActiveAlert, Alert
@@ -68,11 +69,11 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
         ],
         now=now,
     )
+    erased = [_subject(event) for event in batch if event.type == ERASED]
     await cases.erase_answers(
-        db,
-        responses=[_subject(event) for event in batch if event.type == DELETED],
-        responders=[_subject(event) for event in batch if event.type == ERASED],
+        db, responses=[_subject(event) for event in batch if event.type == DELETED], responders=erased
     )
+    await messages.erase(db, responders=erased)
     completed = [
         (event.organization_id, event.subject_id)
         for event in batch

@@ -1,4 +1,4 @@
-"""`afterword bounce`: reads returned mails from a pipe, a Maildir or an mbox, and acts on each once.
+"""`afterword bounce`: reads returned mails and answers of customers from a pipe, a Maildir or an mbox, each once.
 
 A mail that was read is marked as seen where it lies, so that a run that was cut goes on where it stopped; a mail that
 was read twice changes nothing. Exit codes are those of sysexits.h, for mail servers: 0, 65 (no mail), 75 (try later).
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterword import db, errors, settings
+from afterword.alerts.messages import service as messages
 from afterword.channels import bounces
-from afterword.channels.bounces import MAIL_BYTES_MAX
+from afterword.channels.bounces import MAIL_BYTES_MAX, Answer
 from afterword.channels.reports import Unreadable
 from afterword.cli import CommandError
 from afterword.cli.context import Context, open_pool
@@ -30,17 +31,19 @@ class Tally:
     reports: int = 0
     news: int = 0
     unreadable: int = 0
+    answers: int = 0
 
     @property
     def sentence(self) -> str:
         return (
             f"{self.mails:,} mails: {self.reports:,} reports, {self.news:,} of them new; "
+            f"{f'{self.answers:,} answers of customers; ' if self.answers else ''}"
             f"{self.unreadable:,} mails could not be read."
         )
 
 
 async def bounce(*, maildir: Path | None = None, mbox: Path | None = None) -> int:
-    """Act on returned mails: one from standard input (a mail server's pipe), or a mailbox's unseen ones.
+    """Act on returned mails, and on customers' answers to replies: one from standard input, or a mailbox's unseen ones.
 
     Without settings or a database it ends with 75, so that the mail server keeps the mail.
 
@@ -156,6 +159,8 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
     except Unreadable:
         tally.unreadable += 1
         raise
+    if (answer := found.answer) is not None:
+        return await _take_answer(pool, answer, tally)
     if not found.reports:
         return found.why
     async with db.transaction(pool) as database:
@@ -166,6 +171,25 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
     tally.news += news
     kinds = ", ".join(f"{one.kind} {one.code}".strip() for one in found.reports[:10])
     return f"{kinds}: {news} of {len(found.reports)} new."
+
+
+async def _take_answer(pool: db.Pool, answer: Answer, tally: Tally) -> str:
+    async with db.transaction(pool) as database:
+        is_new = await messages.receive(
+            database,
+            message_id=answer.message_id,
+            key=answer.key,
+            sender=answer.sender,
+            subject=answer.subject,
+            body=answer.body,
+            now=database.clock.now(),
+        )
+    tally.answers += is_new
+    return (
+        "A customer's answer, added to its case."
+        if is_new
+        else "A customer's answer that is known, or to a case that is gone."
+    )
 
 
 def _head(file: Path) -> bytes:

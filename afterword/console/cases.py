@@ -11,11 +11,13 @@ from afterword import errors
 from afterword.alerts.cases import service
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
+from afterword.alerts.messages import service as messages
 from afterword.alerts.resources import AlertHistoryEntry, AlertStatus
 from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
+from afterword.console import replies
 from afterword.console.answers import answers_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import Story
@@ -44,6 +46,10 @@ STATUSES_MAX: Final = 100
 CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
+SUBJECT_CHARACTERS_MAX: Final = 200
+REPLY_CHARACTERS_MAX: Final = 20_000
+KEY_CHARACTERS_MAX: Final = 50
+CLOSED_STATUS: Final = 3
 NUMBER_CHARACTERS_MAX: Final = 50
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 18
@@ -140,6 +146,39 @@ async def call_back(visit: Visit) -> Response:
     async with visit.write() as db:
         case = await _update(visit, db, changes)
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update")
+async def reply(visit: Visit) -> Response:
+    """Write to the customer; a form that was sent twice sends one mail."""
+    form = visit.form
+    subject, body, then = form.text("subject"), form.text("reply"), form.text("then")
+    wrong = [
+        errors.FieldError("out_of_range", sentence, pointer=f"/{name}")
+        for name, text, most, sentence in (
+            ("subject", subject, SUBJECT_CHARACTERS_MAX, visit.words("Write a subject of up to 200 characters.")),
+            ("reply", body, REPLY_CHARACTERS_MAX, visit.words("Write a reply of up to 20,000 characters.")),
+        )
+        if not 0 < len(text) <= most
+    ]
+    changes = {"wait": {"waiting": True}, "close": {"status_id": CLOSED_STATUS}}.get(then, {})
+    try:
+        errors.check(wrong)
+        async with visit.write() as db:
+            message = await messages.send(
+                db,
+                caller=visit.caller,
+                alert_instance_id=visit.id("alert_instance_id"),
+                subject=subject,
+                body=body,
+                changes=dict[str, Any](changes),
+                key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _page(visit, refusal=refusal)
+    done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")
+    return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
 
 
 @routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update")
@@ -266,6 +305,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         )
         settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
+        draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
     named = {each.status_id: _status(visit, each.status_id, each.title) for each in statuses.items}
     story = Story(
         visit.words,
@@ -286,6 +326,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         entries=story.lines(history.items[::-1]),
         is_cut=history.has_more,
         call_back=_call_back(visit, item),
+        draft=draft,
         statuses=list(named.items()),
         users=[(one.user_id, _name(one)) for one in users.items if one.active],
         causes=settings.causes,

@@ -15,6 +15,15 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "critical": "Critical",
 }
 
+MAILS: Final = {"message_sent", "message_received"}
+STATES: Final[Mapping[str, str]] = {
+    "sent": "",
+    "received": "",
+    "failed": "It could not be sent: {error}",
+    "unknown": "It may have arrived or not, so it was not sent again: {error}",
+}
+ON_ITS_WAY: Final = "It is on its way."
+
 
 class Story:
     """Turns entries into lines; `statuses` and `users` are names by id."""
@@ -35,10 +44,22 @@ class Story:
                 "who": one.user_name,
                 "when": self.words.moment(one.created_time, time_zone=self._zone),
                 "body": one.body,
-                "sentences": self._sentences(one.changes),
+                "mail": self._mail(one) if one.kind in MAILS else None,
+                "sentences": [] if one.kind in MAILS else self._sentences(one.changes),
             }
             for one in entries
         ]
+
+    def _mail(self, entry: Entry) -> dict[str, str]:
+        address = entry.changes["address"]
+        note = STATES.get(entry.changes["state"], ON_ITS_WAY)
+        return {
+            "head": self.words("To {address}", address=address)
+            if entry.kind == "message_sent"
+            else self.words("From {address}", address=address),
+            "subject": entry.changes["subject"],
+            "note": self.words(note, error=entry.changes["error"] or "") if note else "",
+        }
 
     def _sentences(self, changes: Mapping[str, Any]) -> list[str]:
         to = {name: change["to"] for name, change in changes.items()}

@@ -251,6 +251,37 @@ CREATE TABLE alert_instance (
 )
 WITH (fillfactor='85');
 
+CREATE TABLE alert_message (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    alert_instance_id text NOT NULL COLLATE pg_catalog."C",
+    incoming boolean DEFAULT false NOT NULL,
+    user_id text COLLATE pg_catalog."C",
+    pipeline_id text COLLATE pg_catalog."C",
+    address text NOT NULL,
+    subject text NOT NULL,
+    body text NOT NULL,
+    locale text NOT NULL,
+    key text COLLATE pg_catalog."C",
+    state text DEFAULT 'waiting'::text NOT NULL,
+    due_time timestamp with time zone DEFAULT now() NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    error text,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    finished_time timestamp with time zone,
+    CONSTRAINT alert_message_address_check CHECK (((length(address) >= 3) AND (length(address) <= 320))),
+    CONSTRAINT alert_message_body_check CHECK (((length(body) >= 1) AND (length(body) <= 20000))),
+    CONSTRAINT alert_message_check CHECK (((state = ANY (ARRAY['claimed'::text, 'sending'::text])) = (lease_until IS NOT NULL))),
+    CONSTRAINT alert_message_check1 CHECK ((incoming = (state = 'received'::text))),
+    CONSTRAINT alert_message_error_check CHECK ((length(error) <= 500)),
+    CONSTRAINT alert_message_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
+    CONSTRAINT alert_message_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text, 'received'::text]))),
+    CONSTRAINT alert_message_subject_check CHECK ((length(subject) <= 300))
+)
+WITH (fillfactor='80');
+
 CREATE TABLE alert_occurrence (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     alert_id text NOT NULL COLLATE pg_catalog."C",
@@ -1736,6 +1767,9 @@ ALTER TABLE ONLY alert_history
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_pkey PRIMARY KEY (organization_id, alert_instance_id);
 
+ALTER TABLE ONLY alert_message
+    ADD CONSTRAINT alert_message_pkey PRIMARY KEY (organization_id, message_id);
+
 ALTER TABLE ONLY alert_occurrence
     ADD CONSTRAINT alert_occurrence_pkey PRIMARY KEY (organization_id, alert_id, cause);
 
@@ -2048,6 +2082,16 @@ CREATE INDEX alert_instance_response ON alert_instance USING btree (organization
 CREATE INDEX alert_instance_status ON alert_instance USING btree (organization_id, status_id);
 
 CREATE INDEX alert_list ON alert USING btree (organization_id, created_time DESC, alert_id) WHERE (deleted_time IS NULL);
+
+CREATE INDEX alert_message_due ON alert_message USING btree (due_time) WHERE (state = 'waiting'::text);
+
+CREATE UNIQUE INDEX alert_message_key ON alert_message USING btree (organization_id, alert_instance_id, key);
+
+CREATE INDEX alert_message_lease ON alert_message USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+
+CREATE INDEX alert_message_list ON alert_message USING btree (organization_id, alert_instance_id, created_time);
+
+CREATE INDEX alert_message_named ON alert_message USING btree (message_id);
 
 CREATE INDEX alert_occurrence_cause ON alert_occurrence USING btree (organization_id, cause);
 
@@ -2382,6 +2426,9 @@ ALTER TABLE ONLY alert_instance
 
 ALTER TABLE ONLY alert_instance
     ADD CONSTRAINT alert_instance_organization_id_status_id_fkey FOREIGN KEY (organization_id, status_id) REFERENCES alert_status(organization_id, status_id);
+
+ALTER TABLE ONLY alert_message
+    ADD CONSTRAINT alert_message_organization_id_alert_instance_id_fkey FOREIGN KEY (organization_id, alert_instance_id) REFERENCES alert_instance(organization_id, alert_instance_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY alert_occurrence
     ADD CONSTRAINT alert_occurrence_organization_id_alert_instance_id_fkey FOREIGN KEY (organization_id, alert_instance_id) REFERENCES alert_instance(organization_id, alert_instance_id) ON DELETE CASCADE;

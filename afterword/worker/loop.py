@@ -19,6 +19,7 @@ from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker.batches import BatchWorker
+from afterword.worker.case_messages import CaseMessages
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
@@ -98,6 +99,8 @@ async def run(
                 group.create_task(_send(sender, heartbeat, stop))
                 test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(test_messages.run(stop))
+                replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
+                group.create_task(replies.run(stop))
                 if EMAIL in defaults:
                     notices = Notices(pool=pool, site=site, channel=defaults[EMAIL], mail_from=mail_from)
                     group.create_task(notices.run(stop))

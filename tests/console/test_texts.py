@@ -39,7 +39,7 @@ TABLES = (
     report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
-    case_settings.WEEKDAYS, story.SEVERITIES,
+    case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
 )  # fmt: skip
@@ -65,7 +65,7 @@ def shown() -> set[str]:
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
     found |= {text for text, _, _ in audit.GROUPS.values()}
-    return (found | {entry.WRONG}) - {""}
+    return (found | {entry.WRONG, story.ON_ITS_WAY}) - {""}
 
 
 @pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])

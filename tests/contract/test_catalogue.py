@@ -433,6 +433,11 @@ async def _fill_alerts(database: db.Database, tenant: str) -> None:
            values ($1, $1, $1, 'changed')""",
         tenant,
     )
+    await database.execute(
+        """insert into alert_message (organization_id, message_id, alert_instance_id, address, subject, body, locale)
+           values ($1, $1, $1, 'ann@example.com', '', 'body', 'en')""",
+        tenant,
+    )
     await database.execute("insert into alert_settings (organization_id) values ($1)", tenant)
     await database.execute("insert into notification_subscription (organization_id, user_id) values ($1, $1)", tenant)
     await database.execute(

@@ -133,6 +133,9 @@ BLIND: Final = {
     "list_ids",  # no worker wrote the rows of responses
     "get_view",  # they saved none
     "get_read_time",  # they have read no response
+    "get_by_key",  # no case has a mail
+    "get_last_received",
+    "get_message",
 }  # nothing of theirs has such a name
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")

@@ -12,6 +12,13 @@ from afterword.queue.records import TEXTS
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},
     "alert_instance": {"matched": "what was answered is taken out of it", "call_back_number": "removed"},
+    "alert_message": {
+        "address": "removed",
+        "body": "removed",
+        "subject": "removed",
+        "key": "removed",
+        "error": "removed",
+    },
     "answer": {"value": "removed where it has words, with mode erase always", "other_text": "removed"},
     "attempt": {"reply": "removed", "provider_reference": "removed"},
     "contact": {"address_key": "the row is removed", "recent": "the row is removed"},
@@ -76,6 +83,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_history": {"changes": "ids, times and the names of causes", "kind": FIXED},
     "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},
+    "alert_message": {"locale": FIXED, "state": FIXED},
     "alert_settings": {"causes": AUTHORED, "remedies": AUTHORED, "saved_texts": AUTHORED},
     "alert_status": {"color": FIXED, "description": AUTHORED, "title": AUTHORED},
     "application": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED, "time_zone": FIXED,

@@ -67,7 +67,7 @@ async def update(
         if not status.closing:
             resolved_time = resolved_by = None
         elif resolved_time is None:
-            resolved_time, resolved_by = now, caller.actor_id
+            resolved_time, resolved_by = now, caller.actor_id or None
     if columns["assigned_user_id"] not in {None, before.assigned_user_id}:
         await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
     waits = bool(changes.get("waiting", before.waiting)) and resolved_time is None and not changes.get("due_time")
@@ -80,7 +80,7 @@ async def update(
         resolved_time=resolved_time,
         resolved_by=resolved_by,
         now=now,
-        updated_by=caller.actor_id,
+        updated_by=caller.actor_id or None,
     )
     if after is None:
         return before

@@ -1,4 +1,4 @@
-"""SQL of the history of cases: entries of its own, and comments from their table."""
+"""SQL of the history of cases: entries of its own, with comments and mails from their tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,10 @@ class NewEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """`kind`: opened, repeated, changed, commented. `user_name`: of a user, also a removed one."""
+    """`kind`: opened, changed, commented, message_sent, message_received. `changes`: of a mail its particulars.
+
+    `user_name`: of a user, also a removed one.
+    """
 
     history_id: str
     alert_instance_id: str
@@ -59,7 +62,13 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
              from alert_history where organization_id = $1 and alert_instance_id = $2
              union all
              select organization_id, comment_id, alert_instance_id, 'commented', user_id, body, '{}', created_time
-             from alert_comment where organization_id = $1 and alert_instance_id = $2) e
+             from alert_comment where organization_id = $1 and alert_instance_id = $2
+             union all
+             select organization_id, message_id, alert_instance_id,
+               case when incoming then 'message_received' else 'message_sent' end, user_id, body,
+               jsonb_build_object('subject', subject, 'address', address, 'state', state, 'error', error),
+               created_time
+             from alert_message where organization_id = $1 and alert_instance_id = $2) e
              left join organization_user u on u.organization_id = e.organization_id and u.user_id = e.user_id""",
         *(organization_id, alert_instance_id),
         page=page,

@@ -13,7 +13,9 @@ DIGEST_HOUR: Final = 8  # local
 MONDAY: Final = 0
 AGE_DAYS_MAX: Final = 3  # no notices of older events: a reader that starts anew, or stood still, skips them
 KEPT_DAYS: Final = 90
-MAILED_DEFAULT: Final = ("alert_instance.created", "alert_instance.mentioned", "plan.", "webhook.disabled")
+MAILED_DEFAULT: Final = (
+    "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered", "plan.", "webhook.disabled",
+)  # fmt: skip
 
 Digest = Literal["none", "daily", "weekly"]
 Types = Mapping[str, Mapping[str, bool]]  # event type -> {"web", "email"}

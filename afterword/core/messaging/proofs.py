@@ -25,3 +25,16 @@ def item_of(proof: str, secret: bytes) -> str | None:
     if not dot or not proof.isascii():
         return None
     return item_id if hmac.compare_digest(item_proof(item_id, secret), proof.strip()) else None
+
+
+def reply_proof(message_id: str, secret: bytes) -> str:
+    """The left part of the Message-ID of a mail whose answer is awaited: `{message_id}.{16 characters}`."""
+    digest = hmac.digest(secret, f"reply\0{message_id}".encode(), hashlib.sha256)[:PROOF_BYTES]
+    return f"{message_id}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+
+
+def replied_to(proof: str, secret: bytes) -> str | None:
+    """The mail that the left part of a Message-ID proves; None where it is not ours."""
+    message_id = proof.partition(".")[0]
+    is_ours = proof.isascii() and hmac.compare_digest(reply_proof(message_id, secret), proof)
+    return message_id if is_ours else None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from afterword.alerts.cases import service as cases
+from afterword.alerts.messages import service as messages
 from afterword.core.organizations.access import installation
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.db import Database
@@ -152,6 +153,7 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
     await cases.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
+    await messages.erase(db, responders=[(organization_id, responder_id)])
     counts["Contact"] += await store.delete_contacts(db, organization_id=organization_id, keys=person.keys)
     counts["Suppression"] += await store.update_suppressions(db, organization_id=organization_id, keys=person.keys)
     counts["Address"] += await store.delete_addresses(db, organization_id=organization_id, responder_id=responder_id)

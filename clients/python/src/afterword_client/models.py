@@ -80,6 +80,37 @@ class AlertHistoryEntry(Struct, kw_only=True):
     created_time: datetime
 
 
+class AlertMessage(Struct, kw_only=True):
+    """
+    A mail between an agent and the customer of a case.
+    """
+
+    message_id: str
+    alert_instance_id: str
+    incoming: bool
+    user_id: str | None
+    address: str
+    subject: str
+    body: str
+    state: str
+    error: str | None
+    created_time: datetime
+    finished_time: datetime | None
+
+
+class AlertMessageRequest(Struct, kw_only=True):
+    """
+    A reply to the customer by mail, and changes of the case that go with it.
+    """
+
+    subject: str
+    body: str
+    waiting: bool | UnsetType = UNSET
+    status_id: int | UnsetType = UNSET
+    cause: str | None | UnsetType = UNSET
+    remedy: str | None | UnsetType = UNSET
+
+
 class AlertRequest(Struct, kw_only=True):
     """
     A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.

@@ -2094,6 +2094,19 @@ class AlertInstance(Family):
             query={"filter_by": filter_by, "order_by": order_by},
         )
 
+    def send_alert_message(
+        self, alert_instance_id: str, body: models.AlertMessageRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertMessage:
+        """Reply to the customer.
+
+        The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands in
+        the history. An answer is added to the case, ends its waiting and opens it again. Needs `Alert
+        Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/alert/instance/{_segment(alert_instance_id)}/message", body=body, idempotency_key=idempotency_key
+        ).read(models.AlertMessage)
+
     def list_alert_comments(
         self,
         alert_instance_id: str,

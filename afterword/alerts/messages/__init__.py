@@ -1,0 +1,1 @@
+"""Mails of a case: replies to the customer, sent once, and the customer's answers."""
