@@ -29,7 +29,7 @@ YEAR_MIN, YEAR_MAX = 1970, 9998
 # Name in the address -> text, actions, kinds; empty: all.
 GROUPS: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
     "": ("All", (), ()),
-    "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted"), ()),
+    "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted", "written_to"), ()),
     "readings": ("Readings and downloads", ("read", "searched", "downloaded", "exported"), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
@@ -47,6 +47,9 @@ KINDS: Final[Mapping[str, str]] = {
     "contact_policy": "the contact policy",
     "sequence": "the sequence",
     "alert_status": "the case status",
+    "alert_settings": "the settings of cases",
+    "view": "a view of responses",
+    "tagging": "a tag of many responses",
     "report": "the report",
     "report_share": "a link to a report",
     "inbound": "the address for reports of a provider",
@@ -70,6 +73,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "updated": "{actor} changed {thing}.",
     "deleted": "{actor} removed {thing}.",
     "published": "{actor} published {thing}.",
+    "written_to": "{actor} wrote to the customer of {thing}.",
     "read": "{actor} opened {thing}.",
     "searched": "{actor} searched for {thing}.",
     "downloaded": "{actor} downloaded {thing}.",

@@ -2343,6 +2343,10 @@ CREATE INDEX webhook_live ON webhook USING btree (organization_id) WHERE active;
 
 CREATE TRIGGER audit AFTER UPDATE ON alert FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION write_audit_entry('alert', 'alert_id', '');
 
+CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id address subject body key', 'written_to');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_settings FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_settings', 'organization_id', '');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_status FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_status', 'status_id', '');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON application FOR EACH ROW EXECUTE FUNCTION write_audit_entry('application', 'application_id', '');
@@ -2385,7 +2389,11 @@ CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION w
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_view FOR EACH ROW EXECUTE FUNCTION write_audit_entry('view', 'view_id', 'query');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
+
+CREATE TRIGGER audit AFTER INSERT ON tagging FOR EACH ROW EXECUTE FUNCTION write_audit_entry('tagging', 'tagging_id', '');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON token FOR EACH ROW EXECUTE FUNCTION write_audit_entry('token', 'token_id', 'selector verifier_digest');
 
