@@ -8,4 +8,4 @@ create trigger audit after insert or update or delete on response_view
 create trigger audit after insert on tagging
   for each row execute function write_audit_entry('tagging', 'tagging_id', '');
 create trigger audit after insert on alert_message for each row when (not new.incoming) execute function
-  write_audit_entry('alert_instance', 'alert_instance_id', 'message_id address subject body key', 'written_to');
+  write_audit_entry('alert_instance', 'alert_instance_id', 'message_id user_id pipeline_id address subject body locale key error', 'written_to');

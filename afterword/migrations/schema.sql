@@ -2343,7 +2343,7 @@ CREATE INDEX webhook_live ON webhook USING btree (organization_id) WHERE active;
 
 CREATE TRIGGER audit AFTER UPDATE ON alert FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION write_audit_entry('alert', 'alert_id', '');
 
-CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id address subject body key', 'written_to');
+CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id user_id pipeline_id address subject body locale key error', 'written_to');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_settings FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_settings', 'organization_id', '');
 

@@ -114,7 +114,7 @@ class TestList:
     @pytest.mark.parametrize(
         ("condition", "index"),
         [("true", "response_list"), ("r.comment is not null", "response_commented"),
-         ("r.band = 'detractor'", "response_unhappy"), ("r.questionnaire_id = $3", "response_of_questionnaire")],
+         ("r.band = 'detractor'", "response_unhappy")],
     )  # fmt: skip
     async def test_index(self, house: House, condition: Any, index: str) -> None:
         """Neither the newest page nor one far behind reads more than its rows."""
