@@ -21,7 +21,7 @@ async def figures(desk: Desk) -> Any:
     questionnaire_id = desk.house.questionnaire_id
     report = await desk.ask("GET", f"/report/template/csat?questionnaire_id={questionnaire_id}")
     funnel = await desk.ask("GET", f"/report/template/funnel?questionnaire_id={questionnaire_id}")
-    rows = [*report["rows"], report["total"], *funnel["rows"], funnel["total"]]
+    rows = [*report["rows"], *funnel["rows"], {"total": [report["total"], funnel["total"]]}]
     return [{name: each for name, each in row.items() if name != "selection"} for row in rows]
 
 
