@@ -60,6 +60,8 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone
         "/console/sending/{item_id}/cancel",  # of the made-up items none waits
         "/console/sending/{item_id}/now",
+        "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
+        "/console/responses/taggings/{tagging_id}",
     }
 )
 
