@@ -54,6 +54,7 @@ from afterword.responders.suppressions import api as suppressions_api
 from afterword.responses import api as responses_api
 from afterword.responses.taggings import api as taggings_api
 from afterword.responses.views import api as views_api
+from afterword.search import api as search_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
@@ -149,6 +150,7 @@ def api_routes() -> list[Routes]:
         test_messages_api.routes,
         suppressions_api.routes,
         people_api.routes,
+        search_api.routes,
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,

@@ -5,6 +5,7 @@ from afterword.console import (
     case_settings,
     cases,
     entry,
+    find,
     overview,
     people,
     reports,
@@ -34,6 +35,7 @@ MODULES = (
     tokens,
     taggings,
     views,
+    find,
 )
 
 

@@ -55,6 +55,7 @@ NODES_MAX: Final = 1_500
 WIDTHS: Final = (360, 320)  # 1280 pixels at 400 % are 320
 LEFT_WITHOUT_LINK: Final = frozenset(
     {
+        "/console/find",  # by the form of the rail
         "/console/proof",  # where a screen itself leads, not a link
         "/console/people/erasure/{erasure_id}",
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone

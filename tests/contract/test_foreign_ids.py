@@ -45,6 +45,7 @@ OF_US_ALONE: Final = {
     "list_definitions": "asks for ours",
     "count_definitions": "asks for ours",
     "list_responders": "asks for ours",
+    "list_questionnaires_by_title": "a title is the client's own word",
     "list_reached": "an address is the client's own word",
     "list_suppressions": "asks for ours",
     "get_policy": "asks for ours",
@@ -125,6 +126,7 @@ BLIND: Final = {
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
     "list_instance_ids",  # they are all before the id that is given
+    "list_cases_of",  # no alert opened a case
     "list_suppressions_of",  # the person's addresses may be written to
     "list_entries",
     "list_answered",  # no worker wrote the rows of responses

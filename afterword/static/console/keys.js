@@ -29,7 +29,7 @@
       case "k": move(-1); break;
       case "?": document.getElementById("keys").showModal(); break;
       case "/": {
-        const search = document.querySelector("main input[type=search]");
+        const search = document.querySelector("main input[type=search]") || document.getElementById("find");
         if (search) { event.preventDefault(); search.focus(); search.select(); }
         break;
       }

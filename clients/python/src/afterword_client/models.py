@@ -1464,6 +1464,26 @@ class SavedText(Struct, kw_only=True):
     body: str
 
 
+class SearchHit(Struct, kw_only=True):
+    """
+    A thing that was found.
+    """
+
+    kind: str
+    id: str
+    title: str
+    detail: str | None
+    time: datetime | None
+
+
+class SearchResult(Struct, kw_only=True):
+    """
+    The things that were found, by kind.
+    """
+
+    results: list[SearchHit]
+
+
 class SelectionShown(Struct, kw_only=True):
     """
     The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.

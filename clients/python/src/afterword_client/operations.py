@@ -1950,6 +1950,19 @@ class Suppressions(Family):
         self._transport.request("DELETE", f"/suppression/{_segment(suppression_id)}", if_match=if_match)
 
 
+class Search(Family):
+    """Search."""
+
+    def search(self, *, q: str | None = None) -> models.SearchResult:
+        """Search everything.
+
+        Up to five each of people, responses, queue items, cases and questionnaires. Each kind needs the scope of its
+        list: Responder.Read, Questionnaire Instance.Read, Queue.Read, Alert Instance.Read. Needs
+        `Questionnaire.Read`.
+        """
+        return self._transport.request("GET", "/search", query={"q": q}).read(models.SearchResult)
+
+
 class AlertSettings(Family):
     """Alert Settings."""
 
@@ -2656,6 +2669,7 @@ class Operations:
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
         self.suppressions = Suppressions(transport)
+        self.search = Search(transport)
         self.alert_settings = AlertSettings(transport)
         self.alerts = Alerts(transport)
         self.alert_instance = AlertInstance(transport)

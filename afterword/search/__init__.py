@@ -1,0 +1,1 @@
+"""One search over people, responses, queue items, questionnaires and cases."""
