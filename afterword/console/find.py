@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.screens import SECTIONS, Screens, Visit
+from afterword.console.screens import Screens, Visit
 from afterword.search import service
 from afterword.search.service import Hit
 
@@ -24,7 +24,6 @@ PAGES: Final[Mapping[str, str]] = {
     "alert_instance": "/console/cases/",
     "questionnaire": "/console/responses?questionnaire=",
 }
-HAS_SENDING: Final = any(name == "sending" for name, *_ in SECTIONS)
 
 routes = Screens()
 
@@ -44,7 +43,7 @@ async def find(visit: Visit) -> Response:
 
 def _row(visit: Visit, hit: Hit) -> dict[str, Any]:
     return {
-        "url": "" if hit.kind == "queue_item" and not HAS_SENDING else f"{PAGES[hit.kind]}{hit.id}",
+        "url": f"{PAGES[hit.kind]}{hit.id}",
         "hit": hit,
         "when": visit.words.moment(hit.time, time_zone=visit.zone) if hit.time else "",
     }

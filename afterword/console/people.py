@@ -253,7 +253,9 @@ def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
 def _url(visit: Visit, entry: Entry) -> str:
     if entry.alert_instance_id:
         return f"/console/cases/{entry.alert_instance_id}" if "Alert Instance.Read" in visit.caller.scopes else ""
-    return f"/console/responses/{entry.instance_id}" if entry.kind == "answered" else ""
+    if entry.kind == "answered":
+        return f"/console/responses/{entry.instance_id}"
+    return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
 
 
 # Do not contact ------------------------------------------------------------------------------------------------------
