@@ -23,6 +23,7 @@ SAMPLES: Final[Mapping[str, object]] = {
 BY_NAME: Final[Mapping[str, object]] = {
     "responder_channel_identifier": ADDRESS, "scopes": ["Queue.Read"], "country": "GR", "currency": "EUR",
     "application_type_id": "0000000000000000custom", "conditions": {"all": []}, "event_types": ["*"],
+    "condition": {"all": []}, "cursor": f"{4_000_000_000_000_000}_{'0' * 22}",
 }  # fmt: skip
 people: Final = count()  # an organization has each address once
 names: Final = count()  # and each name of its metadata
@@ -368,7 +369,13 @@ def _members(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
 
 
 def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:
-    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    """The types that a value may have; a description of all of them aside."""
+    inner = kind.type if isinstance(kind, inspect.Metadata) and not _kind(kind) else kind
+    return (
+        tuple(each for one in inner.types for each in _options(one))
+        if isinstance(inner, inspect.UnionType)
+        else (kind,)
+    )
 
 
 def _is_nullable(kind: inspect.Type) -> bool:

@@ -31,6 +31,7 @@ NO_TENANT = {
     "alembic_version": "the schema's own revision",
     "sending_guard": "one row: the pause of all sending after a restored backup",
     "event_cursor": "a reader follows the log of the whole installation",
+    "response_fill": "one row: how far the responses that were there before got their rows, in the whole installation",
     "expiry_cursor": "how far the end of instances was told of, in the whole installation",
 }
 TIME = re.compile(r"\d{4}-\d\d-\d\d")
@@ -336,6 +337,36 @@ async def _fill(database: db.Database, tenant: str) -> None:
     await _fill_alerts(database, tenant)
     await _fill_exports(database, tenant)
     await _fill_ways_in(database, tenant)
+    await _fill_responses(database, tenant)
+
+
+async def _fill_responses(database: db.Database, tenant: str) -> None:
+    """A response that was read, a saved view, and a tagging of it."""
+    await database.execute(
+        """insert into response (organization_id, instance_id, questionnaire_id, application_id, version_id,
+             responder_id, test, locale, submitted_time, words)
+           values ($1, $1, $1, $1, $1, $1, false, 'en', $2, '')""",
+        *(tenant, NOW),
+    )
+    await database.execute(
+        "insert into response_reader (organization_id, user_id, seen_time) values ($1, $1, $2)", *(tenant, NOW)
+    )
+    await database.execute(
+        "insert into response_read (organization_id, user_id, instance_id) values ($1, $1, $1)", tenant
+    )
+    await database.execute(
+        """insert into response_view (organization_id, view_id, user_id, title, query, shared)
+           values ($1, $1, $1, $1, '', false)""",
+        tenant,
+    )
+    await database.execute(
+        """insert into tagging (organization_id, tagging_id, tag, action, found, created_by, actor_kind)
+           values ($1, $1, 'vip', 'add', 1, $1, 'user')""",
+        tenant,
+    )
+    await database.execute(
+        "insert into tagging_response (organization_id, tagging_id, instance_id) values ($1, $1, $1)", tenant
+    )
 
 
 async def _fill_ways_in(database: db.Database, tenant: str) -> None:

@@ -27,6 +27,9 @@ OPEN: Final[Mapping[str, str]] = {
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
     "PUT /notification/subscription": "the user's own",
+    "POST /q/response/view": "the user's own",
+    "POST /q/response/search": "finds nothing for it",
+    "POST /q/response/tag": "finds nothing for it",
 }
 CHANGES: Final[Mapping[str, Mapping[str, str]]] = {
     "PATCH /organization/{organization_id}": {"display_name": "Other"},

@@ -31,6 +31,7 @@ from tests.conftest import House, build_house
 from tests.contract.alerting import alerting
 from tests.contract.hooking import hooking
 from tests.contract.reporting import reporting
+from tests.contract.responding import responding
 from tests.contract.ways import ways_in
 from tests.contract.wire import PUBLIC_URL, Reply, Wire
 from tests.dates import YEAR
@@ -247,6 +248,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     made, deleted = await alerting(pool, wire, house=house, token=tenant.token, version=version)
     ids |= made
     tenant.deleted |= deleted
+    ids |= await responding(pool, wire, token=tenant.token, instance_id=ids["instance_id"], tag=ids["tag"])
     made, deleted = await hooking(pool, wire, token=tenant.token)
     ids |= made
     tenant.deleted |= deleted

@@ -1,0 +1,24 @@
+"""What of responses the contract tests need: their rows, a saved view, and a tagging."""
+
+from afterword import db
+from afterword.responses.rows import service as rows
+from tests.conftest import settled
+from tests.contract.wire import Wire
+
+
+async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str, tag: str) -> dict[str, str]:
+    """Ids of a view and of a tagging, by the names of paths; the tag is one that the response has already."""
+    await settled(pool)
+    async with db.transaction(pool) as database:
+        while await rows.follow(database, now=database.clock.now()):
+            pass
+    made: dict[str, str] = {}
+    for name, path, document in (
+        ("view_id", "view", {"title": "Unhappy", "query": "tab=unhappy"}),
+        ("tagging_id", "tag", {"tag": tag, "instance_ids": [instance_id]}),
+    ):
+        reply = await wire.ask("POST", f"/v3.2/q/response/{path}", token=token, document=document)
+        assert 201 == reply.status, reply
+        made[name] = reply.document[name]
+    assert 1 == reply.document["found"]
+    return made
