@@ -1,5 +1,6 @@
 """The HTTP routes of responses of all questionnaires."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
@@ -116,6 +117,7 @@ class ResponseCounts(fields.Answer):
     description="Those of all questionnaires, the newest first. The case is the open one.",
 )
 async def list_responses(call: Call[None], db: Database) -> Answer:
+    await check_filter(call.caller, call.query, db, is_query=True)
     rows = await store.list_response_page(
         db,
         **service.reach_of(call.caller, call.query.application_id),
@@ -134,6 +136,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
     description="Counts by facet of the same filter, of the newest ten thousand responses.",
 )
 async def count_responses(call: Call[None], db: Database) -> Answer:
+    await check_filter(call.caller, call.query, db, is_query=True)
     facets = await store.count_facets(
         db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
     )
@@ -164,6 +167,7 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     description="The filter of the list, and a condition. A page evaluates it for 2,000 responses at most.",
 )
 async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
+    await check_filter(call.caller, call.body, db)
     chosen, after = filter_of(call.caller, call.body), ""
     if call.body.cursor is not None:
         if (place := service.read_key(call.body.cursor)) is None:
@@ -184,6 +188,27 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
             results=[Response.of(row, call.zone) for row in found.rows],
             next_cursor=found.last and service.key_of(*found.last),
         )
+    )
+
+
+async def check_filter(
+    caller: Caller,
+    asked: ResponseQuery,
+    db: Database,
+    *,
+    instance_ids: Sequence[str] = (),
+    at: str = "",
+    is_query: bool = False,
+) -> None:
+    """Raise Invalid for ids that are unknown to the caller: those of the filter, and these."""
+    await service.check_named(
+        db,
+        caller=caller,
+        questionnaire_id=asked.questionnaire_id,
+        application_id=asked.application_id,
+        instance_ids=instance_ids,
+        at=at,
+        is_query=is_query,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypedDict
 
+from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
@@ -12,7 +13,10 @@ from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.words import Query
 from afterword.db import Database
+from afterword.errors import FieldError
 from afterword.instances import facts
+from afterword.organizations import checks
+from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import store
 from afterword.responses.rows.service import ANSWERED, PERSON, REFERENCE, VALUES
 from afterword.responses.store import Filter, ResponseRow
@@ -48,6 +52,49 @@ def reach_of(caller: Caller, application_id: str | None) -> Responses:
     if application_id:
         among = [application_id if not among or application_id in among else ""]
     return Responses(organization_id=caller.organization_id, application_ids=among)
+
+
+async def check_named(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str | None,
+    application_id: str | None,
+    instance_ids: Sequence[str] = (),
+    at: str = "",
+    is_query: bool = False,
+) -> None:
+    """Raise Invalid `unknown_id` for what is not there or out of the caller's reach, as a filter of a client names it.
+
+    `at`: where the body has the filter. An instance without a response is known: it is among none that match.
+    """
+    wrong: list[FieldError] = []
+    if questionnaire_id is not None and not await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=[questionnaire_id],
+        application_ids=caller.application_ids,
+        limit=1,
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
+    if application_id is not None:
+        place = f"{at}/application_id"
+        wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
+    if instance_ids:
+        known = await store.list_known_ids(
+            db,
+            organization_id=caller.organization_id,
+            application_ids=caller.application_ids,
+            instance_ids=instance_ids,
+        )
+        wrong += [
+            FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
+            for index, instance_id in enumerate(instance_ids)
+            if instance_id not in known
+        ]
+    if is_query:
+        wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
+    errors.check(wrong)
 
 
 def search_of(caller: Caller, query: Query) -> str | None:

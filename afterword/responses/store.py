@@ -333,6 +333,20 @@ def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     )
 
 
+async def list_known_ids(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
+) -> set[str]:
+    """Those of these ids that are instances of the applications, or without applications of any."""
+    rows = await db.fetch(
+        """select i.instance_id from questionnaire_instance i
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           where i.organization_id = $1 and i.instance_id = any($3)
+             and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
+        *(organization_id, list(application_ids), list(instance_ids)),
+    )
+    return {row["instance_id"] for row in rows}
+
+
 # Read and unread -----------------------------------------------------------------------------------------------------
 
 

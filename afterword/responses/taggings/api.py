@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from afterword.core.answers.tags import TAG_CHARACTERS_MAX
 from afterword.db import Database
-from afterword.responses.api import ResponseQuery, filter_of
+from afterword.responses.api import ResponseQuery, check_filter, filter_of
 from afterword.responses.taggings import service
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -55,6 +55,7 @@ class Tagging(fields.Resource):
     description="At most ten thousand, and no response gets more than fifty tags.",
 )
 async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
+    await check_filter(call.caller, call.body.filter, db, instance_ids=call.body.instance_ids or (), at="/filter")
     made = await service.begin(
         db,
         caller=call.caller,
