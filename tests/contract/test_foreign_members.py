@@ -36,6 +36,7 @@ ELSEWHERE: Final = {
     "POST /q/questionnaire/{questionnaire_id}/pipeline": "conditions of pipelines name no question",
     "PATCH /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}": "conditions of pipelines name no question",
     "POST /q/queue/batch": "its filter is no condition",
+    "POST /q/response/tag": "its filter is no condition",
     "POST /q/questionnaire/validation": "jumps name questions of the definition itself",
 }
 
