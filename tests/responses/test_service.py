@@ -249,7 +249,12 @@ class TestApi:
                 counted["count"], counted["comment"], counted["bands"], counted["channels"],
             )  # fmt: skip
         assert [] == (await house.get("/q/response", test="true")).json()["results"]
-        assert [] == (await house.get("/q/response", application_id="0" * 22)).json()["results"]
+        for path in ("/q/response", "/q/response/count"):
+            for name in ("application_id", "questionnaire_id"):
+                refused = await house.get(path, **{name: "0" * 22})
+                assert [(name, "unknown_id")] == [
+                    (each["parameter"], each["code"]) for each in refused.json()["errors"]
+                ]
 
     async def test_search_by_a_condition(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         """Page by page, also where only some responses of a page are looked at."""

@@ -71,7 +71,10 @@ async def test_all_that_match(house: House, answered: list[str]) -> None:
 
 
 async def test_these(house: House, answered: list[str]) -> None:
-    body = {"tag": "late", "instance_ids": [*answered[:2], "0" * 22]}
+    refused = await house.send("POST", PATH, {"tag": "late", "instance_ids": [answered[0], "0" * 22]})
+    assert [("/instance_ids/1", "unknown_id")] == [(each["pointer"], each["code"]) for each in refused.json()["errors"]]
+    unanswered = await house.respond({}, now=await now_of(house))
+    body = {"tag": "late", "instance_ids": [*answered[:2], unanswered.instance_id]}
     made = await ask(house, body)
     assert (2, 1) == (made["found"], made["changed"])
     assert answered[:2] == await tagged(house)
