@@ -45,6 +45,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
         "reopened",
         "commented",
         "mentioned",
+        "answered",
     ),
     "questionnaire": ("created", "updated", "published", "archived"),
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
