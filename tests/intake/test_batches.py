@@ -85,8 +85,9 @@ class TestRows:
 
         [result] = response.json()["results"]
         made = (await client.send("GET", f"/q/queue/item/{result['item_id']}")).json()
-        differing = {"item_id", "created_time", "updated_time"}
+        differing = {"item_id", "created_time", "updated_time", "source"}
         assert {name for name in alone if alone[name] != made[name]} <= differing
+        assert ("api", "bulk") == (alone["source"], made["source"])
         columns = "metadata, address_key, due_time, attempts_max, resend_after_seconds, created_by, version, test"
         one, other = await client.queue.fetch(f"select {columns} from queue_item order by item_id")
         assert dict(one) == dict(other)
