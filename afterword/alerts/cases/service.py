@@ -1,5 +1,6 @@
 """Alert instances (cases): open, repeat, update, resolve; and the comments on them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
@@ -232,7 +233,7 @@ async def _clock(
     calendar = await settings.calendar_of(db, organization_id=case.organization_id)
     if waits:
         left = None if due_time is None else working_time.left(calendar, now=now, due=due_time)
-        seconds = None if left is None else int(left.total_seconds())
+        seconds = None if left is None else math.ceil(left.total_seconds())  # of a second begun, all: nobody loses time
         return {"waiting_since": now, "due_left_seconds": seconds, "due_time": None}
     if due_time is None and case.due_left_seconds is not None:
         left = timedelta(seconds=case.due_left_seconds)
