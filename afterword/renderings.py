@@ -166,6 +166,10 @@ async def _case(db: Database, look: Look) -> msgspec.Struct:
     return AlertInstance.of(known, look.zone)
 
 
+async def _mentioned(db: Database, look: Look) -> dict[str, Any]:
+    return {**_shown(await _case(db, look)), "mentioned_user_ids": look.event.data["mentioned_user_ids"]}
+
+
 async def _questionnaire(_: Database, look: Look) -> msgspec.Struct:
     questionnaire = look.read(questionnaires_store.Questionnaire)
     return questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone)
@@ -206,6 +210,7 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "responder": _responder,
     "tag": _row(tags_api.Tag.of, tags_store.Tag),
     "alert_instance": _case,
+    "alert_instance.mentioned": _mentioned,
     "questionnaire": _questionnaire,
     "pipeline": _pipeline,
     "import": _import,
