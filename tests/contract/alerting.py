@@ -42,7 +42,8 @@ async def alerting(
         made["status_id"] = str(status["status_id"])
         rule = {"application_id": house.application_id, "title": "All", "trigger": "submitted"}
         made["alert_id"] = (await ask("POST", "/alert", rule))["alert_id"]
-    instance = await ask("POST", f"/q/questionnaire/{house.questionnaire_id}/instance", {})
+    customer = {"metadata": {"responder": {"email": f"customer@{house.domain}.example"}}}  # whom a case can reply to
+    instance = await ask("POST", f"/q/questionnaire/{house.questionnaire_id}/instance", customer)
     await _answer(pool, house, version, instance["instance_id"])
     await _run_jobs(pool)
     [case] = (await ask("GET", f"/alert/{ids['alert_id']}/instance"))["results"]
