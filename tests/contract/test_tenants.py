@@ -37,6 +37,7 @@ from tests.contract.world import (
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PAGES_MAX: Final = 25  # of a list that is walked through
+RECORDED: Final = {"GET /q/responder/{responder_id}/timeline"}  # readings of a person: an entry in the reader's own log
 PER_REQUEST: Final = ("request_id", "instance")
 KEYS: Final = {
     "attempt_id": ("attempt", "reply"),
@@ -70,8 +71,19 @@ class Guard:
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         if kind is None:
-            assert self.before == await self.world.rows_of(self.world.theirs)
+            after = await self.world.rows_of(self.world.theirs)
+            if name_of(self.route) in RECORDED:
+                self.findings.found += self._foreign_entries(after)
+                after["audit_entry"] = self.before["audit_entry"]
+            assert self.before == after
             self.findings.report()
+
+    def _foreign_entries(self, after: Mapping[str, list[str]]) -> list[str]:
+        """What their log lost, or has of a reading that is not their own."""
+        before, now = set(self.before["audit_entry"]), set(after["audit_entry"])
+        by_themselves = f'"actor_id": "{self.world.theirs.house.user_id}"'
+        foreign = [entry for entry in now - before if by_themselves not in entry]
+        return [f"their audit log: {entry}" for entry in [*(before - now), *foreign]]
 
     async def ask(self, target: str, **options: Any) -> Reply:
         """Ask, and look for what is theirs in the answer."""
@@ -223,7 +235,7 @@ class TestLists:
             assert not {row_id(route, row) for row in own} & {row_id(route, row) for row in rows_of(theirs)}
             if route.shape == "envelope":
                 counted = await guard.ask(f"{path}?pagination[max_per_page]=1")
-                assert len(rows_of(ours)) == counted.document["total_results"]
+                assert len(await ids_of_all(guard, route, path)) == counted.document["total_results"]
 
     @with_list
     async def test_filters_do_not_reach_theirs(self, world: World, route: Route) -> None:
