@@ -23,8 +23,8 @@ def arm() -> None:
         return send
 
     @asynccontextmanager
-    async def transaction(pool: db.Pool) -> AsyncGenerator[db.Database]:
-        async with real(pool) as database:
+    async def transaction(pool: db.Pool, *, actor: str = "") -> AsyncGenerator[db.Database]:
+        async with real(pool, actor=actor) as database:
             yield database
         if id(database) in marked:
             os.kill(os.getpid(), signal.SIGKILL)
