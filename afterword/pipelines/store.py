@@ -199,6 +199,15 @@ async def count_pipelines(db: Database, *, organization_id: str, questionnaire_i
     )
 
 
+async def count_among(db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], pipeline_id: str) -> int:
+    """1 if one of these questionnaires has or had this pipeline, else 0."""
+    return await db.fetch_value(
+        """select count(*) from pipeline
+           where organization_id = $1 and questionnaire_id = any($2::text[]) and pipeline_id = $3""",
+        *(organization_id, list(questionnaire_ids), pipeline_id),
+    )
+
+
 async def count_open_items(db: Database, *, organization_id: str, pipeline_id: str, limit: int) -> int:
     """Count the items of a pipeline that have not ended, up to `limit`."""
     return await db.fetch_value(

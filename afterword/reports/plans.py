@@ -1,6 +1,6 @@
 """Plans of reports: a query with its context, checked, and what it counts. Nothing is counted here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -19,6 +19,7 @@ from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.organizations import store as organizations
+from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 
@@ -87,6 +88,22 @@ class Plan:
         """The answers to these questions, each counted under the name of one of them."""
         types = frozenset(self.context.questions[each].type for each in questions)
         return self.asked(period, questions=questions, types=types)
+
+
+async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
+    """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
+    query, findings = queries.query_of(spec), Findings(place=in_spec)
+    context = await load_context(db, caller=caller, query=query, findings=findings)
+    pipeline_id = spec.get("pipeline_id")
+    if pipeline_id is not None and not await pipelines_store.count_among(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        pipeline_id=pipeline_id,
+    ):
+        findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
+        findings.check()
+    return plan_spec(spec, context, now=now)
 
 
 async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
@@ -162,9 +179,20 @@ def plan_spec(spec: Mapping[str, Any], context: ReportContext, *, now: datetime)
     findings = Findings(place=in_spec if template is None else in_spec_of_template)
     if query.last_days is not None and (query.from_time or query.to_time):
         findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
+    names = {each.name for each in template.own} if template is not None else set[str]()
+    _check_idle(spec, names, context, findings)
     if template is not None:
         return plan_template(template, query, context, given=spec, now=now, findings=findings)
     return plan(query, context, now=now, findings=findings)
+
+
+def _check_idle(spec: Mapping[str, Any], own: Set[str], context: ReportContext, findings: Findings) -> None:
+    """Questions that the spec names, though nothing in it asks for them; `own`: parameters of its template."""
+    given = [(name, spec.get(name)) for name in ("question_id", "outcome_question_id")]
+    given += [(f"question_ids/{index}", each) for index, each in enumerate(spec.get("question_ids") or ())]
+    for path, question_id in given:
+        if path.partition("/")[0] not in own and question_id is not None and question_id not in context.questions:
+            findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
 
 
 def plan_template(

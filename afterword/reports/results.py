@@ -67,9 +67,7 @@ async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: 
 
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
     """A report by its spec. Raises Invalid where a questionnaire or question is gone, or it reads too much."""
-    query = queries.query_of(spec)
-    context = await plans.load_context(db, caller=caller, query=query, findings=Findings(place=plans.in_spec))
-    return await run_plan(db, plans.plan_spec(spec, context, now=now))
+    return await run_plan(db, await plans.planned(db, caller=caller, spec=spec, now=now))
 
 
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:

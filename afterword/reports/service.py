@@ -9,9 +9,7 @@ import structlog
 from afterword import errors, ids
 from afterword.alerts import service as alerts
 from afterword.alerts.rules.store import Alert
-from afterword.core.figures import queries
 from afterword.core.organizations.access import Caller
-from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
 from afterword.organizations import checks
 from afterword.reports import plans, results, store
@@ -27,7 +25,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     """Save a report that can be run. Raises Invalid, with pointers into /spec, and for one report too many."""
     if columns["application_id"] is not None:
         errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
-    await _check(db, caller=caller, spec=columns["spec"], now=now)
+    await plans.planned(db, caller=caller, spec=columns["spec"], now=now)
     if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization has {REPORTS_MAX:,} reports at most.")
     return await store.insert_report(
@@ -53,7 +51,7 @@ async def update(
             await _check_pins(db, caller=caller)
         changes = {**given, "pinned_time": (before.pinned_time or now) if is_pinned else None}
     if "spec" in changes:
-        await _check(db, caller=caller, spec=changes["spec"], now=now)
+        await plans.planned(db, caller=caller, spec=changes["spec"], now=now)
     after = await store.update_report(
         db,
         organization_id=caller.organization_id,
@@ -117,9 +115,3 @@ async def _check_pins(db: Database, *, caller: Caller) -> None:
     )
     if len(pinned) >= PINS_MAX:
         raise errors.Invalid.at("/pinned", "too_many", f"{PINS_MAX} reports are pinned at most: unpin another one.")
-
-
-async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
-    query = queries.query_of(spec)
-    context = await plans.load_context(db, caller=caller, query=query, findings=Findings(place=plans.in_spec))
-    plans.plan_spec(spec, context, now=now)

@@ -26,7 +26,10 @@ ALIASES: Final = {
     "outcome_question_id": "question_id",
     "subscriber_user_id": "user_id",
 }
-OF_THE_PRODUCT: Final = {"application_type_id": "the product's, the same for everybody"}
+OF_THE_PRODUCT: Final = {
+    "application_type_id": "the product's, the same for everybody",
+    "template_id": "the product's, of which a body names one by a literal",
+}
 NUMBERS: Final = {"AlertRequest", "AlertUpdate", "AlertInstanceUpdate"}  # with a status_id of one organization's own
 CONDITIONS: Final = {"conditions", "filter"}
 NO_IDS: Final = {"channel_id", "reference_id", "status_id"}  # numbers, and a client's own word

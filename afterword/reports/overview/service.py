@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
+from afterword import errors
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
+from afterword.organizations import store as organizations
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import plans, results
 
@@ -58,8 +60,12 @@ async def overview(
 ) -> Overview | None:
     """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire.
 
-    Readers of figures alone get whole months.
+    Readers of figures alone get whole months. Raises NotFound for an application out of reach.
     """
+    if application_id and not await organizations.get_application(
+        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    ):
+        raise errors.NotFound("There is no such application.")
     owners = await questionnaires_store.list_owners(
         db,
         organization_id=caller.organization_id,

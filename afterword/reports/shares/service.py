@@ -7,9 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors, ids
-from afterword.core.figures import queries
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.reports import plans, results
 from afterword.reports.plans import Plan
@@ -19,6 +17,7 @@ from afterword.reports.store import CustomReport
 
 SHARES_MAX: Final = 20  # of a report
 DAYS_MAX: Final = 366
+VERSION: Final = 1  # of every link: they are made and ended, never changed
 KEPT_DAYS: Final = 30  # after the end, so that a late reader learns that it has ended
 COARSE: Final[Mapping[str, str]] = {"day": "month", "week": "month"}
 
@@ -59,12 +58,16 @@ async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share
     return await store.list_shares(db, organization_id=caller.organization_id, report_id=report_id, limit=SHARES_MAX)
 
 
-async def end(db: Database, *, caller: Caller, report_id: str, share_id: str) -> None:
-    """Raises NotFound."""
+async def end(
+    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect | None = None
+) -> None:
+    """Raises NotFound, and what `expect` raises, before which nothing is kept."""
     await results.get_saved(db, caller=caller, report_id=report_id)
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
     if not await store.delete_share(db, **key):
         raise errors.NotFound("There is no such link.")
+    if expect is not None:
+        expect(VERSION)
 
 
 async def read(db: Database, *, organization_id: str, secret: str, now: datetime) -> tuple[CustomReport, Plan]:
@@ -96,9 +99,7 @@ async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: date
         "date_basis": None,
         "time_zone": None,
     }
-    query = queries.query_of(spec)
-    context = await plans.load_context(db, caller=caller, query=query, findings=Findings(place=plans.in_spec))
-    return plans.plan_spec(spec, context, now=now)
+    return await plans.planned(db, caller=caller, spec=spec, now=now)
 
 
 def _digest(secret: str) -> bytes:
