@@ -1,6 +1,7 @@
 """Plans of reports: a query with its context, checked, and what it counts. Nothing is counted here."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -186,7 +187,7 @@ def plan_spec(spec: Mapping[str, Any], context: ReportContext, *, now: datetime)
     return plan(query, context, now=now, findings=findings)
 
 
-def _check_idle(spec: Mapping[str, Any], own: Set[str], context: ReportContext, findings: Findings) -> None:
+def _check_idle(spec: Mapping[str, Any], own: AbstractSet[str], context: ReportContext, findings: Findings) -> None:
     """Questions that the spec names, though nothing in it asks for them; `own`: parameters of its template."""
     given = [(name, spec.get(name)) for name in ("question_id", "outcome_question_id")]
     given += [(f"question_ids/{index}", each) for index, each in enumerate(spec.get("question_ids") or ())]

@@ -359,8 +359,9 @@ def document_of(spec: ReportSpec) -> dict[str, Any]:
 
 def _metrics_errors(spec: ReportSpec, metrics: Sequence[MetricWanted]) -> list[errors.FieldError]:
     if spec.template_id is None:
-        required = errors.FieldError("required", "Metrics or a template are required.", pointer="/spec/metrics")
-        return [] if metrics else [required]
+        code = "required" if spec.metrics is UNSET else "too_few"
+        missing = errors.FieldError(code, "Metrics or a template are required.", pointer="/spec/metrics")
+        return [] if metrics else [missing]
     groups = [] if spec.group_by is UNSET else spec.group_by
     return [
         errors.FieldError("exclusive", "The template decides this.", pointer=f"/spec/{name}")

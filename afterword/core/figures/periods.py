@@ -127,6 +127,11 @@ def bucket_of(day: date, starts: Sequence[date]) -> int:
     return max(0, bisect_right(starts, day) - 1)
 
 
+def whole_second(now: datetime) -> datetime:
+    """The end of this second: times are shown without fractions, and a period as it is shown has the same responses."""
+    return now if now.microsecond == 0 else now.replace(microsecond=0) + timedelta(seconds=1)
+
+
 def previous(period: Period, compare: Compare) -> Period | None:
     """The period to compare with: as long and directly before, or the same a year earlier; else None."""
     match compare:

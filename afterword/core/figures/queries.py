@@ -134,7 +134,7 @@ def scope_of(
     query: ReportQuery, context: ReportContext, *, now: datetime, findings: Findings
 ) -> tuple[Period, Node | None]:
     """The period and the filter. Raises Invalid with everything that is wrong."""
-    to_time = query.to_time or now
+    to_time = query.to_time or periods.whole_second(now)
     from_time = query.from_time or to_time - timedelta(days=query.last_days or periods.DAYS_DEFAULT)
     if from_time >= to_time:
         findings.error("to_time", "out_of_range", "It must be after from_time.")

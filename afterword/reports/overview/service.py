@@ -60,12 +60,13 @@ async def overview(
 ) -> Overview | None:
     """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire.
 
-    Readers of figures alone get whole months. Raises NotFound for an application out of reach.
+    Readers of figures alone get whole months. Raises Invalid for an application out of reach.
     """
     if application_id and not await organizations.get_application(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     ):
-        raise errors.NotFound("There is no such application.")
+        message = "There is no such application."
+        raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
     owners = await questionnaires_store.list_owners(
         db,
         organization_id=caller.organization_id,

@@ -32,5 +32,7 @@ async def test_ok(house: House) -> None:
 
 
 async def test_of_another_application(house: House) -> None:
-    found = (await house.get("/report/overview", application_id="z" * 22)).json()
-    assert (None, [], []) == (found["period"], found["scores"], found["funnel"])
+    refused = await house.get("/report/overview", application_id="z" * 22)
+    assert 422 == refused.status_code
+    found = [(each["parameter"], each["code"]) for each in refused.json()["errors"]]
+    assert [("application_id", "unknown_id")] == found

@@ -4,7 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from afterword import db
+import pytest
+
+from afterword import db, errors
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview
 from tests.reports.conftest import CSAT, NPS, House
@@ -24,7 +26,8 @@ async def overview(house: House, **given: Any) -> Overview | None:
 
 
 async def test_other_application(house: House) -> None:
-    assert await overview(house, application_id="0" * 22) is None
+    with pytest.raises(errors.Invalid):
+        await overview(house, application_id="0" * 22)
 
 
 async def test_without_answers(house: House) -> None:
