@@ -81,4 +81,6 @@ async def get_tagging(call: Call[None], db: Database) -> Answer:
     description="Changes back what it changed, within thirty days; GET tells how far that has come.",
 )
 async def undo_tagging(call: Call[None], db: Database) -> None:
-    await service.undo(db, caller=call.caller, tagging_id=call.ids["tagging_id"], now=call.now)
+    await service.undo(
+        db, caller=call.caller, tagging_id=call.ids["tagging_id"], expect=call.check_version, now=call.now
+    )

@@ -73,8 +73,13 @@ async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:
     return found or _refuse_unknown()
 
 
-async def undo(db: Database, *, caller: Caller, tagging_id: str, now: datetime) -> Tagging:
-    """Change back what was changed, also while it is under way; again it does nothing. Raises NotFound."""
+async def undo(
+    db: Database, *, caller: Caller, tagging_id: str, expect: errors.Expect | None = None, now: datetime
+) -> Tagging:
+    """Change back what was changed, also while it is under way; again it does nothing.
+
+    `expect` is told the version. Raises NotFound, and what it raises.
+    """
     found = await store.get_tagging(
         db,
         organization_id=caller.organization_id,
@@ -84,6 +89,8 @@ async def undo(db: Database, *, caller: Caller, tagging_id: str, now: datetime) 
     )
     if found is None:
         _refuse_unknown()
+    if expect is not None:
+        expect(found.version)
     if found.state not in {"running", "done"}:
         return found
     await store.update_to_undoing(db, organization_id=caller.organization_id, tagging_id=tagging_id, now=now)

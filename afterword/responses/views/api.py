@@ -61,9 +61,9 @@ async def save_view(call: Call[ResponseViewRequest], db: Database) -> Answer:
     made = await service.save(
         db, caller=call.caller, title=body.title, query=body.query, shared=body.shared, now=call.now
     )
-    return Answer(ResponseView.of(made, call.zone), version=1, location=f"{PATH}/{made.view_id}")
+    return Answer(ResponseView.of(made, call.zone), version=service.VERSION, location=f"{PATH}/{made.view_id}")
 
 
 @routes.delete(f"{PATH}/{{view_id}}", scope="Questionnaire Instance.Read", summary="Remove a saved view")
 async def remove_view(call: Call[None], db: Database) -> None:
-    await service.remove(db, caller=call.caller, view_id=call.ids["view_id"])
+    await service.remove(db, caller=call.caller, view_id=call.ids["view_id"], expect=call.check_version)

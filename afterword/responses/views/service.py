@@ -9,6 +9,7 @@ from afterword.db import Database
 from afterword.responses.views import store
 from afterword.responses.views.store import View
 
+VERSION: Final = 1  # a view does not change
 VIEWS_MAX: Final = 50  # of a user
 SHOWN_MAX: Final = 100
 TITLE_CHARACTERS_MAX: Final = 100
@@ -51,11 +52,13 @@ def may_remove(caller: Caller, view: View) -> bool:
     return view.user_id == caller.user_id or caller.role in {"owner", "admin"}
 
 
-async def remove(db: Database, *, caller: Caller, view_id: str) -> None:
-    """Raises NotFound, or Forbidden for a view that somebody else shares."""
+async def remove(db: Database, *, caller: Caller, view_id: str, expect: errors.Expect | None = None) -> None:
+    """`expect` is told the version. Raises what it raises, NotFound, and Forbidden for what somebody else shares."""
     view = await get(db, caller=caller, view_id=view_id)
     if not may_remove(caller, view):
         raise errors.Forbidden("Somebody else made this view.")
+    if expect is not None:
+        expect(VERSION)
     await store.delete_view(db, organization_id=caller.organization_id, view_id=view_id)
 
 
