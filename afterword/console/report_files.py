@@ -7,9 +7,9 @@ from datetime import datetime
 
 from starlette.responses import Response
 
+from afterword.core.figures import shown
 from afterword.core.figures.reports import Figure
 from afterword.core.wire.exports import guarded
-from afterword.reports.resources import Figure as FigureShown
 from afterword.reports.results import Result
 
 HEAD = ("metric", "value", "low", "high", "n", "previous", "difference", "p", "suppressed")
@@ -36,16 +36,16 @@ def file_of(result: Result, *, now: datetime) -> Response:
 
 
 def _cells(figure: Figure) -> list[object]:
-    shown = FigureShown.of(figure)
-    interval, change = shown.interval, shown.change
+    found = shown.document_of(figure)
+    interval, change = found["interval"], found["change"]
     return [
-        shown.metric,
-        shown.value,
-        interval and interval.low,
-        interval and interval.high,
-        shown.n,
-        change and change.previous,
-        change and change.difference,
-        change and change.p,
-        str(shown.suppressed).lower(),
+        found["metric"],
+        found["value"],
+        interval and interval["low"],
+        interval and interval["high"],
+        found["n"],
+        change and change["previous"],
+        change and change["difference"],
+        change and change["p"],
+        str(found["suppressed"]).lower(),
     ]

@@ -19,7 +19,7 @@ from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import shown_figure
-from afterword.core.figures import queries
+from afterword.core.figures import plans, queries
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.rows import Selection
@@ -28,7 +28,7 @@ from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import plans, results, service, store
+from afterword.reports import results, service, store
 from afterword.reports.resources import CustomReport as CustomReportShown
 from afterword.reports.results import Result
 from afterword.reports.shares import api as shares_api
@@ -250,7 +250,7 @@ async def _asked(
         questionnaire_ids = list(wanted.saved.questionnaire_ids)
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
     findings = Findings(place=plans.in_spec)
-    context = await plans.load_context(db, caller=visit.caller, query=query, findings=findings)
+    context = await results.load_context(db, caller=visit.caller, query=query, findings=findings)
     return wanted.spec(questionnaire_ids, context), context, names
 
 

@@ -1,22 +1,31 @@
 """The HTTP routes of reports, templates and custom ones."""
 
+from collections.abc import Sequence
+from datetime import tzinfo
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from afterword import errors
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures import shown
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.templates import TEMPLATES
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.reports import results, service, store
 from afterword.reports.resources import (
     CustomReport,
     CustomReportRequest,
     CustomReportUpdate,
+    Figure,
+    PeriodShown,
     ReportResult,
     ReportRun,
     ReportTemplate,
+    ResultRow,
+    SelectionShown,
     TemplateQuery,
     document_of,
     report_of,
@@ -63,9 +72,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
         given=query.named(),
         now=call.now,
     )
-    return Answer(
-        ReportResult.of(result, template_id=template.template_id, title=template.title, now=call.now, zone=call.zone)
-    )
+    return _answer(call, result, template_id=template.template_id, title=template.title)
 
 
 @routes.list("/report/custom", scope="Report.Read", answer=CustomReport, summary="Get all custom reports")
@@ -130,7 +137,7 @@ async def delete_custom_report(call: Call[None], db: Database) -> None:
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"])
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
-    return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
+    return _answer(call, result, report_id=report.report_id, title=report.title)
 
 
 @routes.post(
@@ -144,7 +151,7 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
 )
 async def run_report(call: Call[ReportRun], db: Database) -> Answer:
     result = await results.run(db, caller=call.caller, spec=document_of(call.body.spec), now=call.now)
-    return Answer(ReportResult.of(result, title="", now=call.now, zone=call.zone))
+    return _answer(call, result, title="")
 
 
 def _query(query: TemplateQuery) -> ReportQuery:
@@ -173,3 +180,53 @@ def _condition(text: str | None) -> object:
 
 def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:
     return Answer(report_of(report, call.zone), version=report.version, location=location)
+
+
+def _answer(
+    call: Call[Any],
+    result: results.Result,
+    *,
+    title: str,
+    template_id: str | None = None,
+    report_id: str | None = None,
+) -> Answer:
+    """The result as the API shows it; the period in its own zone."""
+    period = result.period
+    return Answer(
+        ReportResult(
+            template_id=template_id,
+            report_id=report_id,
+            title=title,
+            generated_time=times.format_time(call.now, zone=call.zone),
+            period=PeriodShown(
+                from_time=times.format_time(period.from_time, zone=period.zone),
+                to_time=times.format_time(period.to_time, zone=period.zone),
+                time_zone=period.time_zone,
+                date_basis=result.date_basis,
+            ),
+            parameters=dict(result.parameters),
+            rows=[_row(row, period.zone) for row in result.rows],
+            total=_figures(result.total),
+            suppressed_rows=result.suppressed_rows,
+            truncated=result.truncated,
+        )
+    )
+
+
+def _row(row: results.Row, zone: tzinfo) -> ResultRow:
+    selection = row.selection
+    selected = SelectionShown(
+        questionnaire_ids=list(selection.questionnaire_ids),
+        from_time=times.format_time(selection.from_time, zone=zone),
+        to_time=times.format_time(selection.to_time, zone=zone),
+        date_basis=selection.date_basis,
+        condition=None if selection.condition is None else dict(selection.condition),
+        version_id=selection.version_id,
+        channel_id=selection.channel_id,
+        locale=selection.locale,
+    )
+    return ResultRow(key=dict(row.key), figures=_figures(row.figures), selection=selected)
+
+
+def _figures(figures: Sequence[core_reports.Figure]) -> list[Figure]:
+    return msgspec.convert([shown.document_of(figure) for figure in figures], list[Figure])

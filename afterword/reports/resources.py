@@ -2,28 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
-from afterword.core.figures.metrics import Change as Difference
-from afterword.core.figures.metrics import Interval as CoreInterval
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
-from afterword.core.figures.reports import Figure as CoreFigure
-from afterword.core.figures.rows import Selection
 from afterword.core.wire import times
 from afterword.reports import store
-from afterword.reports.results import Result
 from afterword.web import fields
 
 FILTER_CHARACTERS_MAX = 12_000
-VALUE_DECIMALS: Final = 2
-CORRELATION_DECIMALS: Final = 3
-TEST_DECIMALS: Final = 4
-P_MIN: Final = 0.0001  # a smaller p is shown as this one: no chance is 0
 
 Level = Annotated[float, Meta(ge=0.5, le=0.999)]
 QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
@@ -199,26 +190,6 @@ class Figure(fields.Answer):
     suppressed: bool
     change: Change | None
 
-    @classmethod
-    def of(cls, figure: CoreFigure) -> "Figure":
-        """As the API shows it; of a hidden one nothing but that it is."""
-        measure, hidden = figure.measure, figure.suppressed
-        decimals = CORRELATION_DECIMALS if measure.unit == "correlation" else VALUE_DECIMALS
-        return cls(
-            metric=measure.metric,
-            value=None if hidden or measure.value is None else _rounded(measure.value, decimals),
-            unit=measure.unit,
-            n=None if hidden else measure.n,
-            base=measure.base,
-            population=None,
-            interval=None if hidden or measure.interval is None else _interval(measure.interval, decimals),
-            method="none" if hidden else measure.method,
-            scale=f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
-            parts=None if hidden or measure.parts is None else dict(measure.parts),
-            suppressed=hidden,
-            change=None if hidden or figure.change is None else _change(figure.change, decimals),
-        )
-
 
 class PeriodShown(fields.Answer):
     """The time that a report covers."""
@@ -244,19 +215,6 @@ class SelectionShown(fields.Answer):
     channel_id: int | None
     locale: str | None
 
-    @classmethod
-    def of(cls, selection: Selection, zone: tzinfo) -> "SelectionShown":
-        return cls(
-            questionnaire_ids=list(selection.questionnaire_ids),
-            from_time=times.format_time(selection.from_time, zone=zone),
-            to_time=times.format_time(selection.to_time, zone=zone),
-            date_basis=selection.date_basis,
-            condition=None if selection.condition is None else dict(selection.condition),
-            version_id=selection.version_id,
-            channel_id=selection.channel_id,
-            locale=selection.locale,
-        )
-
 
 class ResultRow(fields.Answer):
     """One row: the values of its groups, its figures, and the responses behind them."""
@@ -279,44 +237,6 @@ class ReportResult(fields.Answer):
     total: list[Figure]
     suppressed_rows: int
     truncated: bool
-
-    @classmethod
-    def of(
-        cls,
-        result: Result,
-        *,
-        title: str,
-        now: datetime,
-        zone: tzinfo,
-        template_id: str | None = None,
-        report_id: str | None = None,
-    ) -> "ReportResult":
-        """As the API shows it; the period in its own zone."""
-        period = result.period
-        return cls(
-            template_id=template_id,
-            report_id=report_id,
-            title=title,
-            generated_time=times.format_time(now, zone=zone),
-            period=PeriodShown(
-                from_time=times.format_time(period.from_time, zone=period.zone),
-                to_time=times.format_time(period.to_time, zone=period.zone),
-                time_zone=period.time_zone,
-                date_basis=result.date_basis,
-            ),
-            parameters=dict(result.parameters),
-            rows=[
-                ResultRow(
-                    key=dict(row.key),
-                    figures=_figures(row.figures),
-                    selection=SelectionShown.of(row.selection, period.zone),
-                )
-                for row in result.rows
-            ],
-            total=_figures(result.total),
-            suppressed_rows=result.suppressed_rows,
-            truncated=result.truncated,
-        )
 
 
 class TemplateQuery(fields.Request):
@@ -368,26 +288,3 @@ def _metrics_errors(spec: ReportSpec, metrics: Sequence[MetricWanted]) -> list[e
         for name, given in (("metrics", metrics), ("group_by", groups))
         if given
     ]
-
-
-def _figures(figures: Sequence[CoreFigure]) -> list[Figure]:
-    return [Figure.of(figure) for figure in figures]
-
-
-def _interval(interval: CoreInterval, decimals: int) -> Interval:
-    return Interval(low=_rounded(interval.low, decimals), high=_rounded(interval.high, decimals), level=interval.level)
-
-
-def _change(change: Difference, decimals: int) -> Change:
-    return Change(
-        previous=_rounded(change.previous, decimals),
-        difference=_rounded(change.difference, decimals),
-        z=None if change.z is None else _rounded(change.z, TEST_DECIMALS),
-        p=None if change.p is None else max(P_MIN, _rounded(change.p, TEST_DECIMALS)),
-        method=change.method,
-        real=change.real,
-    )
-
-
-def _rounded(value: float, decimals: int) -> float:
-    return round(value, decimals) + 0.0  # no -0.0

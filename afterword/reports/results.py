@@ -1,17 +1,18 @@
 """Running reports: a checked query is counted and made into rows, with small groups hidden."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core.figures import metrics, periods, queries
+from afterword.core.figures import metrics, periods, plans, queries
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures import rows as core_rows
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period
+from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
 from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import Selection
@@ -20,13 +21,16 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
+from afterword.organizations import store as organizations
+from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import plans, store
+from afterword.questionnaires.metadata import service as metadata
+from afterword.reports import store
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import Visible
-from afterword.reports.plans import Plan
 from afterword.reports.store import CustomReport
 
+VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
 
@@ -65,9 +69,68 @@ async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: 
     return report
 
 
+async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
+    """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
+    query, findings = queries.query_of(spec), Findings(place=plans.in_spec)
+    context = await load_context(db, caller=caller, query=query, findings=findings)
+    pipeline_id = spec.get("pipeline_id")
+    if pipeline_id is not None and not await pipelines_store.count_among(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        pipeline_id=pipeline_id,
+    ):
+        findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
+        findings.check()
+    return plans.plan_spec(spec, context, now=now)
+
+
+async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        application_ids=caller.application_ids,
+        limit=len(query.questionnaire_ids),
+    )
+    for index, questionnaire_id in enumerate(query.questionnaire_ids):
+        if questionnaire_id not in owners:
+            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+    findings.check()
+    owners = {each: owners[each] for each in query.questionnaire_ids}
+    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
+    return replace(found, test=caller.test, protected=not caller.reads_answers)
+
+
+async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
+    """The context of questionnaires; `owners`: the application of each."""
+    organization = await organizations.get_organization(db, organization_id=organization_id)
+    if organization is None:
+        raise errors.NotFound("There is no such organization.")
+    definitions = await questionnaires_store.list_version_definitions(
+        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
+    )
+    questions: dict[str, Question] = {}
+    for definition in definitions:
+        for question in definition.questions():
+            questions.setdefault(question.question_id, question)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=each)
+        for each in sorted(set(owners.values()))
+    ]
+    return ReportContext(
+        organization_id=organization_id,
+        time_zone=organization.time_zone,
+        minimum_base=organization.minimum_base,
+        questions=questions,
+        declared=declared,
+    )
+
+
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
     """A report by its spec. Raises Invalid where a questionnaire or question is gone, or it reads too much."""
-    return await run_plan(db, await plans.planned(db, caller=caller, spec=spec, now=now))
+    return await run_plan(db, await planned(db, caller=caller, spec=spec, now=now))
 
 
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
@@ -80,7 +143,7 @@ async def run_template(
 ) -> Result:
     """A ready report; `given`: parameters by name. Raises Invalid for what cannot be asked, or would be too much."""
     findings = Findings(place=plans.parameter)
-    context = await plans.load_context(db, caller=caller, query=query, findings=findings)
+    context = await load_context(db, caller=caller, query=query, findings=findings)
     return await run_plan(db, plans.plan_template(template, query, context, given=given, now=now, findings=findings))
 
 
@@ -115,7 +178,7 @@ async def figure_values(
         application_ids=[application_id],
         limit=APPLICATION_QUESTIONNAIRES_MAX,
     )
-    context = await plans.context_of(db, organization_id=organization_id, owners=owners)
+    context = await context_of(db, organization_id=organization_id, owners=owners)
     values: list[float | None] = []
     for metric, question_id, days in wanted:
         query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()

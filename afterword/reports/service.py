@@ -12,7 +12,7 @@ from afterword.alerts.rules.store import Alert
 from afterword.core.organizations.access import Caller
 from afterword.db import Database, savepoint
 from afterword.organizations import checks
-from afterword.reports import plans, results, store
+from afterword.reports import results, store
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
@@ -25,7 +25,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     """Save a report that can be run. Raises Invalid, with pointers into /spec, and for one report too many."""
     if columns["application_id"] is not None:
         errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
-    await plans.planned(db, caller=caller, spec=columns["spec"], now=now)
+    await results.planned(db, caller=caller, spec=columns["spec"], now=now)
     if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization has {REPORTS_MAX:,} reports at most.")
     return await store.insert_report(
@@ -51,7 +51,7 @@ async def update(
             await _check_pins(db, caller=caller)
         changes = {**given, "pinned_time": (before.pinned_time or now) if is_pinned else None}
     if "spec" in changes:
-        await plans.planned(db, caller=caller, spec=changes["spec"], now=now)
+        await results.planned(db, caller=caller, spec=changes["spec"], now=now)
     after = await store.update_report(
         db,
         organization_id=caller.organization_id,

@@ -2,8 +2,11 @@
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures import shown
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.reports.overview import service
@@ -73,13 +76,21 @@ async def get_overview(call: Call[None], db: Database) -> Answer:
             questionnaires=found.questionnaires,
             scores=[
                 OverviewScore(
-                    figure=Figure.of(score.figure),
+                    figure=_figure(score.figure),
                     bins=[
-                        OverviewBin(bucket=bin_.start.isoformat(), figure=Figure.of(bin_.figure)) for bin_ in score.bins
+                        OverviewBin(
+                            bucket=bin_.start.isoformat(),
+                            figure=_figure(bin_.figure),
+                        )
+                        for bin_ in score.bins
                     ],
                 )
                 for score in found.scores
             ],
-            funnel=[Figure.of(figure) for _, figure in found.funnel],
+            funnel=[_figure(figure) for _, figure in found.funnel],
         )
     )
+
+
+def _figure(figure: core_reports.Figure) -> Figure:
+    return msgspec.convert(shown.document_of(figure), Figure)

@@ -14,7 +14,7 @@ from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.organizations import store as organizations
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import plans, results
+from afterword.reports import results
 
 SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
@@ -76,7 +76,7 @@ async def overview(
     )
     if not owners:
         return None
-    found = await plans.context_of(db, organization_id=caller.organization_id, owners=owners)
+    found = await results.context_of(db, organization_id=caller.organization_id, owners=owners)
     context = replace(found, test=caller.test, protected=not caller.reads_answers)
     metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
     query = ReportQuery(

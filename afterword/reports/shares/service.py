@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors, ids
+from afterword.core.figures.plans import Plan
 from afterword.core.organizations.access import Caller, installation
 from afterword.db import Database
-from afterword.reports import plans, results
-from afterword.reports.plans import Plan
+from afterword.reports import results
 from afterword.reports.shares import store
 from afterword.reports.shares.store import Share
 from afterword.reports.store import CustomReport
@@ -99,7 +99,7 @@ async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: date
         "date_basis": None,
         "time_zone": None,
     }
-    return await plans.planned(db, caller=caller, spec=spec, now=now)
+    return await results.planned(db, caller=caller, spec=spec, now=now)
 
 
 def _digest(secret: str) -> bytes:

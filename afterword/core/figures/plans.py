@@ -6,25 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from afterword import errors
 from afterword.core.figures import periods, queries
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import PROTECTED, CountQuery, ReportContext, ReportQuery
 from afterword.core.figures.reports import RequestedMetric
 from afterword.core.figures.templates import TEMPLATES, Template
-from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
-from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
-from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations import store as organizations
-from afterword.pipelines import store as pipelines_store
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata
-
-VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,65 +79,6 @@ class Plan:
         """The answers to these questions, each counted under the name of one of them."""
         types = frozenset(self.context.questions[each].type for each in questions)
         return self.asked(period, questions=questions, types=types)
-
-
-async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
-    """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
-    query, findings = queries.query_of(spec), Findings(place=in_spec)
-    context = await load_context(db, caller=caller, query=query, findings=findings)
-    pipeline_id = spec.get("pipeline_id")
-    if pipeline_id is not None and not await pipelines_store.count_among(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=query.questionnaire_ids,
-        pipeline_id=pipeline_id,
-    ):
-        findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
-        findings.check()
-    return plan_spec(spec, context, now=now)
-
-
-async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
-    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
-    owners = await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=query.questionnaire_ids,
-        application_ids=caller.application_ids,
-        limit=len(query.questionnaire_ids),
-    )
-    for index, questionnaire_id in enumerate(query.questionnaire_ids):
-        if questionnaire_id not in owners:
-            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
-    findings.check()
-    owners = {each: owners[each] for each in query.questionnaire_ids}
-    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
-    return replace(found, test=caller.test, protected=not caller.reads_answers)
-
-
-async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
-    """The context of questionnaires; `owners`: the application of each."""
-    organization = await organizations.get_organization(db, organization_id=organization_id)
-    if organization is None:
-        raise errors.NotFound("There is no such organization.")
-    definitions = await questionnaires_store.list_version_definitions(
-        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
-    )
-    questions: dict[str, Question] = {}
-    for definition in definitions:
-        for question in definition.questions():
-            questions.setdefault(question.question_id, question)
-    declared = [
-        await metadata.declared(db, organization_id=organization_id, application_id=each)
-        for each in sorted(set(owners.values()))
-    ]
-    return ReportContext(
-        organization_id=organization_id,
-        time_zone=organization.time_zone,
-        minimum_base=organization.minimum_base,
-        questions=questions,
-        declared=declared,
-    )
 
 
 def plan(
