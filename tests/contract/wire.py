@@ -1,5 +1,6 @@
 """Requests as bytes, without a client that tidies them up, and the schema that every refusal must have."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -144,8 +145,14 @@ class Wire:
     async def _send(self, scope: dict[str, Any], pieces: Sequence[bytes]) -> Reply:
         waiting = list(pieces)
         status, more, parts = 0, {}, []
+        is_read, answered = False, asyncio.Event()
 
         async def receive() -> dict[str, Any]:
+            nonlocal is_read
+            if is_read:  # as servers do: who listens behind the body waits, and is told at the end
+                await answered.wait()
+                return {"type": "http.disconnect"}
+            is_read = len(waiting) <= 1
             piece = waiting.pop(0) if waiting else b""
             return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
 
@@ -156,6 +163,8 @@ class Wire:
                 more = {name.decode().lower(): value.decode("latin-1") for name, value in message["headers"]}
             else:
                 parts.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    answered.set()
 
         await self._app(scope, receive, send)
         return Reply(status, more, b"".join(parts))
