@@ -17,6 +17,7 @@ from afterword.web.operations import Route
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, status_of
 
 JSON: Final = "application/json"
+BINARY: Final = {"type": "string", "format": "binary"}
 REQUEST_ID: Final = "7HqXk2"
 ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
     {
@@ -106,7 +107,7 @@ def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
 
 def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     if route.body is None:
-        file = {"type": "string", "format": "binary"}
+        file = dict(BINARY)
         form = {"type": "object", "required": ["file"], "properties": {"file": file}}
         return {
             "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. "
@@ -262,7 +263,8 @@ def _statuses(route: Route) -> Iterable[int]:
 
 def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Preference-Applied"]
-    files = {name.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}} for name in route.media_types}
+    named = [name.partition(";")[0] for name in route.media_types]
+    files = {name: {"schema": {"type": "object"} if name == JSON else dict(BINARY)} for name in named}
     if route.answer is None:
         if not files:
             return {"description": "Done; no body.", "headers": header_refs(always)}
