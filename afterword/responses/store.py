@@ -109,13 +109,17 @@ _UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
       $14::timestamptz)
     and not exists (select from response_read s where s.organization_id = r.organization_id
       and s.user_id = $13::text and s.instance_id = r.instance_id)"""
+_IS_UNREAD: Final[LiteralString] = f"({_UNREAD})"
+_IS_COMMENTED: Final[LiteralString] = "r.comment is not null"
+_IS_UNHAPPY: Final[LiteralString] = "r.band is not distinct from 'detractor'"
+_IS_MINE: Final[LiteralString] = """exists (select from alert_instance c where c.organization_id = r.organization_id
+      and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)"""
 _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
     "all": "true",
-    "unread": f"({_UNREAD})",
-    "comment": "r.comment is not null",
-    "unhappy": "r.band is not distinct from 'detractor'",
-    "mine": """exists (select from alert_instance c where c.organization_id = r.organization_id
-      and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)""",
+    "unread": _IS_UNREAD,
+    "comment": _IS_COMMENTED,
+    "unhappy": _IS_UNHAPPY,
+    "mine": _IS_MINE,
 }
 _FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
@@ -138,28 +142,18 @@ _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_
   ($13::text is not null and {_UNREAD}) as is_unread"""
 
 
-def _source(chosen: Filter) -> LiteralString | None:
-    """The source with few rows, to be read whole; None: the newest are looked through."""
-    if chosen.search:
-        return _FOUND
-    if chosen.tag:
-        return _TAGGED
-    return _MINE if chosen.tab == "mine" else None
+def _plain(reached: LiteralString) -> LiteralString:
+    """The counts of all tabs, without a filter."""
+    return ", ".join(
+        f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $15) r)"
+        if tab != "mine"
+        else f"(select count(*) from ({_MINE} limit $15) r)"
+        for tab in TABS
+    )
 
 
-def _rest(source: LiteralString | None) -> LiteralString:
-    """The conditions that the rows of a source may not meet."""
-    if source is _FOUND:
-        return f"{_FITS} and {_HAS_TAG}"
-    return f"{_FITS} and {_HAS_WORDS}" if source is _TAGGED else _MET
-
-
-def _newest(chosen: Filter) -> LiteralString:
-    if chosen.questionnaire_id:
-        return _OF_QUESTIONNAIRE
-    if chosen.tab == "comment":
-        return _COMMENTED
-    return _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+def _filtered() -> LiteralString:
+    return ", ".join(f"count(*) filter (where {_OF_TABS[tab]})" for tab in TABS)
 
 
 async def list_responses(
@@ -169,20 +163,35 @@ async def list_responses(
 
     Without a search or a tag only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where to go on.
     """
-    source = _source(chosen)
+    source: LiteralString = (
+        _FOUND if chosen.search else _TAGGED if chosen.tag
+        else _MINE if chosen.tab == "mine" else ""
+    )  # fmt: skip
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    tab: LiteralString = (
+        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
+        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
+    )  # fmt: skip
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
+        else _MET
+    )  # fmt: skip
     values = (organization_id, list(application_ids), *_values(chosen, after))
-    page: LiteralString = f"""and {_OF_TABS[chosen.tab]} {_ORDER} limit $15) r
-        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}"""
     rows = await db.fetch(
         f"""select {_SHOWN} from (
-              select r.* from ({_newest(chosen)} {_ORDER} limit $16) r where {_MET} {page}""",
+              select r.* from ({newest} {_ORDER} limit $16) r where {_MET} and {tab} {_ORDER} limit $15) r
+        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
         *values,
-        *(limit, SCANNED_MAX if source is None else NEWEST_MAX),
+        *(limit, SCANNED_MAX if not source else NEWEST_MAX),
     )
-    if source is not None and len(rows) < limit:
+    if source and len(rows) < limit:
         rows = await db.fetch(
             f"""with found as materialized ({source})
-                select {_SHOWN} from (select r.* from found r where {_rest(source)} {page}""",
+                select {_SHOWN} from (select r.* from found r where {rest} and {tab} {_ORDER} limit $15) r
+        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             limit,
         )
@@ -199,9 +208,21 @@ async def list_ids(
     limit: int,
 ) -> list[str]:
     """The ids of the newest responses with this filter, of the newest LISTED_MAX alone; `among` these ids."""
+    source: LiteralString = (
+        _FOUND if chosen.search else _TAGGED if chosen.tag
+        else _MINE if chosen.tab == "mine" else ""
+    )  # fmt: skip
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    tab: LiteralString = (
+        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
+        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
+    )  # fmt: skip
     rows = await db.fetch(
-        f"""select r.instance_id from ({_source(chosen) or f"{_newest(chosen)} {_ORDER} limit $17"}) r
-            where {_MET} and {_OF_TABS[chosen.tab]} and ($16::text[] is null or r.instance_id = any($16))
+        f"""select r.instance_id from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
+            where {_MET} and {tab} and ($16::text[] is null or r.instance_id = any($16))
               and $17::integer > 0
             {_ORDER} limit $15""",
         *(organization_id, list(application_ids), *_values(chosen), limit),
@@ -213,10 +234,22 @@ async def list_ids(
 async def list_response_page(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
 ) -> Rows[ResponseRow]:
+    source: LiteralString = (
+        _FOUND if chosen.search else _TAGGED if chosen.tag
+        else _MINE if chosen.tab == "mine" else ""
+    )  # fmt: skip
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    tab: LiteralString = (
+        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
+        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
+    )  # fmt: skip
     rows = await db.fetch_list(
-        f"""select {_SHOWN} from ({_source(chosen) or _newest(chosen)}) r
+        f"""select {_SHOWN} from ({source if bool(source) else newest}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
-            where {_MET} and {_OF_TABS[chosen.tab]}""",
+            where {_MET} and {tab}""",
         *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
@@ -227,10 +260,14 @@ async def get_last_scanned(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str
 ) -> tuple[datetime, str] | None:
     """The last of the newest SCANNED_MAX responses that a page looked at; None where it looked at all."""
-    if _source(chosen) is not None:
+    if chosen.search or chosen.tag or chosen.tab == "mine":
         return None
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
     row = await db.fetch_row(
-        f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
+        f"""select r.submitted_time, r.instance_id from ({newest}) r
             {_ORDER} offset $15 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
         SCANNED_MAX - 1,
@@ -252,23 +289,25 @@ async def count_tabs(
     """The responses of each tab with this filter."""
     values = (organization_id, list(application_ids), *_values(chosen))
     if chosen.is_plain:
-        reached: LiteralString = _REACHED if application_ids else _WHOLE
-        counted: LiteralString = ", ".join(
-            f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $15) r)"
-            if tab != "mine"
-            else f"(select count(*) from ({_MINE} limit $15) r)"
-            for tab in TABS
+        row = await db.fetch_one(
+            f"select {_plain(_REACHED) if application_ids else _plain(_WHOLE)}", *values, FOUND_MAX + 1
         )
-        row = await db.fetch_one(f"select {counted}", *values, FOUND_MAX + 1)
         return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
     every = replace(chosen, tab="all")
-    source = _source(every)
-    counted = ", ".join(f"count(*) filter (where {_OF_TABS[tab]})" for tab in TABS)
-    most = FOUND_MAX if source is None else SEARCHED_MAX
+    source: LiteralString = _FOUND if every.search else _TAGGED if every.tag else _MINE if every.tab == "mine" else ""
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if every.questionnaire_id else _COMMENTED if every.tab == "comment"
+        else _UNHAPPY if every.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if every.search else f"{_FITS} and {_HAS_WORDS}" if every.tag
+        else _MET
+    )  # fmt: skip
+    most = FOUND_MAX if not source else SEARCHED_MAX
     row = await db.fetch_one(  # offset 0: so that each row is looked at once
-        f"""with looked as materialized ({source or f"{_newest(every)} {_ORDER}"} limit $15)
-            select {counted}, (select count(*) from looked)
-            from (select r.* from looked r where {_rest(source)} offset 0) r""",
+        f"""with looked as materialized ({source if bool(source) else f"{newest} {_ORDER}"} limit $15)
+            select {_filtered()}, (select count(*) from looked)
+            from (select r.* from looked r where {rest} offset 0) r""",
         *values,
         most + 1,
     )
@@ -280,9 +319,17 @@ async def count_newer(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
 ) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    tab: LiteralString = (
+        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
+        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
+    )  # fmt: skip
     return await db.fetch_value(
-        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $16) r
-              where {_MET} and {_OF_TABS[chosen.tab]} limit $15) r""",
+        f"""select count(*) from (select from ({newest} {_ORDER} limit $16) r
+              where {_MET} and {tab} limit $15) r""",
         *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
     )
 
@@ -300,9 +347,20 @@ class Facets:
 
 
 async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
-    source: LiteralString = _source(chosen) or f"{_newest(chosen)} {_ORDER}"
+    source: LiteralString = (
+        _FOUND if chosen.search else _TAGGED if chosen.tag
+        else _MINE if chosen.tab == "mine" else ""
+    )  # fmt: skip
+    newest: LiteralString = (
+        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
+        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+    )  # fmt: skip
+    tab: LiteralString = (
+        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
+        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
+    )  # fmt: skip
     rows = await db.fetch(
-        f"""with looked as materialized ({source} limit $15)
+        f"""with looked as materialized ({source if bool(source) else f"{newest} {_ORDER}"} limit $15)
             select case grouping(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
                 when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
                 when 30 then 'commented' else '' end as name,
@@ -310,7 +368,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               (select count(*) from looked) as looked_at
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
                     (r.comment is not null)::text as commented
-                  from looked r where {_MET} and {_OF_TABS[chosen.tab]}) r
+                  from looked r where {_MET} and {tab}) r
             group by grouping sets ((), (r.band), (r.channel), (r.questionnaire_id), (r.score_kind), (r.commented))
             order by name, count(*) desc, value""",
         *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
