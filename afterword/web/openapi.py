@@ -264,7 +264,10 @@ def _statuses(route: Route) -> Iterable[int]:
 def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Preference-Applied"]
     named = [name.partition(";")[0] for name in route.media_types]
-    files = {name: {"schema": {"type": "object"} if name == JSON else dict(BINARY)} for name in named}
+    files = {
+        name: {"schema": dict(BINARY)} if name != JSON else {"schema": {"type": "object"}, "example": {}}
+        for name in named
+    }
     if route.answer is None:
         if not files:
             return {"description": "Done; no body.", "headers": header_refs(always)}

@@ -1072,7 +1072,7 @@ class Responders(Family):
             query={"filter_by": filter_by, "order_by": order_by},
         )
 
-    def get_subject(self, responder_id: str) -> str:
+    def get_subject(self, responder_id: str) -> dict[str, Any]:
         """Get all that is held on a responder.
 
         One JSON document for a request of access: `responder`, `values`, `queue_items`, `instances`, `responses`,
@@ -1080,7 +1080,7 @@ class Responders(Family):
         left out. Only for callers that reach the whole organization. Needs `Responder.Read` and `Responder
         Value.Read` and `Questionnaire Instance.Read`.
         """
-        return self._transport.request("GET", f"/q/responder/{_segment(responder_id)}/subject").read(str)
+        return self._transport.request("GET", f"/q/responder/{_segment(responder_id)}/subject").read(dict[str, Any])
 
     def erase_responder(
         self, responder_id: str, body: models.ErasureRequest | None = None, *, idempotency_key: str | None = None
