@@ -202,7 +202,10 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
         "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
         **(
-            {"chosen": QueueFilter(pipeline_ids=[theirs["pipeline_id"]])}
+            {
+                "chosen": QueueFilter(pipeline_ids=[theirs["pipeline_id"]]),
+                "limit": 1_000,
+            }  # above the items of the world
             if ".queue.lists." in function.__module__
             else {}
         ),
