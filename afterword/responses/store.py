@@ -78,7 +78,7 @@ class ResponseRow:
     is_unread: bool
 
 
-# Where rows come from. All but the newest lead to few: a tag, a search, somebody's cases.
+# The sources of rows. All but the newest lead to few rows: a tag, a search, somebody's cases.
 _WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not null and r.test = $3::boolean
     and r.submitted_time >= $5::timestamptz and r.submitted_time <= $6::timestamptz
     and (r.submitted_time < $6 or r.instance_id > $7::text)

@@ -237,7 +237,7 @@ async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping
         ("light", {"type": "tag", "values": WCAG}),
         ("dark", {"type": "rule", "values": ["color-contrast"]}),
     ):
-        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  a literal of the pairs above
         results = await Axe().run(page, options={"runOnly": rules, "resultTypes": ["violations"]})
         for one in results.response["violations"]:
             found[f"{path}: {scheme}: {one['id']}"] = one["nodes"][0]["html"]

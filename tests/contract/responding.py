@@ -1,4 +1,4 @@
-"""What of responses the contract tests need: their rows, a saved view, and a tagging."""
+"""The responses that the contract tests need: their rows, a saved view, and a tagging."""
 
 from afterword import db
 from afterword.responses.rows import service as rows

@@ -79,7 +79,7 @@ class Guard:
             self.findings.report()
 
     def _foreign_entries(self, after: Mapping[str, list[str]]) -> list[str]:
-        """What their log lost, or has of a reading that is not their own."""
+        """Entries that their log lost, and those of a reading that is not their own."""
         before, now = set(self.before["audit_entry"]), set(after["audit_entry"])
         by_themselves = f'"actor_id": "{self.world.theirs.house.user_id}"'
         foreign = [entry for entry in now - before if by_themselves not in entry]

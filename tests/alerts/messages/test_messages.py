@@ -57,7 +57,7 @@ async def test_refused(desk: Desk, path: str) -> None:
 
 @pytest.mark.parametrize(("reason", "status"), [("blocked", 409), ("complaint", 409), ("unsubscribed", 201)])
 async def test_suppressed(desk: Desk, path: str, reason: str, status: int) -> None:
-    """Who unsubscribed from questionnaires may be answered; who complained about mails is left alone."""
+    """A person who unsubscribed from questionnaires may be answered; one who complained about mails is left alone."""
     await desk.api.ok("POST", "/suppression", {"channel_id": 1, "identifier": "ann@example.com", "reason": "blocked"})
     await desk.execute("update suppression set reason = $1", reason)
     assert status == (await desk.api.send("POST", f"{path}/message", BODY)).status_code
