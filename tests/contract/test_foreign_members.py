@@ -186,7 +186,8 @@ async def test_in_queries(world: World, route: Route, place: Place) -> None:
             replies.append(await guard.ask(f"{path}?{'&'.join(pairs)}", document=msgspec.UNSET))
         if place in FILTERS and is_template:
             assert [200, 200] == [reply.status for reply in replies]
-            assert replies[1].document["rows"] == replies[0].document["rows"]
+            theirs, absent = ([row["figures"] for row in reply.document["rows"]] for reply in replies)
+            assert absent == theirs  # their windows end at the moment of each
         else:
             assert {reply.status for reply in replies} <= {404, 422}, replies
             assert same(replies[1]) == same(replies[0])
