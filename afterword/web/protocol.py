@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with limits on a request's head, and a graceful stop.
+"""uvicorn's HTTP protocol with limits on a request's head, a graceful stop, and head and body in one segment.
 
 uvicorn accepts heads of any length and duration, and closes idle connections at once when it stops. A request that
 arrives then is lost, and its client cannot know whether it was executed.
@@ -6,7 +6,7 @@ arrives then is lost, and its client cannot know whether it was executed.
 
 import asyncio
 import math
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -26,7 +26,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  it serves TCP alone
         """Start the client's timeout; with too many connections, close the one idle for longest."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", _Joining(transport, self.loop)))
         self.waiting_since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
         if len(self.connections) > CONNECTIONS_MAX:
@@ -96,3 +96,35 @@ class Protocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+
+class _Joining:
+    """A transport that sends the first two writes of a turn of the loop as one.
+
+    uvicorn writes the head and the body of a response apart, and uvloop makes a system call and a segment of each.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held + data)
+        else:
+            self._held = data
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._held:
+            held, self._held = self._held, b""
+            self._transport.write(held)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +90,22 @@ async def test_a_large_answer_is_whole() -> None:
     async with serving() as (reader, writer):
         writer.write(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n")
         assert CONTENT == await read_answer(reader)
+
+
+async def test_head_and_body_are_sent_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Protocol] = []
+    async with serving(made) as (reader, writer):
+        sent: list[bytes] = []
+        writer.write(b"GET /first HTTP/1.1\r\nHost: here\r\n\r\n")
+        await read_answer(reader)
+        transport: Any = made[0].transport
+        monkeypatch.setattr(transport, "_transport", SimpleNamespace(write=sent.append, is_closing=lambda: False))
+        made[0].data_received(b"GET /second HTTP/1.1\r\nHost: here\r\n\r\n")
+        async with asyncio.timeout(SECONDS_MAX):
+            while not sent:
+                await asyncio.sleep(0)
+        monkeypatch.undo()
+    assert [(b"HTTP/1.1 200 OK", b"/second")] == [(each[:15], each[-7:]) for each in sent]
 
 
 async def answer_of(request: bytes, by: Any = None) -> bytes:
