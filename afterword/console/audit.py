@@ -96,6 +96,8 @@ ACTIONS: Final[Mapping[str, str]] = {
     "address_changed": "{actor} logs in with another address.",
     "second_factor_added": "{actor} set up a second factor.",
     "second_factor_removed": "{actor} removed the second factor.",
+    "passkey_added": "{actor} added a passkey.",
+    "passkey_removed": "{actor} removed a passkey.",
     "recovery_codes_renewed": "{actor} got new recovery codes.",
 }
 FIELDS: Final[Mapping[str, str]] = {

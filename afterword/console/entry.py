@@ -1,6 +1,6 @@
 """Logging in and out, the code of the second factor, a forgotten password, an invitation, the first set-up."""
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from afterword.db import Database
 from afterword.logins import hashing, service, store
 from afterword.logins.links import service as links
 from afterword.logins.links.store import Link
+from afterword.logins.passkeys import service as passkeys
 from afterword.logins.service import Attempt
 from afterword.logins.sessions import service as sessions
 from afterword.logins.store import Login
@@ -20,7 +21,7 @@ from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
 from afterword.organizations.store import Organization
 from afterword.organizations.users import store as users_store
-from afterword.web import html
+from afterword.web import html, static
 
 ADDRESS_CHARACTERS_MAX: Final = 320
 WRONG: Final = "The address or the password is wrong."
@@ -36,7 +37,7 @@ async def login_page(guest: Guest) -> Response:
         has_owner = await store.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
         return guest.page("unclaimed.html", title=guest.words("Nobody can log in yet"))
-    return _login_form(guest)
+    return login_form(guest)
 
 
 @routes.open_post(LOGIN)
@@ -45,17 +46,20 @@ async def log_in(guest: Guest) -> Response:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     login, is_right = await _checked(guest, email, guest.form.secret("password"))
     if login is None or not is_right:
-        return _login_form(guest, wrong=guest.words(WRONG), email=email)
+        return login_form(guest, wrong=guest.words(WRONG), email=email)
     going_on = screens.own_address(guest.form.text("next"))
     if login.has_second_factor:
         return _ask_code(guest, login, going_on=going_on)
     async with guest.write() as db:
-        return await _let_in(guest, db, login, going_on=going_on)
+        return await let_in(guest, db, login, going_on=going_on)
 
 
 @routes.open_get("/console/login/code")
 async def code_page(guest: Guest) -> Response:
-    return guest.page("code.html", title=guest.words("Enter the code"), wrong="", next=guest.query.get("next", ""))
+    login_id = service.read_pending(guest.cookie(PENDING_COOKIE), secret=guest.site.secret, now=guest.now)
+    async with guest.read() as db:
+        login = await store.get_login(db, login_id=login_id) if login_id else None
+    return html.redirect(LOGIN) if login is None else _code_form(guest, login)
 
 
 @routes.open_post("/console/login/code")
@@ -72,11 +76,9 @@ async def enter_code(guest: Guest) -> Response:
         await service.require_patience(db, attempt=attempt, login=login, secret=secret, now=guest.now)
         code = guest.form.text("code")
         if await service.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
-            return await _let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
+            return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
         await service.note_failure(db, attempt=attempt, login=login, secret=secret, now=guest.now)
-    wrong = guest.words("This code is wrong, or was used already.")
-    page = {"title": guest.words("Enter the code"), "wrong": wrong, "next": guest.form.text("next")}
-    return guest.page("code.html", status=422, **page)
+    return _code_form(guest, login, wrong=guest.words("This code is wrong, or was used already."))
 
 
 @routes.post("/console/logout")
@@ -143,7 +145,7 @@ async def set_new_password(guest: Guest) -> Response:
         await links.use(db, secret=_secret(guest), purpose="reset", now=guest.now)
         await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
         if not login.has_second_factor:
-            return await _let_in(guest, db, login, going_on=f"{HOME}?done=reset")
+            return await let_in(guest, db, login, going_on=f"{HOME}?done=reset")
     return _ask_code(guest, login, going_on=f"{HOME}?done=reset")
 
 
@@ -183,7 +185,7 @@ async def accept_invitation(guest: Guest) -> Response:
     if known is not None:
         login, is_right = await _checked(guest, known.email, password)
         if login is None or not is_right:
-            wrong = errors.Invalid.at("password", "wrong", guest.words("The password is wrong."))
+            wrong = errors.Invalid.at("/password", "wrong", guest.words("The password is wrong."))
             async with guest.read() as db:
                 return await _invitation_form(guest, db, link, wrong)
         hashed = ""
@@ -201,7 +203,7 @@ async def accept_invitation(guest: Guest) -> Response:
         login = known or await service.add_login(db, email=link.email or "", password_hash=hashed, now=guest.now)
         await service.join(db, organization_id=link.organization_id or "", user_id=link.user_id or "", login=login)
         if not login.has_second_factor:
-            return await _let_in(guest, db, login, going_on=HOME)
+            return await let_in(guest, db, login, going_on=HOME)
     return _ask_code(guest, login, going_on=HOME)
 
 
@@ -241,7 +243,7 @@ async def set_up(guest: Guest) -> Response:
             )
             login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
             await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
-            return await _let_in(guest, db, login, going_on=HOME)
+            return await let_in(guest, db, login, going_on=HOME)
     except (errors.Invalid, errors.Conflict) as refusal:
         async with guest.read() as db:
             return await _setup_form(guest, db, link, refusal)
@@ -286,7 +288,7 @@ async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | Non
     return login, is_right and login is not None
 
 
-async def _let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
+async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
     """Open a session. Its cookie is new, so that nobody can have planted it."""
     user = await service.membership_of(db, login=login)
     cookie = await sessions.start(
@@ -347,10 +349,26 @@ async def _require_invited(db: Database, link: Link) -> None:
         raise links.LinkGone("This invitation was withdrawn.")
 
 
-def _login_form(guest: Guest, *, wrong: str = "", email: str = "") -> Response:
-    going_on = guest.form.text("next") or guest.query.get("next", "")
-    title = guest.words("Log in")
-    return guest.page("login.html", title=title, status=422 if wrong else 200, wrong=wrong, email=email, next=going_on)
+def login_form(guest: Guest, *, wrong: str = "", email: str = "") -> Response:
+    title, status = guest.words("Log in"), 422 if wrong else 200
+    return guest.page("login.html", title=title, status=status, wrong=wrong, email=email, **_going_on(guest))
+
+
+def _code_form(guest: Guest, login: Login, *, wrong: str = "") -> Response:
+    title, status = guest.words("A second step"), 422 if wrong else 200
+    values = {"has_totp": login.has_totp, **_going_on(guest)}
+    if not login.has_passkey:
+        values["options"] = ""
+    return guest.page("code.html", title=title, status=status, wrong=wrong, **values)
+
+
+def _going_on(guest: Guest) -> dict[str, Any]:
+    """The address to go on to, and the options of a passkey instead."""
+    return {
+        "next": guest.form.text("next") or guest.query.get("next", ""),
+        "options": passkeys.request_options(guest.site, purpose=passkeys.LOGIN, now=guest.now),
+        "script": static.url("console/passkey.js"),
+    }
 
 
 def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = None) -> Response:

@@ -7,6 +7,7 @@ from afterword.console import (
     entry,
     find,
     overview,
+    passkeys,
     people,
     reports,
     responses,
@@ -22,6 +23,7 @@ from afterword.web.routing import Pages
 
 MODULES = (
     entry,
+    passkeys,
     overview,
     responses,
     cases,

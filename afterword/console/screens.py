@@ -418,6 +418,7 @@ DONE: Final[Mapping[str, str]] = {
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
     "ended": "The session has ended.",
+    "passkey": "The passkey is there. Use it at your next log-in.",
     "token_ended": "The token has ended.",
     "reset": "Your password is changed. All other sessions have ended.",
     "mailed": "A mail with a link is on its way. It works for an hour.",

@@ -15,6 +15,7 @@ from afterword.db import Database
 from afterword.logins import hashing, service, store
 from afterword.logins.links import service as links
 from afterword.logins.links.store import Link
+from afterword.logins.passkeys import service as passkeys
 from afterword.logins.service import Attempt
 from afterword.logins.sessions import service as sessions
 from afterword.logins.store import Login
@@ -24,7 +25,7 @@ from afterword.organizations import store as organizations_store
 from afterword.organizations.users import api as users_api
 from afterword.organizations.users import service as users
 from afterword.organizations.users import store as users_store
-from afterword.web import fields, html
+from afterword.web import fields, html, static
 
 ACCOUNT: Final = "/console/settings/account"
 PEOPLE: Final = "/console/settings/people"
@@ -83,7 +84,7 @@ async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
     async with visit.read() as db:
-        login = await _login(visit, db)
+        login = await login_of(visit, db)
     own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
     try:
         service.check_password(password, own=own, has_second_factor=login.has_second_factor)
@@ -155,14 +156,14 @@ async def switch(visit: Visit) -> Response:
 
 @routes.get("/console/proof")
 async def proof_page(visit: Visit) -> Response:
-    return _proof(visit)
+    return proof_form(visit)
 
 
 @routes.post("/console/proof")
 async def prove(visit: Visit) -> Response:
     """Take the password again, for the next minutes."""
     async with visit.read() as db:
-        login = await _login(visit, db)
+        login = await login_of(visit, db)
         attempt = Attempt(login.email, visit.source.network, visit.cookie(screens.DEVICE_COOKIE))
         given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret, "now": visit.now}
         await service.require_patience(db, **given)
@@ -170,7 +171,7 @@ async def prove(visit: Visit) -> Response:
     async with visit.write() as db:
         if not is_right:
             await service.note_failure(db, **given)
-            return _proof(visit, wrong=visit.words("The password is wrong."))
+            return proof_form(visit, wrong=visit.words("The password is wrong."))
         await sessions.prove(db, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
 
@@ -181,7 +182,7 @@ async def prove(visit: Visit) -> Response:
 @routes.post("/console/settings/totp", proof=True)
 async def begin_totp(visit: Visit) -> Response:
     async with visit.write() as db:
-        login = await _login(visit, db)
+        login = await login_of(visit, db)
         secret = await service.propose_totp(db, login=login, secret=visit.site.secret, now=visit.now)
     return _totp(visit, login, secret)
 
@@ -190,13 +191,16 @@ async def begin_totp(visit: Visit) -> Response:
 async def confirm_totp(visit: Visit) -> Response:
     """Show the recovery codes, this once."""
     async with visit.write() as db:
-        login = await _login(visit, db)
+        login = await login_of(visit, db)
         secret = service.proposed_totp(login, secret=visit.site.secret)
         codes = await service.begin_totp(
-            db, login=login, code=visit.form.text("code"), secret=visit.site.secret, now=visit.now
+            db,
+            login=login,
+            code=visit.form.text("code"),
+            session_id=visit.session.session_id,
+            secret=visit.site.secret,
+            now=visit.now,
         )
-        if codes is not None:
-            await sessions.end_all(db, login_id=login.login_id, but=visit.session.session_id)
     if codes is None:
         return _totp(visit, login, secret, wrong=visit.words("This code is wrong. Look at the time of your phone."))
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
@@ -205,14 +209,14 @@ async def confirm_totp(visit: Visit) -> Response:
 @routes.post("/console/settings/totp/end", proof=True)
 async def end_totp(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.end_totp(db, login=await _login(visit, db), now=visit.now)
+        await service.end_totp(db, login=await login_of(visit, db), now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
 @routes.post("/console/settings/recovery", proof=True)
 async def renew_recovery_codes(visit: Visit) -> Response:
     async with visit.write() as db:
-        codes = await service.renew_recovery_codes(db, login=await _login(visit, db), now=visit.now)
+        codes = await service.renew_recovery_codes(db, login=await login_of(visit, db), now=visit.now)
     return visit.page("recovery.html", title=visit.words("Recovery codes"), codes=codes)
 
 
@@ -292,13 +296,14 @@ async def remove_person(visit: Visit) -> Response:
 async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     login_id = visit.session.login_id
     async with visit.read() as db:
-        login = await _login(visit, db)
+        login = await login_of(visit, db)
         user = await users_store.get_user(
             db, organization_id=visit.session.organization_id, user_id=visit.session.user_id
         )
         opened = await sessions.list_open(db, login_id=login_id, now=visit.now)
         memberships = await store.list_memberships(db, login_id=login_id)
         codes = await store.count_recovery_codes(db, login_id=login_id)
+        known = await passkeys.list_of(db, login_id=login_id)
     return visit.page(
         "account.html",
         title=visit.words("Your account"),
@@ -315,6 +320,16 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             }
             for one in opened
         ],
+        passkeys=[
+            {
+                "title": one.title,
+                "created": visit.words.date(one.created_time, time_zone=visit.zone),
+                "used": one.used_time and visit.words.date(one.used_time, time_zone=visit.zone),
+                "url": f"/console/settings/passkeys/{one.passkey_id}",
+            }
+            for one in known
+        ],
+        has_passkeys=passkeys.relying_party(visit.site) is not None,
         memberships=memberships,
         codes=codes,
         languages=[("", visit.words("As the browser says")), *LANGUAGES.items()],
@@ -358,17 +373,27 @@ async def _user(visit: Visit, db: Database) -> users_store.User:
     return user
 
 
-async def _login(visit: Visit, db: Database) -> Login:
+async def login_of(visit: Visit, db: Database) -> Login:
     login = await store.get_login(db, login_id=visit.session.login_id)
     if login is None:
         raise errors.NotFound("There is no such login.")
     return login
 
 
-def _proof(visit: Visit, *, wrong: str = "") -> Response:
+def proof_form(visit: Visit, *, wrong: str = "") -> Response:
     going_on = visit.form.text("next") or visit.query.get("next", "")
     title, status = visit.words("Your password again"), 422 if wrong else 200
-    return visit.page("proof.html", title=title, status=status, wrong=wrong, next=going_on, email=visit.session.email)
+    purpose = passkeys.proof_in(visit.session.session_id)
+    return visit.page(
+        "proof.html",
+        title=title,
+        status=status,
+        wrong=wrong,
+        next=going_on,
+        email=visit.session.email,
+        options=passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
+        script=static.url("console/passkey.js"),
+    )
 
 
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:

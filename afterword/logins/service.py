@@ -18,9 +18,11 @@ from pyotp.totp import TOTP
 from afterword import errors, ids, sealing
 from afterword.audit import service as audit
 from afterword.core.organizations import passwords
+from afterword.core.wire.site import Site
 from afterword.db import Database, Taken
 from afterword.logins import store
 from afterword.logins.links import service as links
+from afterword.logins.passkeys import service as passkeys
 from afterword.logins.sessions import service as sessions
 from afterword.logins.store import Login, Membership
 
@@ -147,8 +149,8 @@ async def membership_of(db: Database, *, login: Login) -> Membership:
 
 async def propose_totp(db: Database, *, login: Login, secret: bytes, now: datetime) -> str:
     """Store a new secret that is not in use before a code proves it; returns it in base 32. Raises Conflict."""
-    if login.has_second_factor:
-        raise errors.Conflict("A second factor is in use. Remove it first.", "already_exists")
+    if login.has_totp:
+        raise errors.Conflict("An app is in use. Remove it first.", "already_exists")
     text = random_base32()
     sealed = sealing.seal(text, secret=secret, context=_context(login))
     await store.update_totp(db, login_id=login.login_id, secret=sealed, since=None, now=now)
@@ -162,19 +164,53 @@ def proposed_totp(login: Login, *, secret: bytes) -> str:
     return sealing.unseal(login.totp_secret, secret=secret, context=_context(login))
 
 
-async def begin_totp(db: Database, *, login: Login, code: str, secret: bytes, now: datetime) -> list[str] | None:
+async def begin_totp(
+    db: Database, *, login: Login, code: str, session_id: str, secret: bytes, now: datetime
+) -> list[str] | None:
     """Use the proposed secret from now on, if the code is right; returns new recovery codes."""
     if await _step(db, login, code, secret=secret, now=now) is None:
         return None
     await store.update_totp(db, login_id=login.login_id, secret=login.totp_secret, since=now, now=now)
     await audit.record_login(db, login_id=login.login_id, action="second_factor_added", now=now)
-    return await renew_recovery_codes(db, login=login, now=now)
+    return await _protect(db, login=login, session_id=session_id, now=now)
 
 
 async def end_totp(db: Database, *, login: Login, now: datetime) -> None:
     await store.update_totp(db, login_id=login.login_id, secret=None, since=None, now=now)
-    await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
     await audit.record_login(db, login_id=login.login_id, action="second_factor_removed", now=now)
+    if not login.has_passkey:
+        await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
+
+
+async def add_passkey(
+    db: Database, *, login: Login, title: str, credential: str, session_id: str, site: Site, now: datetime
+) -> list[str] | None:
+    """Store a new passkey; with the first second factor, returns recovery codes. Raises Invalid and Conflict."""
+    await passkeys.add(
+        db,
+        login_id=login.login_id,
+        title=title,
+        credential=credential,
+        purpose=passkeys.new_in(session_id),
+        site=site,
+        now=now,
+    )
+    return None if login.has_second_factor else await _protect(db, login=login, session_id=session_id, now=now)
+
+
+async def remove_passkey(db: Database, *, login: Login, passkey_id: str, now: datetime) -> None:
+    """Raises NotFound."""
+    passkey = await passkeys.find(db, login_id=login.login_id, passkey_id=passkey_id)
+    await passkeys.remove(db, passkey=passkey, now=now)
+    left = await store.get_login(db, login_id=login.login_id)
+    if left is not None and not left.has_second_factor:
+        await store.insert_recovery_codes(db, login_id=login.login_id, digests=[])
+
+
+async def _protect(db: Database, *, login: Login, session_id: str, now: datetime) -> list[str]:
+    """Sessions that were opened by the password alone end; returns recovery codes."""
+    await sessions.end_all(db, login_id=login.login_id, but=session_id)
+    return await renew_recovery_codes(db, login=login, now=now)
 
 
 async def renew_recovery_codes(db: Database, *, login: Login, now: datetime) -> list[str]:
@@ -192,7 +228,7 @@ async def is_second_factor(db: Database, *, login: Login, code: str, secret: byt
     plain = "".join(each for each in code.lower() if each.isalnum())
     if len(plain) == RECOVERY_CHARACTERS:
         return await store.delete_recovery_code(db, login_id=login.login_id, digest=_digest(plain))
-    return await _step(db, login, plain, secret=secret, now=now) is not None
+    return login.has_totp and await _step(db, login, plain, secret=secret, now=now) is not None
 
 
 def pending(login: Login, *, secret: bytes, now: datetime) -> str:
@@ -227,6 +263,7 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return max(
         await sessions.prune(db, now=now, limit=limit),
         await links.prune(db, now=now, limit=limit),
+        await passkeys.prune(db, now=now, limit=limit),
         await store.prune_failures(db, before=now - WINDOW, limit=limit),
     )
 

@@ -16,10 +16,15 @@ class Login:
     totp_secret: bytes | None = field(repr=False)  # sealed
     totp_time: datetime | None
     totp_step: int
+    has_passkey: bool
+
+    @property
+    def has_totp(self) -> bool:
+        return self.totp_time is not None
 
     @property
     def has_second_factor(self) -> bool:
-        return self.totp_time is not None
+        return self.has_totp or self.has_passkey
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,8 @@ class Membership:
     role: str
 
 
-_COLUMNS: Final[LiteralString] = "login_id, email, password_hash, totp_secret, totp_time, totp_step"
+_COLUMNS: Final[LiteralString] = """login_id, email, password_hash, totp_secret, totp_time, totp_step,
+  exists (select from login_passkey k where k.login_id = login.login_id) as has_passkey"""
 
 
 async def insert_login(  # any tenant: a login belongs to a person

@@ -815,6 +815,12 @@ CREATE TABLE login (
     CONSTRAINT login_totp_secret_check CHECK ((length(totp_secret) <= 200))
 );
 
+CREATE TABLE login_challenge (
+    digest bytea NOT NULL,
+    expires_time timestamp with time zone NOT NULL,
+    CONSTRAINT login_challenge_digest_check CHECK ((length(digest) = 32))
+);
+
 CREATE TABLE login_failure (
     key bytea NOT NULL,
     failures integer NOT NULL,
@@ -1872,6 +1878,9 @@ ALTER TABLE ONLY inbound_endpoint
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_pkey PRIMARY KEY (organization_id, instance_id, tag);
 
+ALTER TABLE ONLY login_challenge
+    ADD CONSTRAINT login_challenge_pkey PRIMARY KEY (digest);
+
 ALTER TABLE ONLY login_failure
     ADD CONSTRAINT login_failure_pkey PRIMARY KEY (key);
 
@@ -2156,6 +2165,8 @@ CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
 CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id);
 
 CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, instance_id);
+
+CREATE INDEX login_challenge_end ON login_challenge USING btree (expires_time);
 
 CREATE UNIQUE INDEX login_email ON login USING btree (lower(email));
 

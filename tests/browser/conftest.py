@@ -212,7 +212,7 @@ class House:
 async def house(server_url: str) -> AsyncIterator[House]:
     """The made-up shop with a user of each role, on a port."""
     listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://127.0.0.1:{listener.getsockname()[1]}", SECRET)
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)  # browsers have no passkeys at a number
     async with fresh_database(server_url) as database_url, patient_pool(database_url) as pool:
         seeded = await seed(pool, site)
         with pytest.MonkeyPatch.context() as patch:

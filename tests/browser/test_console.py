@@ -174,3 +174,28 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         async with page.expect_download() as taken:
             await page.get_by_role("link", name="Table as CSV").click()
         assert (await taken.value).suggested_filename.endswith(".csv")
+
+
+async def test_passkey(browser: Browser, house: House) -> None:
+    """Made after the password, shown with recovery codes; from then on it opens the console alone."""
+    async with opened(browser, width=360) as page:
+        devtools = await page.context.new_cdp_session(page)
+        await devtools.send("WebAuthn.enable")
+        options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
+        options |= {"isUserVerified": True, "automaticPresenceSimulation": True}
+        await devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        await page.goto(f"{house.url}/console/login?next=/console/settings/account")
+        await page.locator("#email").fill(email_of("admin"))
+        await page.locator("#password").fill(PASSWORD)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="Add a passkey").click()
+        await page.get_by_label("Name").fill("My phone")
+        await page.get_by_role("button", name="Make the passkey").click()
+        await page.get_by_role("link", name="I have kept them").click()
+        assert await page.get_by_role("row", name="My phone").count()
+        await page.get_by_role("button", name="More").click()
+        await page.get_by_role("button", name="Log out").click()
+        await page.get_by_role("button", name="Log in with a passkey").click()
+        await page.wait_for_url("**/console")
+        await page.goto(f"{house.url}/console/settings/account")
+        assert not await page.get_by_role("row", name="Never").count()

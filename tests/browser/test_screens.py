@@ -63,6 +63,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/sending/{item_id}/now",
         "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
         "/console/responses/taggings/{tagging_id}",
+        "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
     }
 )
 

@@ -16,6 +16,7 @@ from afterword.console import (
     entry,
     find,
     overview,
+    passkeys,
     people,
     report_forms,
     report_views,
@@ -66,7 +67,7 @@ def shown() -> set[str]:
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
     found |= {text for text, _, _ in audit.GROUPS.values()}
-    return (found | {entry.WRONG, story.ON_ITS_WAY}) - {""}
+    return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 
 @pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])

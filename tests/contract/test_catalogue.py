@@ -22,6 +22,7 @@ NO_TENANT = {
     "attempt_total": "figures of the whole installation for its operator",
     "delivery_total": "figures of the whole installation for its operator",
     "login": "a person who may work for several organizations",
+    "login_challenge": "answered before the tenant is known",
     "login_failure": "counts of wrong passwords, before the tenant is known",
     "login_link": "a set-up link makes the first organization, a reset is of a person",
     "login_passkey": "of a person",

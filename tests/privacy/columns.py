@@ -113,6 +113,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "idempotency_key": {"headers": "ids, versions", "key": "the client's own, for 24 hours", "request_digest": OURS},
     "inbound_endpoint": {"adapter": FIXED, "confirm_url": ACCOUNT, "settings": ACCOUNT},
     "login": {"email": ACCOUNT, "password_hash": OURS, "totp_secret": OURS},
+    "login_challenge": {"digest": OURS},
     "login_failure": {"key": OURS},
     "login_link": {"digest": OURS, "email": ACCOUNT, "purpose": FIXED},
     "login_passkey": {"credential_id": OURS, "public_key": OURS, "title": ACCOUNT},
