@@ -322,9 +322,8 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "Limiter", partial(app.Limiter, clock=lambda: 600.0))
 
 
-@pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement that is sent, in order."""
+def note_statements(patch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that is sent from now on, in order."""
     sent: list[str] = []
     for name in ("fetch", "fetch_row", "fetch_value", "execute"):
         bare = getattr(db.Database, name)
@@ -333,8 +332,13 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             sent.append(" ".join(query.split()))
             return await _bare(database, query, *values)
 
-        monkeypatch.setattr(db.Database, name, noted)
+        patch.setattr(db.Database, name, noted)
     return sent
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return note_statements(monkeypatch)
 
 
 async def settled(pool: db.Pool) -> None:

@@ -31,7 +31,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 from tests import programs
 from tests.conftest import patient_pool
-from tests.databases import fresh_database
+from tests.databases import TEMPLATE, emptied_database, fresh_database
 from tests.logins.conftest import Office
 
 SECRET = b"s" * 32
@@ -163,7 +163,7 @@ class Shop:
 @on_the_loop
 async def pool_url(server_url: str) -> AsyncIterator[str]:
     """A migrated, empty database of the test's own."""
-    async with fresh_database(server_url) as url:
+    async with emptied_database(server_url, template=TEMPLATE) as url:
         yield url
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 import pytest
+import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Request
 
@@ -22,6 +23,7 @@ from afterword.console.screens import LANGUAGES, Screen
 from afterword.core.organizations.access import ROLE_SCOPES
 from tests.browser.conftest import House, email_of
 from tests.browser.test_pages import WCAG
+from tests.conftest import note_statements
 from tests.logins.conftest import OWN, log_in
 from tests.sizes import one_of, share_of
 
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 GETS: Final = [screen for screen in routes.screens() if screen.method == "GET"]
 SCREENS: Final = [screen for screen in GETS if not screen.is_open]
 OPEN: Final = [screen.path for screen in GETS if screen.is_open and "{" not in screen.path]
-SHARE: Final = 0.2  # of the screens that a run looks at in a browser
+SHARE: Final = 0.1  # of the screens that a run looks at in a browser
 LOOKED_AT: Final = share_of([*OPEN, *(screen.path for screen in SCREENS)], SHARE)
 SECONDS_MAX: Final = 60
 STATEMENTS_MAX: Final = 8 + 1  # of the page, and that of its session
@@ -110,6 +112,18 @@ class Tour:
     lost: list[str] = field(default_factory=list[str])  # links that lead nowhere
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def owner(house: House) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    async with logged_in(house) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def tour(owner: httpx2.AsyncClient) -> Tour:
+    """The owner's."""
+    return await tour_of(owner)
+
+
 @asynccontextmanager
 async def logged_in(house: House, *, role: str = "owner") -> AsyncGenerator[httpx2.AsyncClient, None]:
     async with httpx2.AsyncClient(base_url=house.url, headers=OWN, timeout=SECONDS_MAX) as client:
@@ -117,8 +131,13 @@ async def logged_in(house: House, *, role: str = "owner") -> AsyncGenerator[http
         yield client
 
 
-async def tour_of(client: httpx2.AsyncClient, statements: list[str]) -> Tour:
+async def tour_of(client: httpx2.AsyncClient) -> Tour:
     """Follow the links from the first page on, to one page of each screen."""
+    with pytest.MonkeyPatch.context() as patch:
+        return await _follow(client, note_statements(patch))
+
+
+async def _follow(client: httpx2.AsyncClient, statements: list[str]) -> Tour:
     tour, waiting = Tour(), ["/console"]
     for address in waiting:
         screen = screen_of(address)
@@ -163,13 +182,9 @@ PATTERNS: Final = [
 ]
 
 
-async def test_budgets(house: House, statements: list[str]) -> None:
+async def test_budgets(owner: httpx2.AsyncClient, tour: Tour) -> None:
     """Links lead to every screen; each page is small, asks the database a few times, and loads files of ours alone."""
-    async with logged_in(house) as client:
-        tour = await tour_of(client, statements)
-        files = {
-            address: (await client.get(address)).content for seen in tour.seen.values() for address in files_of(seen)
-        }
+    files = {address: (await owner.get(address)).content for seen in tour.seen.values() for address in files_of(seen)}
     assert ([], []) == (tour.lost, tour.refused)
     assert LEFT_WITHOUT_LINK == {screen.path for screen in SCREENS} - tour.reached - set(tour.seen)
     sizes = {address: len(gzip.compress(content, 4)) for address, content in files.items()}
@@ -194,27 +209,25 @@ def files_of(seen: Seen) -> list[str]:
     return seen.page.files if seen.page else []
 
 
-@pytest.mark.parametrize("role", [role for role in ROLE_SCOPES if role != "owner"])
-async def test_no_link_leads_to_a_refusal(house: House, statements: list[str], role: str) -> None:
+@pytest.mark.parametrize("role", one_of([role for role in ROLE_SCOPES if role != "owner"]))
+async def test_no_link_leads_to_a_refusal(house: House, role: str) -> None:
     """A role sees links to screens that its scopes open, and to no other."""
     async with logged_in(house, role=role) as client:
-        tour = await tour_of(client, statements)
+        tour = await tour_of(client)
     assert ([], []) == (tour.lost, tour.refused)
 
 
 @pytest.mark.parametrize("locale", one_of(LANGUAGES))
-async def test_looked_at(browser: Browser, house: House, statements: list[str], locale: str) -> None:
+async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour, locale: str) -> None:
     """axe finds nothing in light and dark; nothing scrolls sideways, in neither direction; the browser says nothing."""
-    async with logged_in(house) as client:
-        tour = await tour_of(client, statements)
-        shown = {path: seen.address for path, seen in tour.seen.items() if seen.page is not None}
-        visitor, guest = [
-            await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", locale=locale)
-            for _ in range(2)
-        ]
-        await visitor.add_cookies(
-            [{"name": one.name, "value": one.value or "", "url": house.url} for one in client.cookies.jar]
-        )
+    shown = {path: seen.address for path, seen in tour.seen.items() if seen.page is not None}
+    visitor, guest = [
+        await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce", locale=locale)
+        for _ in range(2)
+    ]
+    await visitor.add_cookies(
+        [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]
+    )
     faults: dict[str, Any] = {}
     for path in LOOKED_AT:
         if path in OPEN:
