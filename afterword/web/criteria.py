@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime
+from functools import cache
 from typing import Any, Final, cast
 
 from afterword.core.reading import structs
@@ -89,6 +90,7 @@ def read_order(given: object, pairs: Parameters, columns: Columns, context: Cont
     return tuple(found.values()) or columns.listing.default_order()
 
 
+@cache
 def camel_case(name: str) -> str:
     """`owner_application_id` as the v3.2 clients write it: `OwnerApplicationId`."""
     return "".join(part.capitalize() for part in name.split("_"))

@@ -20,6 +20,7 @@ from afterword.core.wire.site import API_PREFIX
 
 Handler = Callable[[Request], Awaitable[Response]]
 FOR_PEOPLE = "afterword.for_people"
+HANDLER: Final = "afterword.handler"
 COMPRESSED_BYTES_MIN: Final = 1_000
 COMPRESSION: Final = 4  # of 9: a page of 26 kB takes 0.1 ms
 _FAMILY: Final = re.compile(rf"{re.escape(API_PREFIX)}/(?:q/)?[a-z]+(?=/|\Z)")
@@ -39,10 +40,18 @@ class Page:
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             scope["state"] = state
             scope[FOR_PEOPLE] = self.for_people
-            response = await self.handler(Request(scope, receive))
-            await response(scope, receive, send)
+            scope[HANDLER] = self.handler
+            await _compressed(scope, receive, send)
 
-        return GZipMiddleware(answer, minimum_size=COMPRESSED_BYTES_MIN, compresslevel=COMPRESSION)
+        return answer
+
+
+async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
+    response = await scope[HANDLER](Request(scope, receive))
+    await response(scope, receive, send)
+
+
+_compressed: Final = GZipMiddleware(_answer, minimum_size=COMPRESSED_BYTES_MIN, compresslevel=COMPRESSION)
 
 
 class Pages:
@@ -97,7 +106,9 @@ class Families:
         """Takes methods, path templates and their applications; a fixed segment wins over a parameter."""
         resources: dict[str, Resource] = {}
         for method, path, app in apps:
-            resources.setdefault(path, Resource(path)).add(method, app)
+            if path not in resources:
+                resources[path] = Resource(path)
+            resources[path].add(method, app)
         shapes = {_PARAMETER.sub("{}", path) for path in resources}
         assert len(shapes) == len(resources), "one address has one spelling of its parameters"  # noqa: S101
         self._routers: dict[str, Router] = {"": _router()}
