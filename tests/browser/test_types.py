@@ -29,13 +29,14 @@ from tests.browser.test_pages import (
     press,
     weigh,
 )
-from tests.sizes import one_of
+from tests.sizes import one_of, share_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 __all__ = ["new_page"]
 
 PAGES = 4
+SHARE = 0.3  # of the payloads that a run tries
 # The payloads of the answer page: elements, attributes, handlers, addresses, templates, encodings, directions.
 PAYLOADS = (
     "<script>alert(1)</script>", "<ScRiPt src=//evil.example/x.js></sCrIpT>", '"><img src=x onerror=alert(1)>',
@@ -213,7 +214,7 @@ class TestMarkup:
         names = {*(await field_names(client, f"{address}?page={page}")), hotel.name("one", "other")} - hidden.keys()
         await post(client, address, 4, {hotel.name("words"): "Fine"})  # from now on it was viewed
         skeletons: dict[tuple[Any, ...], str] = {}
-        for text in ("harmless", *PAYLOADS):
+        for text in ("harmless", *share_of(PAYLOADS, SHARE)):
             answer = await client.post(address, data={**hidden, **dict.fromkeys(names, text), "go": "next"})
             assert answer.status_code in {422, 303}
             shown = answer if answer.status_code == 422 else await client.get(f"{address}?page={page}")
@@ -227,7 +228,7 @@ class TestMarkup:
     async def test_authored_texts_add_nothing_to_the_page(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
         """Titles, descriptions, labels of choices and rows, in whichever language, are texts and nothing else."""
         found: dict[int, set[tuple[Any, ...]]] = {}
-        for text in ("harmless", *PAYLOADS):
+        for text in ("harmless", *share_of(PAYLOADS, SHARE)):
             printable = "".join(one for one in text if unicodedata.category(one) not in {"Cc", "Cs"})[:200]
             await hotel.publish(json.dumps(authored(yaml.safe_load(EVERY_TYPE), printable)))
             address = f"/a/{(await hotel.issue()).instance_id}"
