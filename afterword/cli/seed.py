@@ -3,26 +3,20 @@
 import json
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from importlib import resources
 from typing import Annotated, Final
 
-import yaml
 from cyclopts import Parameter
 
 from afterword import db
 from afterword.cli.context import open_pool, shell_lines
-from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.organizations import service, store
 from afterword.organizations.store import Organization
-from afterword.pipelines import service as pipelines
-from afterword.pipelines import store as pipelines_store
+from afterword.pipelines.starters import service as starters
 from afterword.questionnaires import service as questionnaires
 
 DOMAIN: Final = "demo"
-PIPELINE_SLUG: Final = "email"
-INVITATIONS: Final = "invitations.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +49,12 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
     async with db.transaction(pool) as database:
         now = database.clock.now()
         organization, application_id = await _organization(database, domain, now=now)
-        invitations = yaml.safe_load((resources.files("afterword.cli") / INVITATIONS).read_text(encoding="utf-8"))
         placed = {
-            name: await _questionnaire(
+            name: await starters.start(
                 database,
-                name,
                 organization_id=organization.organization_id,
                 application_id=application_id,
-                words=invitations[name],
+                name=name,
                 now=now,
             )
             for name in questionnaires.LIBRARY
@@ -76,15 +68,14 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
             user_id=None,
             now=now,
         )
-    questionnaire_id, pipeline_id = placed["after_delivery"]
     return Seeded(
         base_url=site.base_url,
         token=token,
         organization_domain=organization.domain,
         organization_id=organization.organization_id,
         application_id=application_id,
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
+        questionnaire_id=placed["after_delivery"].questionnaire_id,
+        pipeline_id=placed["after_delivery"].pipeline_id,
     )
 
 
@@ -104,43 +95,3 @@ async def _organization(database: db.Database, domain: str, *, now: datetime) ->
         )
         application_id = application.application_id
     return organization, application_id
-
-
-async def _questionnaire(
-    database: db.Database,
-    name: str,
-    *,
-    organization_id: str,
-    application_id: str,
-    words: dict[str, dict[str, str]],
-    now: datetime,
-) -> tuple[str, str]:
-    """Import one of the library and give it an e-mail pipeline, if it has none yet; the ids of both."""
-    imported = await questionnaires.import_file(
-        database,
-        organization_id=organization_id,
-        application_id=application_id,
-        text=questionnaires.library_text(name),
-        slug=name,
-        now=now,
-    )
-    questionnaire = imported.questionnaire
-    there = await pipelines_store.get_pipeline_id_by_slug(
-        database, organization_id=organization_id, questionnaire_id=questionnaire.questionnaire_id, slug=PIPELINE_SLUG
-    )
-    if there is not None:
-        return questionnaire.questionnaire_id, there
-    first, *others = words.items()
-    made = await pipelines.create_pipeline(
-        database,
-        organization_id=organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        slug=PIPELINE_SLUG,
-        channel_id=CHANNEL_EMAIL,
-        title=f"{questionnaire.display_name} by e-mail",
-        message_subject=first[1]["subject"],
-        message_body=first[1]["body"],
-        messages=dict(others),
-        now=now,
-    )
-    return questionnaire.questionnaire_id, made.pipeline_id

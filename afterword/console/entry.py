@@ -8,7 +8,7 @@ from afterword import errors
 from afterword.alerts.mails import service as mails
 from afterword.console import screens
 from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDING_COOKIE, Guest, Screens, Visit
-from afterword.console.text import ZONES, slug_of
+from afterword.console.text import slug_of
 from afterword.db import Database
 from afterword.logins import hashing, service, store
 from afterword.logins.links import service as links
@@ -243,7 +243,7 @@ async def set_up(guest: Guest) -> Response:
             )
             login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
             await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
-            return await let_in(guest, db, login, going_on=HOME)
+            return await let_in(guest, db, login, going_on="/console/welcome")
     except (errors.Invalid, errors.Conflict) as refusal:
         async with guest.read() as db:
             return await _setup_form(guest, db, link, refusal)
@@ -255,7 +255,6 @@ async def _found_organization(guest: Guest, db: Database) -> str:
         db,
         domain=slug_of(form.text("organization")) or "main",
         display_name=form.text("organization"),
-        time_zone=form.text("time_zone") or "UTC",
         default_locale=guest.words.language,
         now=guest.now,
     )
@@ -397,7 +396,6 @@ async def _setup_form(guest: Guest, db: Database, link: Link, refusal: errors.Re
         title=guest.words("Set up Afterword"),
         status=refusal.status if refusal else 200,
         organization=organization,
-        zones=ZONES,
-        form={name: guest.form.text(name) for name in ("name", "email", "organization", "time_zone")},
+        form={name: guest.form.text(name) for name in ("name", "email", "organization")},
         refusal=refusal,
     )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.alerts.cases import store as cases_store
-from afterword.console import charts, reports
+from afterword.console import charts, reports, welcome
 from afterword.console import response_list as responses
 from afterword.console.needs import needs_of, waits_of
 from afterword.console.screens import HOME, Screens, Visit
@@ -77,6 +77,8 @@ async def _overview(visit: Visit) -> Response:
         if found and caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
         pinned = await reports.pinned(visit, db) if found else []
+        has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
+        next_steps = await welcome.next_steps(visit, db) if found and not has_answers else []
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -98,7 +100,8 @@ async def _overview(visit: Visit) -> Response:
         reads_answers=caller.reads_answers,
         funnel=_funnel(visit.words, found) if found else None,
         has_questionnaires=found is not None,
-        has_answers=found is not None and any(one.figure.measure.n for one in found.scores),
+        has_answers=has_answers,
+        next_steps=next_steps,
     )
 
 

@@ -17,12 +17,14 @@ from afterword.console import (
     taggings,
     tokens,
     views,
+    welcome,
 )
 from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
 MODULES = (
     entry,
+    welcome,
     passkeys,
     overview,
     responses,

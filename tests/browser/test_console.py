@@ -1,5 +1,6 @@
 """Days of the people who use the console, in a browser: by keyboard alone, without scripts, on a phone."""
 
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -8,9 +9,12 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from afterword import db
+from afterword.app import create_app
 from afterword.cli.setup import setup_url
+from afterword.core.wire.site import Site
 from afterword.responses.rows import service as rows
-from tests.browser.conftest import House, Shop, email_of
+from tests.browser.conftest import SECRET, House, email_of, served
+from tests.browser.test_screens import faults_of
 from tests.logins.conftest import PASSWORD
 from tests.sizes import one_of
 
@@ -41,28 +45,48 @@ async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> Asyn
     await context.close()
 
 
-async def test_first_run_to_the_first_answer(browser: Browser, shop: Shop) -> None:
-    """The link of the set-up makes an owner; the answer of a customer is there at once."""
-    url = await setup_url(shop.pool, shop.site)
+async def test_first_run_to_the_first_answer(browser: Browser, pool: db.Pool) -> None:
+    """From the printed link in four steps to an answer of one's own; each step can be read by everybody."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    url = await setup_url(pool, site)
     assert url is not None
-    async with opened(browser) as page:
+    async with served(create_app(pool=pool, site=site, show_outbox=True), listener), opened(browser) as page:
         await page.goto(url)
         await page.get_by_label("Your name").fill("Olga Papadaki")
         await page.get_by_label("E-mail address").fill("olga@kalamata.example")
         await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_label("Name of your organization").fill("Kalamata Books")
         await page.get_by_role("button").click()
-        await page.wait_for_url("**/console")
-        instance = await shop.issue()
-        await page.goto(f"{shop.url}/a/{instance.instance_id}?q={shop.question_id('nps')}&v=3")
-        await page.locator("button[value=next]").click()
-        async with db.transaction(shop.pool) as database:  # as a worker does within a second
+        await page.get_by_text("Step 2 of 4").wait_for()
+        await page.get_by_label("Time zone").select_option("Europe/Athens")
+        addresses = [page.url]
+        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_text("Step 3 of 4").wait_for()
+        await page.get_by_label("Would you recommend us?").check()
+        await page.get_by_role("button", name="Show the page").click()
+        await page.frame_locator("iframe").locator(".brand").wait_for()
+        addresses.append(page.url)
+        await page.get_by_role("button", name="Take this one").click()
+        await page.get_by_text("Step 4 of 4").wait_for()
+        addresses.append(page.url)
+        async with page.expect_popup() as opening:
+            await page.get_by_role("button", name="Open the questionnaire").click()
+        answering = await opening.value
+        await answering.locator('input[type=radio][value="3"]').check()
+        await answering.locator("button[value=next]").click()
+        await answering.get_by_text("2 of 2").wait_for()
+        async with db.transaction(pool) as database:  # as a worker does within a second
+            made = await database.fetch_one("select organization_id, instance_id from questionnaire_instance")
             assert await rows.rewrite(
-                database, organization_id=shop.organization_id, instance_ids=[instance.instance_id]
+                database, organization_id=made["organization_id"], instance_ids=[made["instance_id"]]
             )
-        await page.goto(f"{shop.url}/console/responses")
+        await page.get_by_role("link", name="Test responses").click()
         assert (await page.locator(".item .score").inner_text()).startswith("3")
-        await page.goto(f"{url}")
+        await page.goto(url)
         assert await page.get_by_text("link has ended").count()
+        for address in one_of(addresses):
+            assert {} == await faults_of(page.context, address, address)
 
 
 async def test_keyboard(browser: Browser, house: House) -> None:

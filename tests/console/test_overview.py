@@ -38,11 +38,11 @@ async def page_of(house: House, path: str = "/console") -> str:
 async def test_without_a_questionnaire(office: Office) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client)
-        assert "afterword seed" in (await client.get("/console")).text
+        assert "Go on with the set-up" in (await client.get("/console")).text
 
 
 async def test_without_answers(owner: House) -> None:
-    assert "No answers in this period" in await page_of(owner)
+    assert "What to do next" in await page_of(owner)
 
 
 async def test_equal_to_the_api(owner: House) -> None:

@@ -28,6 +28,7 @@ from afterword.console import (
     story,
     text,
     tokens,
+    welcome,
 )
 
 SOURCE = Path(texts.__file__).parent
@@ -67,6 +68,7 @@ def shown() -> set[str]:
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
     found |= {text for text, _, _ in audit.GROUPS.values()}
+    found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 

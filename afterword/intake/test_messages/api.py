@@ -1,12 +1,15 @@
 """HTTP handlers of test messages: ask a worker to send one, and wait for its result."""
 
 import asyncio
+from datetime import datetime
 from typing import Any, Final, cast
 
 from afterword import db, errors
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
+from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.intake.test_messages import service, store
 from afterword.intake.test_messages.resources import Preview, PreviewRequest, TestSend
@@ -40,17 +43,15 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
         db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
     )
     request = checked(call.body, declared)
-    async with db.transaction(pool) as database:
-        test, result = await service.ask(
-            database,
-            caller=call.caller,
-            questionnaire_id=call.ids["questionnaire_id"],
-            pipeline_id=call.ids["pipeline_id"],
-            request=request,
-            site=call.site,
-            now=call.now,
-        )
-    found = result or await _result(pool, test)
+    test, found = await send(
+        pool,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        request=request,
+        site=call.site,
+        now=call.now,
+    )
     is_sent = found.outcome == "accepted"
     length = segments.measure(found.body) if test.channel_id == CHANNEL_SMS and found.body else None
     return Answer(
@@ -104,6 +105,30 @@ async def preview_message(call: Call[PreviewRequest], db: Database) -> Answer:
             encoding=length and length.encoding,
         )
     )
+
+
+async def send(
+    pool: Pool,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    request: QueueItemRequest,
+    site: Site,
+    now: datetime,
+) -> tuple[TestMessage, TestResult]:
+    """Ask for a test message and wait for its result. Raises as `service.ask`, and Unavailable without a worker."""
+    async with db.transaction(pool) as database:
+        test, result = await service.ask(
+            database,
+            caller=caller,
+            questionnaire_id=questionnaire_id,
+            pipeline_id=pipeline_id,
+            request=request,
+            site=site,
+            now=now,
+        )
+    return test, result or await _result(pool, test)
 
 
 async def _result(pool: Pool, test: TestMessage) -> TestResult:

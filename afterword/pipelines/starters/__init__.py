@@ -1,0 +1,1 @@
+"""Questionnaires of the library, each with a pipeline by e-mail that is ready to send."""

@@ -1,0 +1,87 @@
+"""Takes a questionnaire of the library over into an organization, with a pipeline by e-mail and its texts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from typing import Final
+
+import yaml
+
+from afterword.core.messaging.addresses import CHANNEL_EMAIL
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+from afterword.pipelines import service as pipelines
+from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires.visuals import service as visuals
+
+PIPELINE_SLUG: Final = "email"
+INVITATIONS: Final = "invitations.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    questionnaire_id: str
+    pipeline_id: str
+
+
+async def start(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    name: str,
+    now: datetime,
+    caller: Caller | None = None,
+) -> Started:
+    """Import `name` of the library and give it a pipeline, if it has none yet. `caller`: None for the operator.
+
+    Once more changes nothing. Raises NotFound and Archived.
+    """
+    imported = await questionnaires.import_file(
+        db,
+        organization_id=organization_id,
+        application_id=application_id,
+        text=questionnaires.library_text(name),
+        slug=name,
+        now=now,
+        actor=caller,
+    )
+    questionnaire = imported.questionnaire
+    there = await pipeline_of(db, organization_id=organization_id, questionnaire_id=questionnaire.questionnaire_id)
+    if there is not None:
+        return Started(questionnaire.questionnaire_id, there)
+    first, *others = _invitations()[name].items()
+    made = await pipelines.create_pipeline(
+        db,
+        organization_id=organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        slug=PIPELINE_SLUG,
+        channel_id=CHANNEL_EMAIL,
+        title=f"{questionnaire.display_name} by e-mail",
+        message_subject=first[1]["subject"],
+        message_body=first[1]["body"],
+        messages=dict(others),
+        created_by=caller and caller.actor_id,
+        caller=caller,
+        now=now,
+    )
+    return Started(questionnaire.questionnaire_id, made.pipeline_id)
+
+
+async def pipeline_of(db: Database, *, organization_id: str, questionnaire_id: str) -> str | None:
+    """The pipeline that came with the questionnaire."""
+    return await pipelines_store.get_pipeline_id_by_slug(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id, slug=PIPELINE_SLUG
+    )
+
+
+async def paint(db: Database, *, caller: Caller, questionnaire_id: str, color: str, now: datetime) -> None:
+    """Let the pages of the questionnaire have this colour, as #rrggbb. Raises NotFound, Invalid."""
+    columns = {"title": "Our colour", "active": True, "configuration": {"color_primary": color}}
+    await visuals.create(db, caller=caller, questionnaire_id=questionnaire_id, columns=columns, now=now)
+
+
+def _invitations() -> dict[str, dict[str, dict[str, str]]]:
+    text = (resources.files("afterword.pipelines.starters") / INVITATIONS).read_text(encoding="utf-8")
+    return yaml.safe_load(text)

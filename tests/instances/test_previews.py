@@ -1,0 +1,25 @@
+"""The preview of each questionnaire of the library, in each of its languages."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from afterword.instances.previews import first_page
+from afterword.questionnaires import files
+from afterword.questionnaires.service import LIBRARY, library_text
+
+NOW = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("color", ["", "#aa3300", "nonsense"])
+def test_each(name: str, color: str) -> None:
+    file = files.read(library_text(name), give_id=lambda _, key: key)
+    first = next(iter(file.definition.questions()))
+    for locale in (*file.definition.locales, "fr"):
+        page = first_page(file, brand="<Books>", color=color, locale=locale, time_zone="UTC", now=NOW)
+        text = bytes(page.body).decode()
+        assert 200 == page.status_code
+        assert first.question_id in text
+        assert "<Books>" not in text
+        assert ("/theme/paa3300.css" in text.replace("&#x2f;", "/")) == (color == "#aa3300")

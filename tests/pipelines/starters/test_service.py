@@ -1,0 +1,40 @@
+"""Each questionnaire of the library: taken over once, with texts in its languages."""
+
+import pytest
+
+from afterword import db, errors
+from afterword.pipelines.starters import service
+from afterword.questionnaires.service import LIBRARY
+from tests.logins.conftest import Office
+from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
+
+
+async def test_unknown(office: Office) -> None:
+    async with db.transaction(office.pool) as database:
+        for name, application_id in (("../setup", office.application_id), (LIBRARY[0], "0" * 22)):
+            with pytest.raises(errors.NotFound):
+                await service.start(
+                    database,
+                    organization_id=office.organization_id,
+                    application_id=application_id,
+                    name=name,
+                    now=database.clock.now(),
+                )
+
+
+async def test_each(office: Office) -> None:
+    async with db.transaction(office.pool) as database:
+        for name in LIBRARY:
+            made = [
+                await service.start(
+                    database,
+                    organization_id=office.organization_id,
+                    application_id=office.application_id,
+                    name=name,
+                    now=database.clock.now(),
+                )
+                for _ in range(2)
+            ]
+            assert made[0] == made[1]
+        texts = await database.fetch_value("select messages from pipeline limit 1")
+        assert {"el", "de", "ar"} <= set(texts)
