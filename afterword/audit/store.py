@@ -29,6 +29,14 @@ class Entry:
     network: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class LogIn:
+    created_time: datetime
+    action: str
+    device: str | None
+    network: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEntry:
     actor_kind: str
@@ -102,6 +110,18 @@ async def list_entries(
         page=page,
     )
     return rows.map(lambda row: Entry(**row))
+
+
+async def list_logins(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[LogIn]:
+    """A person's last ones, the newest first, refused ones too."""
+    rows = await db.fetch(
+        """select created_time, action, device, network from audit_entry
+           where organization_id = $1 and actor_id = $2 and thing_kind = 'login'
+             and action in ('logged_in', 'logged_in_anew', 'login_failed')
+           order by created_time desc, entry_id limit $3""",
+        *(organization_id, user_id, limit),
+    )
+    return [LogIn(**row) for row in rows]
 
 
 async def prune_entries(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention

@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
+from afterword import db as databases
 from afterword import ids
 from afterword.audit import api, store
 from afterword.audit.store import Entry
 from afterword.console import lists, settings
 from afterword.console.lists import Listing, Tab
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Screens, Visit, download
 from afterword.console.text import near_moment
 from afterword.core.wire.lists import Criterion, Page
 from afterword.organizations.users import store as users_store
@@ -57,6 +58,7 @@ KINDS: Final[Mapping[str, str]] = {
     "export": "an export of responses",
     "pipeline": "the pipeline",
     "alert": "the alert",
+    "audit": "the audit log",
     "provider": "the provider account",
     "plan": "the plan",
     "queue_item": "an item of the queue",
@@ -159,10 +161,31 @@ class Choice:
     def url(self, **changed: str) -> str:
         return lists.address(AUDIT, {**asdict(self), **changed})
 
+    def file_url(self, file_format: str) -> str:
+        return lists.address(f"{AUDIT}/file", {**asdict(self), "format": file_format})
+
 
 def history_url(kind: str, thing_id: str) -> str:
     """The entries about one thing."""
     return Choice(kind=kind, thing=thing_id).url()
+
+
+@routes.get(AUDIT + "/file", scope="Audit.Read")
+async def audit_file(visit: Visit) -> Response:
+    """The entries of the filter, as CSV or lines of JSON."""
+    choice = _choice(visit)
+    _, actions, kinds = GROUPS[choice.group]
+    file = await api.file_of(
+        databases.on_demand(visit.pool),
+        caller=visit.caller,
+        criteria=_criteria(visit, choice),
+        file_format="jsonl" if visit.query.get("format") == "jsonl" else "csv",
+        zone=ZoneInfo(visit.zone),
+        now=visit.now,
+        thing_kinds=kinds,
+        actions=actions,
+    )
+    return download(file)
 
 
 @routes.get(AUDIT, scope="Audit.Read")
@@ -199,12 +222,14 @@ async def audit_page(visit: Visit) -> Response:
         clear_url=Choice(group=choice.group).url(),
         next_url=choice.url(after=lists.key_of(last.created_time, last.entry_id)) if last else "",
         first_url=choice.url() if after else "",
+        export_url=choice.file_url("csv"),
     )
     return visit.page(
         "audit.html",
         title=words("Audit log"),
         list=listed,
         choice=choice,
+        lines_url=choice.file_url("jsonl") if found.items else "",
         users=[("", words("Everybody")), *((one.user_id, one.display_name or one.email) for one in users.items)],
     )
 

@@ -317,7 +317,8 @@ def _ask_code(guest: Guest, login: Login, *, going_on: str) -> Response:
 
 
 def _attempt(guest: Guest, email: str) -> Attempt:
-    return Attempt(email=email, network=guest.source.network, device=guest.cookie(DEVICE_COOKIE))
+    source = guest.source
+    return Attempt(email, source.network, device=guest.cookie(DEVICE_COOKIE), browser=source.device)
 
 
 def _secret(guest: Guest) -> str:

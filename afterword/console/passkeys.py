@@ -103,7 +103,7 @@ async def _answered(guest: Guest, db: Database, *, purpose: str) -> str | None:
         credential=guest.form.text("credential"),
         purpose=purpose,
         site=guest.site,
-        network=guest.source.network,
+        source=guest.source,
         now=guest.now,
     )
 

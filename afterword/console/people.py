@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from afterword import db as databases
 from afterword import errors
 from afterword.console.lists import ROWS, Column, Listing, address, key_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires.metadata import name_of
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -384,12 +384,7 @@ async def download_copy(visit: Visit) -> Response:
         zone=ZoneInfo(visit.zone),
         now=visit.now,
     )
-    disposition = f'attachment; filename="{file.file_name}"'
-    return StreamingResponse(
-        file.chunks,
-        media_type=file.media_type,
-        headers={"Content-Disposition": disposition, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"},
-    )
+    return download(file)
 
 
 @routes.get("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from afterword import db, errors
 from afterword.core.organizations.access import Caller
@@ -21,6 +21,7 @@ from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.web import html, public, static
+from afterword.web.operations import Download
 from afterword.web.routing import Pages
 
 DOMAIN: Final = "console"  # of the texts
@@ -389,6 +390,19 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
             "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
             "has_keys": has_keys,
             **values,
+        },
+    )
+
+
+def download(file: Download) -> Response:
+    """A file as it is read."""
+    return StreamingResponse(
+        file.chunks,
+        media_type=file.media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{file.file_name}"',
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
         },
     )
 

@@ -8,8 +8,10 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.alerts.mails import service as mails
+from afterword.audit import store as audit
 from afterword.console import screens
 from afterword.console.screens import Screens, Visit
+from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.logins import hashing, service, store
@@ -37,6 +39,12 @@ ROLES: Final = (
     ("agent", "Agent", "Reads responses and works on cases."),
 )
 LISTED_MAX: Final = 200
+LOGINS_SHOWN: Final = 10
+LOGINS: Final = {
+    "logged_in": "Logged in",
+    "logged_in_anew": "Logged in from a new browser",
+    "login_failed": "Refused",
+}
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
 USERS: Final = fields.listing_of(users_api.User)
 APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
@@ -164,7 +172,10 @@ async def prove(visit: Visit) -> Response:
     """Take the password again, for the next minutes."""
     async with visit.read() as db:
         login = await login_of(visit, db)
-        attempt = Attempt(login.email, visit.source.network, visit.cookie(screens.DEVICE_COOKIE))
+        source = visit.source
+        attempt = Attempt(
+            login.email, source.network, device=visit.cookie(screens.DEVICE_COOKIE), browser=source.device
+        )
         given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret, "now": visit.now}
         await service.require_patience(db, **given)
     is_right = await hashing.is_right(login.password_hash, visit.form.secret("password")[:1_000])
@@ -304,6 +315,9 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         memberships = await store.list_memberships(db, login_id=login_id)
         codes = await store.count_recovery_codes(db, login_id=login_id)
         known = await passkeys.list_of(db, login_id=login_id)
+        entered = await audit.list_logins(
+            db, organization_id=visit.session.organization_id, user_id=visit.session.user_id, limit=LOGINS_SHOWN
+        )
     return visit.page(
         "account.html",
         title=visit.words("Your account"),
@@ -330,6 +344,16 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             for one in known
         ],
         has_passkeys=passkeys.relying_party(visit.site) is not None,
+        entered=[
+            {
+                "what": visit.words(LOGINS.get(one.action, one.action)),
+                "is_refused": one.action == "login_failed",
+                "device": one.device or NOTHING,
+                "network": one.network or NOTHING,
+                "when": visit.words.moment(one.created_time, time_zone=visit.zone),
+            }
+            for one in entered
+        ],
         memberships=memberships,
         codes=codes,
         languages=[("", visit.words("As the browser says")), *LANGUAGES.items()],

@@ -43,11 +43,12 @@ class TooManyFailures(errors.TooMany):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Where an attempt comes from. `device`: the cookie of a browser that logged in before, else empty."""
+    """Where an attempt comes from. `device`: the cookie of a known browser, else empty; `browser`: its name."""
 
     email: str
     network: str
     device: str = ""
+    browser: str = ""
 
 
 # Passwords -----------------------------------------------------------------------------------------------------------
@@ -70,7 +71,8 @@ async def require_patience(
 
 async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
     login_id = login.login_id if login else ""  # without a login the same statements: they must not tell by their time
-    await audit.record_login(db, login_id=login_id, action="login_failed", network=attempt.network, now=now)
+    told = {"device": attempt.browser or None, "network": attempt.network}
+    await audit.record_login(db, login_id=login_id, action="login_failed", **told, now=now)
     await store.insert_failures(db, keys=_keys(attempt, login, secret), now=now, after=now - WINDOW)
 
 

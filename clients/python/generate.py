@@ -75,7 +75,7 @@ class Transport(Protocol):
         """Every entry of a list."""
         ...
 
-    def stream(self, path: str) -> Iterator[bytes]:
+    def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> Iterator[bytes]:
         """The bytes of a file."""
         ...
 
@@ -172,7 +172,7 @@ def _method(path: str, method: str, operation: Mapping[str, Any], document: Mapp
     if shape == "list":
         calls.append(f"return self._transport.pages({', '.join([target, kind, 'limit=limit', *options])})")
     elif shape == "file":
-        calls.append(f"return self._transport.stream({target})")
+        calls.append(f"return self._transport.stream({', '.join([target, *options])})")
     else:
         options += [_body_option(operation)] if body else []
         options += ["idempotency_key=idempotency_key"] * (method == "post")

@@ -1,5 +1,10 @@
 """GET /audit: whom it shows what, and entries that nobody changes."""
 
+import codecs
+import csv
+import io
+import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +12,7 @@ import asyncpg
 import pytest
 
 from afterword import db
-from afterword.audit import service
+from afterword.audit import api, service
 from afterword.core.organizations.access import SCOPES
 from tests.logins.conftest import SITE, Office, found
 from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
@@ -85,6 +90,46 @@ class TestList:
         kinds = "&filter_by[EQUAL][Action]=created&filter_by[IN][ThingKind][]=application"
         assert ["application"] == [one["thing_kind"] for one in await listed(office, headers, kinds)]
         assert [] == await listed(office, headers, "&filter_by[GREATER_THAN][CreatedTime]=2030-01-01T00:00:00Z")
+
+
+class TestFile:
+    async def test_without_the_right(self, office: Office) -> None:
+        async with client_of(office.pool, site=SITE) as client:
+            assert 401 == (await client.get("/v3.2/audit/file")).status_code
+            headers = await token_of(office, *(SCOPES - {"Audit.Read"}))
+            assert 403 == (await client.get("/v3.2/audit/file", headers=headers)).status_code
+            wrong = await client.get("/v3.2/audit/file?format=xlsx&actor_id=1", headers=await token_of(office))
+            assert 422 == wrong.status_code
+
+    async def test_equal_to_the_list(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Read in pages of two, of this organization alone; formulas are texts; the download is noted."""
+        monkeypatch.setattr(api, "PAGE_ENTRIES", 2)
+        other = await found(office.pool, domain="patras", email="pan@patras.example")
+        headers = await token_of(office)
+        await change_name(office, headers, "=1+1")
+        entries = await listed(office, headers)
+        async with client_of(office.pool, site=SITE) as client:
+            lines = await client.get("/v3.2/audit/file?format=jsonl", headers=headers)
+            table = await client.get(
+                f"/v3.2/audit/file?thing_kind=application&thing_id={office.application_id}&action=changed"
+                "&from_time=2026-01-01T00:00:00Z",
+                headers=headers,
+            )
+            monkeypatch.setattr(api, "FILE_ENTRIES_MAX", 3)
+            few = await client.get("/v3.2/audit/file?format=jsonl", headers=headers)
+        own, *others = [json.loads(line) for line in lines.text.splitlines()]
+        assert ("downloaded", "audit", entries) == (own["action"], own["thing_kind"], others)
+        assert other.organization_id not in lines.text
+        assert 3 == len(few.text.splitlines())
+        assert table.content.startswith(codecs.BOM_UTF8)
+        [row] = csv.DictReader(io.StringIO(table.content.decode("utf-8-sig")))
+        assert ("changed", "'=1+1") == (row["action"], row["thing_name"])
+        assert '{"display_name":"=1+1"}' == row["after"]
+        assert re.fullmatch(r'attachment; filename="audit-[0-9-]{10}\.csv"', table.headers["content-disposition"])
+        noted = [one for one in await listed(office, headers) if one["thing_kind"] == "audit"]
+        assert [("downloaded", "jsonl"), ("downloaded", "csv"), ("downloaded", "jsonl")] == [
+            (one["action"], one["after"]["format"]) for one in noted
+        ]
 
 
 async def test_retention(office: Office) -> None:

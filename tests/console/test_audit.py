@@ -1,6 +1,7 @@
 """The audit log in the console: sentences, filters as links, and pages that lead on."""
 
 import html
+import json
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -104,3 +105,19 @@ async def test_pages_show_each_entry_once(office: Office) -> None:
             found = NEXT.search(text)
             url = html.unescape(found[1]) if found else ""
     assert [f"no. {n}" for n in range(2 * lists.ROWS, 0, -1)] == seen
+
+
+async def test_file(office: Office) -> None:
+    """The entries of the filter; agents get none."""
+    await office.add_user("ben@kalamata.example")
+    async with browser_of(office.pool) as client, browser_of(office.pool) as agent:
+        await log_in(agent, email="ben@kalamata.example")
+        assert 403 == (await agent.get(f"{AUDIT}/file")).status_code
+        await log_in(client)
+        page = html.unescape((await client.get(f"{AUDIT}?group=logins&actor={office.user_id}")).text)
+        links = re.findall(r'href="([^"]+/file[^"]+)"', page)
+        assert 2 == len(links)
+        table, lines = [(await client.get(link)).text for link in links]
+        assert ["login"] == [json.loads(line)["thing_kind"] for line in lines.splitlines()]
+        assert 2 == len(table.splitlines())
+        assert "downloaded \u2068the audit log" in (await client.get(AUDIT)).text

@@ -50,6 +50,19 @@ class TestAccount:
             refused = await client.post(ACCOUNT, data={"display_name": "O" * 101, "locale": "no language"})
             assert 422 == refused.status_code
 
+    async def test_last_log_ins(self, office: Office, ben: str) -> None:
+        """An agent sees the own ones, refused ones too, and nobody else's."""
+        async with browser_of(office.pool) as client, browser_of(office.pool, source="198.51.100.7") as thief:
+            thief.headers["User-Agent"] = "Mozilla/5.0 (Windows NT 10.0) Firefox/140"
+            await log_in(thief, password="wrong")
+            await log_in(thief, email="ben@kalamata.example", password="wrong")
+            await log_in(client, email="ben@kalamata.example")
+            page = (await client.get(ACCOUNT)).text.replace("&#x2f;", "/")
+            assert 1 == page.count("Refused")
+            assert "Firefox, Windows" in page
+            assert "198.51.100.0/24" in page
+            assert "Logged in from a new browser" in page
+
     async def test_password(self, office: Office) -> None:
         async with browser_of(office.pool) as client, browser_of(office.pool) as other:
             await log_in(client)

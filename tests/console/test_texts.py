@@ -38,7 +38,7 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    screens.DONE, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
+    screens.DONE, settings.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
     find.GROUPS, people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,

@@ -129,6 +129,7 @@ BLIND: Final = {
     "list_cases_of",  # no alert opened a case
     "list_suppressions_of",  # the person's addresses may be written to
     "list_entries",
+    "list_logins",  # nobody has logged in
     "list_answered",  # no worker wrote the rows of responses
     "get_tagging",  # they tagged none
     "list_next",

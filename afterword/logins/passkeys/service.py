@@ -19,6 +19,7 @@ from afterword.db import Database
 from afterword.logins.passkeys import store, verification
 from afterword.logins.passkeys.store import Passkey
 from afterword.logins.passkeys.verification import RelyingParty, text_of
+from afterword.logins.sessions.service import Source
 
 LIFETIME: Final = timedelta(hours=1)  # a log-in page may stay open
 PASSKEYS_MAX: Final = 20
@@ -110,7 +111,7 @@ async def add(
 
 
 async def login_of(
-    db: Database, *, credential: str, purpose: str, site: Site, network: str, now: datetime
+    db: Database, *, credential: str, purpose: str, site: Site, source: Source, now: datetime
 ) -> str | None:
     """The login whose passkey answers a challenge of this purpose; None if the answer is wrong."""
     party, claim = relying_party(site), verification.read_claim(credential)
@@ -124,7 +125,9 @@ async def login_of(
     key: dict[str, Any] = {"public_key": passkey.public_key, "sign_count": passkey.sign_count}
     count = await asyncio.to_thread(verification.new_count, credential, **given, **key)
     if count is None or not await _use(db, claim.challenge, expires=expires):
-        await audit.record_login(db, login_id=passkey.login_id, action="login_failed", network=network, now=now)
+        await audit.record_login(
+            db, login_id=passkey.login_id, action="login_failed", device=source.device, network=source.network, now=now
+        )
         return None
     await store.update_passkey(db, credential_id=passkey.credential_id, sign_count=count, now=now)
     return passkey.login_id

@@ -133,9 +133,10 @@ class Client(Operations):
                 return
             wanted |= cursor
 
-    def stream(self, path: str) -> Iterator[bytes]:
+    def stream(self, path: str, *, query: Query | None = None) -> Iterator[bytes]:
         """The bytes of a file, as they come. Not repeated: begin again when it breaks."""
-        request = self._http.build_request("GET", f"{self._url}/v3.2{path}", headers=self._authorization())
+        target = f"{self._url}/v3.2{path}{_query(query or {})}"
+        request = self._http.build_request("GET", target, headers=self._authorization())
         try:
             response = self._http.send(request, stream=True)
             try:

@@ -44,7 +44,7 @@ class Transport(Protocol):
         """Every entry of a list."""
         ...
 
-    def stream(self, path: str) -> Iterator[bytes]:
+    def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> Iterator[bytes]:
         """The bytes of a file."""
         ...
 
@@ -316,6 +316,35 @@ class Audit(Family):
         """
         return self._transport.pages(
             "/audit", models.AuditEntry, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_audit_file(
+        self,
+        *,
+        format: Literal["csv", "jsonl"] | None = None,
+        actor_id: str | None = None,
+        action: str | None = None,
+        thing_kind: str | None = None,
+        thing_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+    ) -> Iterator[bytes]:
+        """Get the audit log as a file.
+
+        The newest 100,000 entries that match, as CSV or one JSON object a line, with the members of the list. The
+        first entry is the download itself. Needs `Audit.Read`.
+        """
+        return self._transport.stream(
+            "/audit/file",
+            query={
+                "format": format,
+                "actor_id": actor_id,
+                "action": action,
+                "thing_kind": thing_kind,
+                "thing_id": thing_id,
+                "from_time": from_time,
+                "to_time": to_time,
+            },
         )
 
 
