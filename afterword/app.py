@@ -19,6 +19,7 @@ from afterword.instances import pages as instance_pages
 from afterword.intake.batches import api as batches_api
 from afterword.intake.dry_runs import api as dry_runs_api
 from afterword.intake.imports import api as imports_api
+from afterword.intake.recoveries import api as recoveries_api
 from afterword.intake.references import api as references_api
 from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
@@ -140,6 +141,7 @@ def api_routes() -> list[Routes]:
         batches_api.routes,
         imports_api.routes,
         sequences_api.routes,
+        recoveries_api.routes,
         dry_runs_api.routes,
         references_api.routes,
         traces_api.routes,

@@ -63,6 +63,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "suppression.deleted": "tests of suppressions",
     "alert_instance.repeated": "as created",
     "alert_instance.answered": "tests of messages of alerts",
+    "alert_instance.recovery_answered": "tests of recoveries",
     "import.finished": "tests of imports",
     "import.failed": "tests of imports",
     "export.failed": "as finished",

@@ -171,6 +171,11 @@ class AlertInstance(fields.Resource):
     call_back_number: fields.Computed[str | None]
     cause: str | None
     remedy: str | None
+    in_time: bool | None
+    work_seconds: int | None
+    recovery_instance_id: fields.Id | None
+    recovery_time: fields.DateTime | None
+    recovered: bool | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     updated_by: fields.Id | None

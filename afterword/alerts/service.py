@@ -12,6 +12,7 @@ from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.cases.store import Case
 from afterword.alerts.messages import service as messages
+from afterword.alerts.recoveries import service as recoveries
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import ActiveAlert, Alert
@@ -60,7 +61,7 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
     responses = [response for response in responses_of(batch) if not response.test]
     if responses:
         await _raise(db, responses=responses, now=now)
-    await cases.record_recoveries(
+    await recoveries.record_recoveries(
         db,
         recoveries=[
             (event.organization_id, event.data["instance_id"], event.data["item_id"])

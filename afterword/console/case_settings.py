@@ -8,7 +8,10 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.alerts.settings import api, service, store
 from afterword.console.screens import Screens, Visit
-from afterword.web import html
+from afterword.core.wire.lists import Page
+from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires import store as questionnaires_store
+from afterword.web import fields, html
 
 PATH: Final = "/console/settings/cases"
 WEEKDAYS: Final = {
@@ -22,6 +25,8 @@ WEEKDAYS: Final = {
 }
 TITLE_CHARACTERS_MAX: Final = 100
 BODY_CHARACTERS_MAX: Final = 5_000
+QUESTIONNAIRES_MAX: Final = 200
+QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 
 routes = Screens()
 
@@ -70,6 +75,7 @@ def _typed(visit: Visit) -> dict[str, Any]:
         **clocks,
         "weekdays": days,
         "closed_on_holidays": form.text("closed_on_holidays") == "true",
+        "recovery_questionnaire_id": form.text("recovery_questionnaire_id") or None,
         "causes": _lines(form.text("causes")),
         "remedies": _lines(form.text("remedies")),
         "saved_texts": [
@@ -89,6 +95,12 @@ def _lines(text: str) -> list[str]:
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         settings = await store.get_settings(db, organization_id=visit.caller.organization_id)
+        questionnaires = await questionnaires_store.list_questionnaires(
+            db,
+            organization_id=visit.caller.organization_id,
+            application_ids=visit.caller.application_ids,
+            page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX),
+        )
     form = visit.form
     typed = bool(form.values)
     texts = [(one["title"], one["body"]) for one in settings.saved_texts]
@@ -105,6 +117,11 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         closed_on_holidays=form.text("closed_on_holidays") == "true" if typed else settings.closed_on_holidays,
         causes=form.text("causes") if typed else "\n".join(settings.causes),
         remedies=form.text("remedies") if typed else "\n".join(settings.remedies),
+        questionnaires=[
+            ("", visit.words("The one of the case")),
+            *((one.questionnaire_id, one.display_name) for one in questionnaires.items),
+        ],
+        recovery=form.text("recovery_questionnaire_id") if typed else settings.recovery_questionnaire_id or "",
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],
         variables=[f"{{{name}}}" for name in api.VARIABLES],
         version=form.text("version") if typed else settings.version,

@@ -1,9 +1,8 @@
 """Cases: the list by due time, and the page where one is worked on."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -17,11 +16,13 @@ from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
-from afterword.console import replies
+from afterword.console import case_figures, replies
 from afterword.console.answers import answers_of
+from afterword.console.case_rows import CASES, name_of, outcome_text, row_of, status_text
+from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import Story
-from afterword.console.text import distance_text, due_text, near_moment
+from afterword.console.text import near_moment
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -29,7 +30,6 @@ from afterword.organizations.users import api as users_api
 from afterword.organizations.users import store as users_store
 from afterword.web import fields, html
 
-CASES: Final = "/console/cases"
 TABS: Final[Mapping[str, str]] = {
     "open": "Open",
     "overdue": "Overdue",
@@ -40,6 +40,7 @@ TABS: Final[Mapping[str, str]] = {
     "closed": "Closed",
 }
 ROWS: Final = 50
+FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
 STATUSES_MAX: Final = 100
@@ -51,15 +52,6 @@ REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 CLOSED_STATUS: Final = 3
 NUMBER_CHARACTERS_MAX: Final = 50
-EPOCH: Final = datetime.fromtimestamp(0, UTC)
-MICROS_DIGITS: Final = 18
-SEVERITIES: Final[Mapping[str, str]] = {
-    "low": "Low severity",
-    "normal": "",
-    "high": "High severity",
-    "critical": "Critical",
-}
-SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 USERS: Final = fields.listing_of(users_api.User)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
@@ -72,9 +64,10 @@ async def list_cases(visit: Visit) -> Response:
     tab = visit.query.get("tab", "")
     tab = tab if tab in TABS else "open"
     async with visit.read() as db:
-        counts = await cases_store.count_cases(db, **_reach(visit), user_id=visit.caller.user_id, now=visit.now)
+        counts = await cases_store.count_cases(db, **visit.caller.reach, user_id=visit.caller.user_id, now=visit.now)
         found = await _listed(visit, db, tab)
-    rows = [_row(visit, one) for one in found[:ROWS]]
+        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
+    rows = [row_of(visit, one) for one in found[:ROWS]]
     last = found[ROWS - 1] if len(found) > ROWS else None
     return visit.page(
         "cases.html",
@@ -89,10 +82,13 @@ async def list_cases(visit: Visit) -> Response:
             for name, text in TABS.items()
         ],
         rows=rows,
-        next_url=f"{CASES}?{urlencode({'tab': tab, 'after': _key_of(last, tab)})}" if last else "",
+        next_url=address(CASES, tab=tab, after=_key_of(last, tab)) if last else "",
         first_url=f"{CASES}?tab={tab}" if "after" in visit.query else "",
         closed_days=store.CLOSED_DAYS,
         tab=tab,
+        figures=case_figures.short(visit, figures),
+        figures_url=case_figures.FIGURES,
+        figures_days=FIGURES_DAYS,
     )
 
 
@@ -212,80 +208,30 @@ async def _comment(visit: Visit, db: Database, body: str) -> None:
 
 
 async def _listed(visit: Visit, db: Database, tab: str) -> list[WorkItem]:
-    time, _, key = visit.query.get("after", "").partition("_")
-    moment = _moment(time)
+    key = read_key(visit.query.get("after", ""))
     if tab == "closed":
-        before, since = moment or visit.now, visit.now - CLOSED
-        return await store.list_closed(db, **_reach(visit), before=before, since=since, limit=ROWS + 1)
+        before, since = key[0] if key else visit.now, visit.now - CLOSED
+        return await store.list_closed(db, **visit.caller.reach, before=before, since=since, limit=ROWS + 1)
     return await store.list_work(
         db,
-        **_reach(visit),
+        **visit.caller.reach,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
-        after=(moment, key) if moment else None,
+        after=(min(key[0], store.NEVER), key[1]) if key else None,
         limit=ROWS + 1,
     )
 
 
-def _reach(visit: Visit) -> Any:
-    return visit.caller.reach
-
-
-def _moment(text: str) -> datetime | None:
-    """The time of a key, which has it in microseconds."""
-    if not text.isascii() or not text.isdigit() or len(text) > MICROS_DIGITS:
-        return None
-    latest = (store.NEVER - EPOCH) // timedelta(microseconds=1)
-    return EPOCH + timedelta(microseconds=min(int(text), latest))
-
-
 def _key_of(item: WorkItem, tab: str) -> str:
     time = item.resolved_time if tab == "closed" else item.due_time
-    micros = ((time or store.NEVER) - EPOCH) // timedelta(microseconds=1)
-    return f"{micros}_{item.alert_instance_id}"
-
-
-def _row(visit: Visit, item: WorkItem) -> dict[str, Any]:
-    words = visit.words
-    return {
-        "url": f"{CASES}/{item.alert_instance_id}",
-        "item": item,
-        "status": _status(visit, item.status_id, item.status_title),
-        "severity": words(SEVERITIES[item.severity]),
-        "due": _due(visit, item) if item.resolved_time is None else "",
-        "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
-        "opened": words.moment(item.created_time, time_zone=visit.zone),
-        "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
-    }
-
-
-def _due(visit: Visit, item: WorkItem) -> str:
-    """When the case is due, or since when its clock stands still and how much is left on it."""
-    words = visit.words
-    if item.waiting_since is None:
-        return due_text(words, item.due_time, now=visit.now, zone=visit.zone)
-    since = near_moment(words, item.waiting_since, now=visit.now, zone=visit.zone)
-    if item.due_left_seconds is None:
-        return words("waits for the customer since {moment}", moment=since)
-    left = timedelta(seconds=item.due_left_seconds)
-    distance = distance_text(words, left)
-    if left < timedelta(0):
-        return words(
-            "waits for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
-        )
-    return words("waits for the customer since {moment}, {distance} left", moment=since, distance=distance)
-
-
-def _status(visit: Visit, status_id: int, title: str) -> str:
-    """A status of the product in the reader's language, one of the organization's own as it is."""
-    return visit.words(SYSTEM_STATUSES[status_id]) if status_id in SYSTEM_STATUSES else title
+    return key_of(time or store.NEVER, item.alert_instance_id)
 
 
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
     async with visit.read() as db:
-        item = await store.get_work(db, **_reach(visit), alert_instance_id=case_id)
+        item = await store.get_work(db, **visit.caller.reach, alert_instance_id=case_id)
         if item is None:
             raise errors.NotFound("There is no such case.")
         history = await history_store.list_entries(
@@ -306,20 +252,21 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
-    named = {each.status_id: _status(visit, each.status_id, each.title) for each in statuses.items}
+    named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}
     story = Story(
         visit.words,
         now=visit.now,
         zone=visit.zone,
         statuses=named,
-        users={one.user_id: _name(one) for one in users.items},
+        users={one.user_id: name_of(one) for one in users.items},
+        outcome=outcome_text(visit.words, item),
     )
     form = visit.form
     return visit.page(
         "case.html",
         title=item.alert_title,
         status=refusal.status if refusal else 200,
-        row=_row(visit, item),
+        row=row_of(visit, item),
         item=item,
         response=response,
         score=next((one for one in response.answers if one.highest), None) if response else None,
@@ -328,7 +275,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         call_back=_call_back(visit, item),
         draft=draft,
         statuses=list(named.items()),
-        users=[(one.user_id, _name(one)) for one in users.items if one.active],
+        users=[(one.user_id, name_of(one)) for one in users.items if one.active],
         causes=settings.causes,
         remedies=settings.remedies,
         typed=form.text("body"),
@@ -354,10 +301,6 @@ def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
         "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
         "number_field": typed[1] or item.call_back_number or "",
     }
-
-
-def _name(user: users_store.User) -> str:
-    return user.display_name or user.email
 
 
 def _unchanged(seen: str) -> errors.Expect:

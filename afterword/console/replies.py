@@ -10,6 +10,8 @@ from afterword.alerts.work.store import WorkItem
 from afterword.console.screens import DOMAIN, Visit
 from afterword.db import Database
 from afterword.instances import store as instances_store
+from afterword.instances.store import Instance
+from afterword.queue import store as queue_store
 from afterword.responders import store as responders_store
 from afterword.texts import texts as texts_of
 
@@ -63,8 +65,16 @@ async def _values(db: Database, visit: Visit, item: WorkItem) -> dict[str, str]:
         "my_name": visit.session.user_name,
         "organization_name": visit.session.organization_name,
         "alert_title": item.alert_title,
-        "order": instance.metadata.get(ORDER, "") if instance else "",
+        "order": await _order(db, instance) if instance else "",
     }
+
+
+async def _order(db: Database, instance: Instance) -> str:
+    """The key that the organization gave the message; else the order in the response's metadata."""
+    item = None
+    if instance.item_id:
+        item = await queue_store.get_item(db, organization_id=instance.organization_id, item_id=instance.item_id)
+    return (item and item.external_reference) or instance.metadata.get(ORDER, "")
 
 
 def _filled(body: str, values: dict[str, str]) -> str:

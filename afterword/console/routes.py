@@ -2,6 +2,7 @@
 
 from afterword.console import (
     audit,
+    case_figures,
     case_settings,
     cases,
     entry,
@@ -9,6 +10,7 @@ from afterword.console import (
     overview,
     passkeys,
     people,
+    recoveries,
     reports,
     responses,
     sending,
@@ -28,7 +30,9 @@ MODULES = (
     passkeys,
     overview,
     responses,
+    case_figures,  # before the page of a case, whose id stands in the same place
     cases,
+    recoveries,
     case_settings,
     sending,
     reports,

@@ -423,6 +423,7 @@ DONE: Final[Mapping[str, str]] = {
     "replied": "Your reply is on its way.",
     "replied_waits": "Your reply is on its way. The clock of the case stands still until the customer answers.",
     "replied_closed": "Your reply is on its way and the case is closed. Note the cause and the remedy below.",
+    "asked_again": "The customer is asked again.",
     "waits": "The clock of the case stands still until the customer answers.",
     "goes_on": "The clock of the case goes on.",
     "call_noted": "The call is noted.",

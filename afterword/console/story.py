@@ -26,16 +26,24 @@ ON_ITS_WAY: Final = "It is on its way."
 
 
 class Story:
-    """Turns entries into lines; `statuses` and `users` are names by id."""
+    """Turns entries into lines; `statuses` and `users` are names by id, `outcome` is that of asking again."""
 
     def __init__(
-        self, words: Texts, *, now: datetime, zone: str, statuses: Mapping[int, str], users: Mapping[str, str]
+        self,
+        words: Texts,
+        *,
+        now: datetime,
+        zone: str,
+        statuses: Mapping[int, str],
+        users: Mapping[str, str],
+        outcome: str,
     ) -> None:
         self.words = words
         self._now = now
         self._zone = zone
         self._statuses = statuses
         self._users = users
+        self._outcome = outcome
 
     def lines(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
         return [
@@ -70,6 +78,8 @@ class Story:
             "call_back_time": self._call_back,
             "cause": lambda given: self.words("Cause: {text}", text=given) if given else "",
             "remedy": lambda given: self.words("Remedy: {text}", text=given) if given else "",
+            "recovery_item_id": lambda _: self.words("The customer is asked again."),
+            "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
             "resolved_time": self._end,
         }
         found = [teller(to[name]) for name, teller in tellers.items() if name in to]

@@ -240,6 +240,11 @@ CREATE TABLE alert_instance (
     call_back_number text,
     cause text,
     remedy text,
+    waited_seconds bigint DEFAULT 0 NOT NULL,
+    work_seconds bigint,
+    recovery_instance_id text COLLATE pg_catalog."C",
+    recovery_time timestamp with time zone,
+    recovered boolean,
     CONSTRAINT alert_instance_call_back_number_check CHECK (((length(call_back_number) >= 1) AND (length(call_back_number) <= 50))),
     CONSTRAINT alert_instance_cause_check CHECK (((length(cause) >= 1) AND (length(cause) <= 100))),
     CONSTRAINT alert_instance_check CHECK (((instance_id IS NULL) = (questionnaire_id IS NULL))),
@@ -303,6 +308,7 @@ CREATE TABLE alert_settings (
     version bigint DEFAULT 1 NOT NULL,
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_by text,
+    recovery_questionnaire_id text COLLATE pg_catalog."C",
     CONSTRAINT alert_settings_causes_check CHECK ((cardinality(causes) <= 100)),
     CONSTRAINT alert_settings_check CHECK (((start_time IS NULL) = (end_time IS NULL))),
     CONSTRAINT alert_settings_remedies_check CHECK ((cardinality(remedies) <= 100)),
@@ -2083,6 +2089,8 @@ CREATE INDEX alert_instance_list ON alert_instance USING btree (organization_id,
 CREATE INDEX alert_instance_of_alert ON alert_instance USING btree (organization_id, alert_id, created_time DESC, alert_instance_id);
 
 CREATE INDEX alert_instance_open ON alert_instance USING btree (organization_id, alert_id, responder_id, created_time DESC) WHERE (resolved_time IS NULL);
+
+CREATE INDEX alert_instance_outcome ON alert_instance USING btree (organization_id, GREATEST(resolved_time, recovery_time)) WHERE (GREATEST(resolved_time, recovery_time) IS NOT NULL);
 
 CREATE INDEX alert_instance_responder ON alert_instance USING btree (organization_id, responder_id) WHERE (responder_id IS NOT NULL);
 

@@ -36,7 +36,12 @@ LATER = "2026-11-26T11:30:00+00:00"
 )
 def test_sentences(to: dict[str, Any], expected: list[str]) -> None:
     story = Story(
-        texts("console", "en"), now=NOW, zone="UTC", statuses={2: "In progress", 3: "Closed"}, users={"b": "Ben"}
+        texts("console", "en"),
+        now=NOW,
+        zone="UTC",
+        statuses={2: "In progress", 3: "Closed"},
+        outcome="",
+        users={"b": "Ben"},
     )
     entry = Entry(
         history_id="h",

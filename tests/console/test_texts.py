@@ -10,6 +10,8 @@ from babel.messages.pofile import read_po
 from afterword import texts
 from afterword.console import (
     audit,
+    case_figures,
+    case_rows,
     case_settings,
     cases,
     charts,
@@ -39,7 +41,8 @@ TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
     screens.DONE, settings.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
-    report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, cases.SEVERITIES, cases.SYSTEM_STATUSES,
+    report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, case_rows.SEVERITIES,
+    case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED, dict(enumerate(case_figures.COLUMNS)),
     find.GROUPS, people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,

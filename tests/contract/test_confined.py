@@ -38,7 +38,12 @@ CHANGES: Final[Mapping[str, Mapping[str, str]]] = {
     "PATCH /user/{user_id}": {"first_name": "Other"},
 }  # without one nothing is written, and nothing to be refused
 OWN: Final = {"application_id", "questionnaire_id", "pipeline_id"}  # that the token's application has
-SHARED: Final = {"status_id", "assigned_user_id", "subscriber_user_ids"}  # of the organization
+SHARED: Final = {
+    "recovery_questionnaire_id",
+    "status_id",
+    "assigned_user_id",
+    "subscriber_user_ids",
+}  # of the organization
 FORBIDDEN: Final = (403, "forbidden")
 INVALID: Final = (422, "invalid")
 pytestmark = pytest.mark.asyncio(loop_scope="session")

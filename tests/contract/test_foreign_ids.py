@@ -71,6 +71,8 @@ OF_US_ALONE: Final = {
     "get_settings_locked": "asks for ours",
     "update_settings": "asks for ours",
     "list_work": "asks for ours",
+    "list_counts": "asks for ours",
+    "list_selected": "asks for ours",
     "list_responses": "asks for ours",
     "list_sent": "asks for ours",
     "list_response_page": "asks for ours",

@@ -38,6 +38,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /report/custom/{report_id}/share": "Report.Update",
     "DELETE /report/custom/{report_id}/share/{share_id}": "Report.Update",
     "POST /alert/instance/{alert_instance_id}/message": "Alert Instance.Update",
+    "POST /alert/instance/{alert_instance_id}/recovery": "Alert Instance.Update",
     "POST /q/queue/batch/{batch_id}/resumption": "Queue.Update",
     "POST /alert/instance/{alert_instance_id}/comment": "Alert Instance.Update",
     "DELETE /alert/instance/{alert_instance_id}/comment/{comment_id}": "Alert Instance.Update",

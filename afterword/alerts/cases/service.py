@@ -72,7 +72,8 @@ async def update(
     if columns["assigned_user_id"] not in {None, before.assigned_user_id}:
         await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
     waits = bool(changes.get("waiting", before.waiting)) and resolved_time is None and not changes.get("due_time")
-    columns |= await _clock(db, before, waits=waits, due_time=columns["due_time"], now=now)
+    closes = resolved_time is not None and before.resolved_time is None
+    columns |= await _clock(db, before, waits=waits, closes=closes, due_time=columns["due_time"], now=now)
     after = await store.update_case(
         db,
         organization_id=before.organization_id,
@@ -109,12 +110,6 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
     cases = await store.update_repeated(db, repeats=triples, now=now)
     await rules.count(db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now)
     await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
-
-
-async def record_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime) -> None:
-    """Set the recovery item in the open cases of responses (organization, instance, item); a first one stays."""
-    if recoveries:
-        await store.update_recovered(db, recoveries=recoveries, now=now)
 
 
 async def erase_answers(
@@ -225,20 +220,31 @@ async def delete_comment(
 
 
 async def _clock(
-    db: Database, case: Case, *, waits: bool, due_time: datetime | None, now: datetime
+    db: Database, case: Case, *, waits: bool, closes: bool, due_time: datetime | None, now: datetime
 ) -> Mapping[str, Any]:
-    """The columns of a case's clock when it begins to wait, or goes on."""
-    if waits == case.waiting:
+    """The columns of a case's clock when it begins to wait, goes on or is closed."""
+    if waits == case.waiting and not closes:
         return {}
     calendar = await settings.calendar_of(db, organization_id=case.organization_id)
     if waits:
         left = None if due_time is None else working_time.left(calendar, now=now, due=due_time)
         seconds = None if left is None else math.ceil(left.total_seconds())  # of a second begun, all: nobody loses time
         return {"waiting_since": now, "due_left_seconds": seconds, "due_time": None}
-    if due_time is None and case.due_left_seconds is not None:
-        left = timedelta(seconds=case.due_left_seconds)
-        due_time = working_time.due_again(calendar, now=now, left=left)
-    return {"waiting_since": None, "due_left_seconds": None, "due_time": due_time}
+    columns: dict[str, Any] = {}
+    if case.waiting_since is not None:
+        if due_time is None and case.due_left_seconds is not None:
+            left = timedelta(seconds=case.due_left_seconds)
+            due_time = working_time.due_again(calendar, now=now, left=left)
+        waited = case.waited_seconds + _seconds(working_time.between(calendar, case.waiting_since, now))
+        columns = {"waiting_since": None, "due_left_seconds": None, "due_time": due_time, "waited_seconds": waited}
+    if closes:
+        since_opening = _seconds(working_time.between(calendar, case.created_time, now))
+        columns["work_seconds"] = max(0, since_opening - columns.get("waited_seconds", case.waited_seconds))
+    return columns
+
+
+def _seconds(span: timedelta) -> int:
+    return span // timedelta(seconds=1)
 
 
 async def _status(db: Database, case: Case, status_id: int, *, application_id: str) -> Status:

@@ -39,21 +39,37 @@ class Case:
     call_back_number: str | None = None
     cause: str | None = None
     remedy: str | None = None
+    waited_seconds: int = 0
+    work_seconds: int | None = None
+    recovery_instance_id: str | None = None
+    recovery_time: datetime | None = None
+    recovered: bool | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> "Case":
+        return cls(**{name: row[name] for name in cls.__dataclass_fields__})
 
     @property
     def waiting(self) -> bool:
         return self.waiting_since is not None
 
+    @property
+    def in_time(self) -> bool | None:
+        """Whether it was closed by its due time; None while it is open, or without one."""
+        return None if self.resolved_time is None or self.due_time is None else self.resolved_time <= self.due_time
+
 
 _CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id,
   instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
   resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by, waiting_since,
-  due_left_seconds, call_back_time, call_back_number, cause, remedy"""
+  due_left_seconds, call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds,
+  recovery_instance_id, recovery_time, recovered"""
 _SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
-  call_back_time, call_back_number, cause, remedy"""
+  call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds"""
 SETTABLE: Final = tuple(name.strip() for name in _SETTABLE.split(","))
-_CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
-_VISIBLE: Final[LiteralString] = f"""select {_CASE_COLUMNS_I} from alert_instance i
+CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
+_SHOWN: Final[LiteralString] = f"{CASE_COLUMNS_I}, (i.resolved_time <= i.due_time) as in_time"
+_VISIBLE: Final[LiteralString] = f"""select {_SHOWN} from alert_instance i
   where i.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
     select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
       and a.application_id = any($2)))"""
@@ -95,7 +111,7 @@ async def get_case(
         f"{query} for no key update of i" if is_locked else query,
         *(organization_id, list(application_ids), test_only, alert_instance_id),
     )
-    return _case(row) if row else None
+    return Case.of(row) if row else None
 
 
 async def get_application_id(db: Database, *, organization_id: str, alert_id: str) -> str | None:
@@ -110,7 +126,7 @@ async def list_cases(
 ) -> Rows[Case]:
     """A page of the organization's cases, of these applications (none: all). Test data have no cases."""
     rows = await db.fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
-    return rows.map(_case)
+    return rows.map(Case.of)
 
 
 async def count_cases(
@@ -139,13 +155,13 @@ async def list_cases_of_alert(
 ) -> Rows[Case]:
     """A page of one alert's cases. Test data have no cases."""
     rows = await db.fetch_list(
-        f"select {_CASE_COLUMNS} from alert_instance where organization_id = $1 and alert_id = $2 and not $3",
+        f"select {_SHOWN} from alert_instance i where i.organization_id = $1 and i.alert_id = $2 and not $3",
         organization_id,
         alert_id,
         test_only,
         page=page,
     )
-    return rows.map(_case)
+    return rows.map(Case.of)
 
 
 async def list_open_cases(  # any tenant: a batch of events serves many organizations
@@ -153,7 +169,7 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
 ) -> list[Case]:
     """Lock the newest open case since `since` of each (organization, alert, responder); None: of no responder."""
     rows = await db.fetch(
-        f"""select {_CASE_COLUMNS_I} from alert_instance i
+        f"""select {CASE_COLUMNS_I} from alert_instance i
            where (i.organization_id, i.alert_instance_id) in (
              select w.organization_id, newest.alert_instance_id
              from (select distinct * from unnest($1::text[], $2::text[], $3::text[])
@@ -173,7 +189,7 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
         *arrays(keys, 3),
         since,
     )
-    return [_case(row) for row in rows]
+    return [Case.of(row) for row in rows]
 
 
 async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
@@ -212,11 +228,11 @@ async def update_repeated(  # any tenant: a batch of events serves many organiza
              updated_time = greatest(i.updated_time, $4)
            from unnest($1::text[], $2::text[], $3::integer[]) as b (organization_id, alert_instance_id, more)
            where i.organization_id = b.organization_id and i.alert_instance_id = b.alert_instance_id
-           returning {_CASE_COLUMNS_I}""",
+           returning {CASE_COLUMNS_I}""",
         *arrays(repeats, 3),
         now,
     )
-    return [_case(row) for row in rows]
+    return [Case.of(row) for row in rows]
 
 
 async def update_case(
@@ -238,10 +254,10 @@ async def update_case(
            from jsonb_populate_record(null::alert_instance, $3::jsonb) d
            where i.organization_id = $1 and i.alert_instance_id = $2
              and ({qualified(_SETTABLE, "i")}) is distinct from ({qualified(_SETTABLE, "d")})
-           returning {_CASE_COLUMNS_I}""",
+           returning {CASE_COLUMNS_I}""",
         *(organization_id, alert_instance_id, changes, resolved_time, resolved_by, now, updated_by),
     )
-    return _case(row) if row else None
+    return Case.of(row) if row else None
 
 
 async def update_status_to(
@@ -266,7 +282,7 @@ async def update_status_to(
              resolved_time = case when $4 then coalesce(i.resolved_time, $6) end,
              resolved_by = case when $4 then case when i.resolved_time is null then $7 else i.resolved_by end end
            from before b where i.organization_id = $1 and i.alert_instance_id = b.alert_instance_id
-           returning {_CASE_COLUMNS_I}, b.was_resolved""",
+           returning {CASE_COLUMNS_I}, b.was_resolved""",
         organization_id,
         status_id,
         move_to,
@@ -275,22 +291,7 @@ async def update_status_to(
         now,
         updated_by,
     )
-    return [(_case(row), row["was_resolved"]) for row in rows]
-
-
-async def update_recovered(  # any tenant: a batch of events serves many organizations
-    db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime
-) -> int:
-    """Set the item (organization, instance, item) in the open cases of a response that have none."""
-    return await db.execute(
-        """update alert_instance i
-           set recovery_item_id = b.item_id, version = i.version + 1, updated_time = greatest(i.updated_time, $4)
-           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, instance_id, item_id)
-           where i.organization_id = b.organization_id and i.instance_id = b.instance_id
-             and i.recovery_item_id is null and i.resolved_time is null""",
-        *arrays(recoveries, 3),
-        now,
-    )
+    return [(Case.of(row), row["was_resolved"]) for row in rows]
 
 
 async def update_matched_to_blank(  # any tenant: a batch of events serves many organizations
@@ -421,8 +422,4 @@ async def update_comments_count(
         more,
         now,
     )
-    return _case(row) if row else None
-
-
-def _case(row: Row) -> Case:
-    return Case(**{name: row[name] for name in Case.__dataclass_fields__})
+    return Case.of(row) if row else None

@@ -20,6 +20,7 @@ TITLES: Final[Mapping[str, str]] = {
     "alert_instance.reopened": "Alert open again: {title}",
     "alert_instance.commented": "Comment on an alert: {title}",
     "alert_instance.answered": "The customer answered on an alert: {title}",
+    "alert_instance.recovery_answered": "The customer was asked again and answered: {title}",
     "alert_instance.mentioned": "You are mentioned on an alert: {title}",
     "questionnaire.created": "A questionnaire was created",
     "questionnaire.updated": "A questionnaire was changed",

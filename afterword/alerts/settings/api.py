@@ -43,6 +43,7 @@ class AlertSettingsUpdate(fields.Request):
     causes: Choices | UnsetType = UNSET
     remedies: Choices | UnsetType = UNSET
     saved_texts: SavedTexts | UnsetType = UNSET
+    recovery_questionnaire_id: fields.Id | UnsetType | None = UNSET
 
 
 class AlertSettings(fields.Resource):
@@ -56,6 +57,7 @@ class AlertSettings(fields.Resource):
     causes: list[str]
     remedies: list[str]
     saved_texts: list[SavedText]
+    recovery_questionnaire_id: fields.Id | None
     updated_time: fields.DateTime
     updated_by: fields.Id | None
 

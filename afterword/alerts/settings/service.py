@@ -11,6 +11,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
 
 
 async def update(
@@ -25,7 +26,19 @@ async def update(
     document["weekdays"] = sorted(set(document["weekdays"]))
     for name in ("causes", "remedies"):
         document[name] = list(dict.fromkeys(document[name]))
-    errors.check(list(_errors(document)))
+    wrong = list(_errors(document))
+    if document["recovery_questionnaire_id"] not in {None, before.recovery_questionnaire_id}:
+        owners = await questionnaires_store.list_owners(
+            db,
+            organization_id=caller.organization_id,
+            questionnaire_ids=[document["recovery_questionnaire_id"]],
+            application_ids=[],
+            limit=1,
+        )
+        if not owners:
+            message = "There is no such questionnaire."
+            wrong.append(FieldError("unknown_id", message, pointer="/recovery_questionnaire_id"))
+    errors.check(wrong)
     if document == {name: getattr(before, name) for name in store.EDITABLE}:
         return before
     return await store.update_settings(

@@ -25,13 +25,14 @@ class Settings:
     causes: list[str] = field(default_factory=list[str])
     remedies: list[str] = field(default_factory=list[str])
     saved_texts: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    recovery_questionnaire_id: str | None = None
     version: int = 0
     updated_time: datetime
     updated_by: str | None = None
 
 
 _EDITABLE: Final[LiteralString] = """weekdays, start_time, end_time, closed_on_holidays, causes, remedies,
-  saved_texts"""
+  saved_texts, recovery_questionnaire_id"""
 EDITABLE: Final = tuple(name.strip() for name in _EDITABLE.split(","))
 
 

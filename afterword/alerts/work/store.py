@@ -1,9 +1,9 @@
 """SQL of the cases that agents work through: by due time, with the names that a person reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, LiteralString
+from typing import Final, Literal, LiteralString, get_args
 
 from afterword.db import Database
 
@@ -36,6 +36,11 @@ class WorkItem:
     cause: str | None
     remedy: str | None
     resolved_time: datetime | None
+    recovery_item_id: str | None
+    recovery_time: datetime | None
+    recovered: bool | None
+    first_score: int | None
+    score_now: int | None
     created_time: datetime
     version: int
 
@@ -47,16 +52,64 @@ _WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.re
      where r.organization_id = c.organization_id and r.responder_id = c.responder_id
      order by r.channel_id limit 1) as person,
     c.occurrences, c.comments_count, c.due_time, c.waiting_since, c.due_left_seconds, c.call_back_time,
-    c.call_back_number, c.cause, c.remedy, c.resolved_time, c.created_time, c.version
+    c.call_back_number, c.cause, c.remedy, c.resolved_time, c.recovery_item_id, c.recovery_time, c.recovered,
+    f.score as first_score, n.score as score_now, c.created_time, c.version
   from alert_instance c
     join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
     join alert_status t on t.organization_id = c.organization_id and t.status_id = c.status_id
     left join questionnaire q on q.organization_id = c.organization_id and q.questionnaire_id = c.questionnaire_id
     left join organization_user u on u.organization_id = c.organization_id and u.user_id = c.assigned_user_id
+    left join response f on f.organization_id = c.organization_id and f.instance_id = c.instance_id
+    left join response n on n.organization_id = c.organization_id and n.instance_id = c.recovery_instance_id
   where c.organization_id = $1 and not $3::boolean
     and (cardinality($2::text[]) = 0 or a.application_id = any($2))"""
 # Cases without a due time come last, as if they were due then.
 _DUE: Final[LiteralString] = "coalesce(c.due_time, timestamptz '9999-01-01 00:00:00+00')"
+
+Selection = Literal["opened", "closed", "in_time", "late", "answered", "won_back", "not_won_back"]
+SELECTIONS: Final[tuple[Selection, ...]] = get_args(Selection)
+_LATELY: Final[LiteralString] = "greatest(c.resolved_time, c.recovery_time) >= $4"
+_CLOSED: Final[LiteralString] = f"{_LATELY} and c.resolved_time >= $4 and c.resolved_time < $5"
+_ANSWERED: Final[LiteralString] = f"{_LATELY} and c.recovery_time >= $4 and c.recovery_time < $5"
+_SELECTED: Final[Mapping[Selection, LiteralString]] = {
+    "opened": "c.created_time >= $4 and c.created_time < $5",
+    "closed": _CLOSED,
+    "in_time": f"{_CLOSED} and c.resolved_time <= c.due_time",
+    "late": f"{_CLOSED} and c.resolved_time > c.due_time",
+    "answered": _ANSWERED,
+    "won_back": f"{_ANSWERED} and c.recovered",
+    "not_won_back": f"{_ANSWERED} and not c.recovered",
+}
+
+
+async def list_selected(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    selection: Selection,
+    from_time: datetime,
+    to_time: datetime,
+    group_by: str | None,
+    key: str | None,
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> list[WorkItem]:
+    """The cases behind a figure, the newest first, behind the key `after`; `key`: of the group, None without a value.
+
+    `group_by`: as the figures have it, but no part of the period.
+    """
+    before, last = after or (NEVER, "")
+    rows = await db.fetch(
+        f"""{_WORK} and {_SELECTED[selection]} and ($6::text is null or $7::text is not distinct from case $6
+             when 'status' then c.status_id::text when 'owner' then c.assigned_user_id when 'alert' then c.alert_id
+             when 'severity' then c.severity when 'cause' then c.cause when 'remedy' then c.remedy end)
+             and (c.created_time < $8 or (c.created_time = $8 and c.alert_instance_id > $9))
+           order by c.created_time desc, c.alert_instance_id limit $10""",
+        *(organization_id, list(application_ids), test_only, from_time, to_time, group_by, key, before, last, limit),
+    )
+    return [WorkItem(**row) for row in rows]
 
 
 async def list_work(

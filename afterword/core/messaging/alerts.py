@@ -7,12 +7,15 @@ from typing import Any, Final
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts, LeafResult, Node
+from afterword.core.questionnaires.question_types import TYPES
 
 STATUS_NEW: Final = 1
 STATUSES_MAX: Final = 100  # an organization's own
 WINDOW_DAYS_DEFAULT: Final = 30  # of a metric whose leaf names none
 ACTUAL_CHARACTERS_MAX: Final = 500  # of an answer that a case shows; the whole of it is in the response
 METRIC: Final = "metric:"
+DETRACTOR: Final = "detractor"
+UPPER_HALF: Final = 0.5
 
 Metric = tuple[str, int]  # the subject of a leaf and its window in days
 Figures = Mapping[Metric, float | None]  # None: missing, below the minimum base
@@ -74,6 +77,36 @@ def documents(leaves: list[LeafResult]) -> list[dict[str, Any]]:
 def folds(opened: datetime, *, now: datetime, fold_hours: int) -> bool:
     """Whether a repeat at `now` still counts on an open case of that time."""
     return fold_hours > 0 and opened > now - timedelta(hours=fold_hours)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The key score of a response: its band, where its scale has bands, and its place on the scale from 0 to 1."""
+
+    band: str | None
+    place: float
+
+
+def score_of(kind: str | None, value: int | None, highest: int | None, band: str | None) -> Score | None:
+    """The score of these columns; None where there is none."""
+    if kind is None or value is None or highest is None:
+        return None
+    scale = TYPES[kind].scale
+    lowest = scale[0] if scale else 1
+    return Score(band, (value - lowest) / max(1, highest - lowest))
+
+
+def is_recovered(before: Score | None, after: Score | None) -> bool | None:
+    """Whether a customer who was asked again is won back; None where nothing can be compared.
+
+    A detractor is, who is none any more. Anybody else, and on scales without bands, must be happier than before and
+    in the upper half of the scale.
+    """
+    if before is None or after is None:
+        return None
+    if before.band == DETRACTOR and after.band is not None:
+        return after.band != DETRACTOR
+    return after.band != DETRACTOR and after.place > before.place and after.place >= UPPER_HALF
 
 
 def _question_ids(subject: str) -> set[str]:

@@ -46,6 +46,7 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
         "commented",
         "mentioned",
         "answered",
+        "recovery_answered",
     ),
     "questionnaire": ("created", "updated", "published", "archived"),
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from afterword.alerts.recoveries import service as recoveries
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.text import words
@@ -41,7 +42,6 @@ TYPES_OF_CHANGES: Final = (
 
 async def follow(db: Database, *, now: datetime) -> int:
     """Write the rows of the next changed instances; return the count of events read, `EVENTS_MAX` where more wait."""
-    del now
 
     async def handle(news: Sequence[Event]) -> None:
         keys = {(one.organization_id, one.subject_id) for one in news if one.subject_id and one.type != ERASED}
@@ -49,6 +49,7 @@ async def follow(db: Database, *, now: datetime) -> int:
         if people:
             keys |= set(await store.list_keys_of_people(db, people=people))
         await write(db, keys=sorted(keys))
+        await recoveries.record_recovery_answers(db, keys=sorted(keys), now=now)
 
     return await events.handle_next(db, reader=READER, types=TYPES_OF_CHANGES, limit=EVENTS_MAX, handle=handle)
 

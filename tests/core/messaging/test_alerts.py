@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -88,3 +89,23 @@ class TestDocuments:
 )
 def test_folds(hours_ago: float, fold_hours: int, expected: bool) -> None:  # noqa: FBT001
     assert expected is alerts.folds(NOW - timedelta(hours=hours_ago), now=NOW, fold_hours=fold_hours)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (("nps", 3, 10, "detractor"), ("nps", 8, 10, "passive"), True),
+        (("nps", 3, 10, "detractor"), ("nps", 6, 10, "detractor"), False),
+        (("nps", 7, 10, "passive"), ("nps", 7, 10, "passive"), False),
+        (("nps", 7, 10, "passive"), ("nps", 9, 10, "promoter"), True),
+        (("nps", 3, 10, "detractor"), ("csat", 3, 5, "passive"), True),
+        (("nps", 3, 10, "detractor"), ("rating", 4, 5, None), True),
+        (("rating", 1, 5, None), ("rating", 2, 5, None), False),
+        (("rating", 1, 5, None), ("rating", 3, 5, None), True),
+        (("rating", 5, 5, None), ("nps", 6, 10, "detractor"), False),
+        ((None, None, None, None), ("nps", 9, 10, "promoter"), None),
+        (("nps", 3, 10, "detractor"), (None, None, None, None), None),
+    ],
+)
+def test_is_recovered(before: Any, after: Any, expected: object) -> None:
+    assert expected is alerts.is_recovered(alerts.score_of(*before), alerts.score_of(*after))

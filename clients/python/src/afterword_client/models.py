@@ -111,6 +111,19 @@ class AlertMessageRequest(Struct, kw_only=True):
     remedy: str | None | UnsetType = UNSET
 
 
+class AlertRecovery(Struct, kw_only=True):
+    """
+    The message by which the customer of a case is asked again; `item_id` is null before it is asked for.
+    """
+
+    alert_instance_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    item_id: str | None
+    planned_time: datetime | None
+    reason: str | None
+
+
 class AlertRequest(Struct, kw_only=True):
     """
     A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.
@@ -316,6 +329,18 @@ class BillingUpdate(Struct, kw_only=True):
     email: str | None | UnsetType = UNSET
     purchase_reference: str | None | UnsetType = UNSET
     currency: str | UnsetType = UNSET
+
+
+class CaseShare(Struct, kw_only=True):
+    """
+    `hits` of `n` cases in percent, with the interval of 95 %; null of no case.
+    """
+
+    hits: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 class Change(Struct, kw_only=True):
@@ -1959,6 +1984,11 @@ class AlertInstance(Struct, kw_only=True):
     call_back_number: str | None
     cause: str | None
     remedy: str | None
+    in_time: bool | None
+    work_seconds: int | None
+    recovery_instance_id: str | None
+    recovery_time: datetime | None
+    recovered: bool | None
     created_time: datetime
     updated_time: datetime
     updated_by: str | None
@@ -1993,6 +2023,7 @@ class AlertSettings(Struct, kw_only=True):
     causes: list[str]
     remedies: list[str]
     saved_texts: list[SavedText]
+    recovery_questionnaire_id: str | None
     updated_time: datetime
     updated_by: str | None
 
@@ -2009,6 +2040,7 @@ class AlertSettingsUpdate(Struct, kw_only=True):
     causes: list[str] | UnsetType = UNSET
     remedies: list[str] | UnsetType = UNSET
     saved_texts: list[SavedText] | UnsetType = UNSET
+    recovery_questionnaire_id: str | None | UnsetType = UNSET
 
 
 class BatchResult(Struct, kw_only=True):
@@ -2020,6 +2052,35 @@ class BatchResult(Struct, kw_only=True):
     created: int
     updated: int
     failed: int
+
+
+class CaseCounts(Struct, kw_only=True):
+    """
+    The work on the cases of one group.
+    """
+
+    key: str | None
+    title: str | None
+    opened: int
+    closed: int
+    in_time: CaseShare
+    median_hours: float | None
+    measured: int
+    answered: int
+    won_back: CaseShare
+
+
+class CaseFigures(Struct, kw_only=True):
+    """
+    The work on cases in a period: each counts as opened, closed and asked again by the time when it was.
+    """
+
+    from_time: datetime
+    to_time: datetime
+    group_by: str | None
+    total: CaseCounts
+    rows: list[CaseCounts]
+    truncated: bool
 
 
 class Check(Struct, kw_only=True):

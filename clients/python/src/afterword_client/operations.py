@@ -1773,6 +1773,185 @@ class Sequences(Family):
         self._transport.request("DELETE", f"/q/sequence/{_segment(sequence_id)}", if_match=if_match)
 
 
+class AlertInstance(Family):
+    """Alert Instance."""
+
+    def foresee_recovery(self, alert_instance_id: str) -> models.AlertRecovery:
+        """Say when the customer can be asked again.
+
+        Nothing is sent. The rules of the pipeline, the contact policy and suppressions decide as if it were. Needs
+        `Alert Instance.Read`.
+        """
+        return self._transport.request("GET", f"/alert/instance/{_segment(alert_instance_id)}/recovery").read(
+            models.AlertRecovery
+        )
+
+    def ask_again(self, alert_instance_id: str, *, idempotency_key: str | None = None) -> models.AlertRecovery:
+        """Ask the customer again.
+
+        A queue item for the recovery questionnaire, by default the one of the case. Its answer is compared with the
+        first: `recovered` of the case says whether the customer is won back. Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/alert/instance/{_segment(alert_instance_id)}/recovery", idempotency_key=idempotency_key
+        ).read(models.AlertRecovery)
+
+    def get_case_figures(
+        self,
+        *,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        group_by: Literal["alert", "cause", "day", "month", "owner", "quarter", "remedy", "severity", "status", "week"]
+        | None = None,
+    ) -> models.CaseFigures:
+        """Get the figures of the work on cases.
+
+        Times to close are business hours, without those in which the customer was waited for. `won_back`: customers
+        whose answer to the recovery questionnaire is better by the rule, of those who could be compared. Needs `Alert
+        Instance.Read`.
+        """
+        return self._transport.request(
+            "GET", "/alert/figures", query={"from_time": from_time, "to_time": to_time, "group_by": group_by}
+        ).read(models.CaseFigures)
+
+    def list_alert_instances(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertInstance]:
+        """Get all alert instances.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            "/alert/instance", models.AlertInstance, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def list_instances_of_alert(
+        self, alert_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertInstance]:
+        """Get Alert Instance List by alert id.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/{_segment(alert_id)}/instance",
+            models.AlertInstance,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_alert_instance(self, alert_instance_id: str) -> models.AlertInstance:
+        """Get Alert Instance.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.request("GET", f"/alert/instance/{_segment(alert_instance_id)}").read(
+            models.AlertInstance
+        )
+
+    def update_alert_instance(
+        self, alert_instance_id: str, body: models.AlertInstanceUpdate | None = None, *, if_match: str | None = None
+    ) -> models.AlertInstance:
+        """Update Alert Instance.
+
+        A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the
+        clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on.
+        Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/alert/instance/{_segment(alert_instance_id)}", body=body, if_match=if_match
+        ).read(models.AlertInstance)
+
+    def list_alert_history(
+        self,
+        alert_instance_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.AlertHistoryEntry]:
+        """Get the history of an alert instance.
+
+        Its opening, every change and every comment, in the order of time. Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/instance/{_segment(alert_instance_id)}/history",
+            models.AlertHistoryEntry,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def send_alert_message(
+        self, alert_instance_id: str, body: models.AlertMessageRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertMessage:
+        """Reply to the customer.
+
+        The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands in
+        the history. An answer is added to the case, ends its waiting and opens it again. Needs `Alert
+        Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/alert/instance/{_segment(alert_instance_id)}/message", body=body, idempotency_key=idempotency_key
+        ).read(models.AlertMessage)
+
+    def list_alert_comments(
+        self,
+        alert_instance_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.AlertComment]:
+        """Get all comments of an alert instance.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/instance/{_segment(alert_instance_id)}/comment",
+            models.AlertComment,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_alert_comment(
+        self, alert_instance_id: str, body: models.AlertCommentRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertComment:
+        """Create new comment.
+
+        Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/alert/instance/{_segment(alert_instance_id)}/comment", body=body, idempotency_key=idempotency_key
+        ).read(models.AlertComment)
+
+    def update_alert_comment(
+        self,
+        alert_instance_id: str,
+        comment_id: str,
+        body: models.AlertCommentUpdate | None = None,
+        *,
+        if_match: str | None = None,
+    ) -> models.AlertComment:
+        """Update comment.
+
+        Only its author may. Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH",
+            f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.AlertComment)
+
+    def delete_alert_comment(self, alert_instance_id: str, comment_id: str, *, if_match: str | None = None) -> None:
+        """Delete comment.
+
+        Only its author may. Needs `Alert Instance.Update`.
+        """
+        self._transport.request(
+            "DELETE", f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}", if_match=if_match
+        )
+
+
 class Pipelines(Family):
     """Pipelines."""
 
@@ -2065,147 +2244,6 @@ class Alerts(Family):
         It opens no more cases; those that it opened stay. Needs `Alert.Delete`.
         """
         self._transport.request("DELETE", f"/alert/{_segment(alert_id)}", if_match=if_match)
-
-
-class AlertInstance(Family):
-    """Alert Instance."""
-
-    def list_alert_instances(
-        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
-    ) -> Iterator[models.AlertInstance]:
-        """Get all alert instances.
-
-        Needs `Alert Instance.Read`.
-        """
-        return self._transport.pages(
-            "/alert/instance", models.AlertInstance, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
-        )
-
-    def list_instances_of_alert(
-        self, alert_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
-    ) -> Iterator[models.AlertInstance]:
-        """Get Alert Instance List by alert id.
-
-        Needs `Alert Instance.Read`.
-        """
-        return self._transport.pages(
-            f"/alert/{_segment(alert_id)}/instance",
-            models.AlertInstance,
-            limit=limit,
-            query={"filter_by": filter_by, "order_by": order_by},
-        )
-
-    def get_alert_instance(self, alert_instance_id: str) -> models.AlertInstance:
-        """Get Alert Instance.
-
-        Needs `Alert Instance.Read`.
-        """
-        return self._transport.request("GET", f"/alert/instance/{_segment(alert_instance_id)}").read(
-            models.AlertInstance
-        )
-
-    def update_alert_instance(
-        self, alert_instance_id: str, body: models.AlertInstanceUpdate | None = None, *, if_match: str | None = None
-    ) -> models.AlertInstance:
-        """Update Alert Instance.
-
-        A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. With `waiting` the
-        clock stands still: `due_time` is null and `due_left_seconds` of business hours are left until it goes on.
-        Needs `Alert Instance.Update`.
-        """
-        return self._transport.request(
-            "PATCH", f"/alert/instance/{_segment(alert_instance_id)}", body=body, if_match=if_match
-        ).read(models.AlertInstance)
-
-    def list_alert_history(
-        self,
-        alert_instance_id: str,
-        *,
-        filter_by: Filters | None = None,
-        order_by: Orders | None = None,
-        limit: int = 100,
-    ) -> Iterator[models.AlertHistoryEntry]:
-        """Get the history of an alert instance.
-
-        Its opening, every change and every comment, in the order of time. Needs `Alert Instance.Read`.
-        """
-        return self._transport.pages(
-            f"/alert/instance/{_segment(alert_instance_id)}/history",
-            models.AlertHistoryEntry,
-            limit=limit,
-            query={"filter_by": filter_by, "order_by": order_by},
-        )
-
-    def send_alert_message(
-        self, alert_instance_id: str, body: models.AlertMessageRequest, *, idempotency_key: str | None = None
-    ) -> models.AlertMessage:
-        """Reply to the customer.
-
-        The mail leaves by the account and sender address of the pipeline that asked the customer; its state stands in
-        the history. An answer is added to the case, ends its waiting and opens it again. Needs `Alert
-        Instance.Update`.
-        """
-        return self._transport.request(
-            "POST", f"/alert/instance/{_segment(alert_instance_id)}/message", body=body, idempotency_key=idempotency_key
-        ).read(models.AlertMessage)
-
-    def list_alert_comments(
-        self,
-        alert_instance_id: str,
-        *,
-        filter_by: Filters | None = None,
-        order_by: Orders | None = None,
-        limit: int = 100,
-    ) -> Iterator[models.AlertComment]:
-        """Get all comments of an alert instance.
-
-        Needs `Alert Instance.Read`.
-        """
-        return self._transport.pages(
-            f"/alert/instance/{_segment(alert_instance_id)}/comment",
-            models.AlertComment,
-            limit=limit,
-            query={"filter_by": filter_by, "order_by": order_by},
-        )
-
-    def create_alert_comment(
-        self, alert_instance_id: str, body: models.AlertCommentRequest, *, idempotency_key: str | None = None
-    ) -> models.AlertComment:
-        """Create new comment.
-
-        Needs `Alert Instance.Update`.
-        """
-        return self._transport.request(
-            "POST", f"/alert/instance/{_segment(alert_instance_id)}/comment", body=body, idempotency_key=idempotency_key
-        ).read(models.AlertComment)
-
-    def update_alert_comment(
-        self,
-        alert_instance_id: str,
-        comment_id: str,
-        body: models.AlertCommentUpdate | None = None,
-        *,
-        if_match: str | None = None,
-    ) -> models.AlertComment:
-        """Update comment.
-
-        Only its author may. Needs `Alert Instance.Update`.
-        """
-        return self._transport.request(
-            "PATCH",
-            f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}",
-            body=body,
-            if_match=if_match,
-        ).read(models.AlertComment)
-
-    def delete_alert_comment(self, alert_instance_id: str, comment_id: str, *, if_match: str | None = None) -> None:
-        """Delete comment.
-
-        Only its author may. Needs `Alert Instance.Update`.
-        """
-        self._transport.request(
-            "DELETE", f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}", if_match=if_match
-        )
 
 
 class AlertStatuses(Family):
@@ -2695,13 +2733,13 @@ class Operations:
         self.queue = Queue(transport)
         self.queue_simplified = QueueSimplified(transport)
         self.sequences = Sequences(transport)
+        self.alert_instance = AlertInstance(transport)
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
         self.suppressions = Suppressions(transport)
         self.search = Search(transport)
         self.alert_settings = AlertSettings(transport)
         self.alerts = Alerts(transport)
-        self.alert_instance = AlertInstance(transport)
         self.alert_statuses = AlertStatuses(transport)
         self.notifications = Notifications(transport)
         self.reports = Reports(transport)

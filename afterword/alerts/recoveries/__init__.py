@@ -1,0 +1,1 @@
+"""Cases whose customers are asked again, and what they answered."""

@@ -1,0 +1,78 @@
+"""Cases as rows of lists: status, severity, due time and outcome in words."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from afterword.alerts.work.store import WorkItem
+from afterword.console.screens import Visit
+from afterword.console.text import distance_text, due_text, near_moment
+from afterword.organizations.users.store import User
+from afterword.texts import Texts
+
+CASES: Final = "/console/cases"
+SEVERITIES: Final[Mapping[str, str]] = {
+    "low": "Low severity",
+    "normal": "",
+    "high": "High severity",
+    "critical": "Critical",
+}
+SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
+
+
+def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
+    words = visit.words
+    return {
+        "url": f"{CASES}/{item.alert_instance_id}",
+        "item": item,
+        "status": status_text(words, item.status_id, item.status_title),
+        "severity": words(SEVERITIES[item.severity]),
+        "due": _due(visit, item) if item.resolved_time is None else "",
+        "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
+        "opened": words.moment(item.created_time, time_zone=visit.zone),
+        "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
+        "outcome": outcome_text(words, item),
+    }
+
+
+def status_text(words: Texts, status_id: int, title: str) -> str:
+    """A status of the product in the reader's language, one of the organization's own as it is."""
+    return words(SYSTEM_STATUSES[status_id]) if status_id in SYSTEM_STATUSES else title
+
+
+def name_of(user: User) -> str:
+    return user.display_name or user.email
+
+
+def outcome_text(words: Texts, item: WorkItem) -> str:
+    """The answer of a customer who was asked again: "3 → 8, recovered"; empty while nothing was asked."""
+    if item.recovery_time is None:
+        return words("asked again") if item.recovery_item_id else ""
+    if item.recovered is None:
+        return words("answered again")
+    verdict = words("recovered") if item.recovered else words("not recovered")
+    if item.first_score is None or item.score_now is None:
+        return verdict
+    return words(
+        "{before} → {after}, {verdict}",
+        before=words.number(item.first_score),
+        after=words.number(item.score_now),
+        verdict=verdict,
+    )
+
+
+def _due(visit: Visit, item: WorkItem) -> str:
+    """When the case is due, or since when its clock stands still and how much is left on it."""
+    words = visit.words
+    if item.waiting_since is None:
+        return due_text(words, item.due_time, now=visit.now, zone=visit.zone)
+    since = near_moment(words, item.waiting_since, now=visit.now, zone=visit.zone)
+    if item.due_left_seconds is None:
+        return words("waits for the customer since {moment}", moment=since)
+    left = timedelta(seconds=item.due_left_seconds)
+    distance = distance_text(words, left)
+    if left < timedelta(0):
+        return words(
+            "waits for the customer since {moment}, then overdue by {distance}", moment=since, distance=distance
+        )
+    return words("waits for the customer since {moment}, {distance} left", moment=since, distance=distance)

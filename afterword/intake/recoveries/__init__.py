@@ -1,0 +1,1 @@
+"""Recovery: the customer of a case is asked again."""
