@@ -55,7 +55,7 @@ KINDS: Final[Mapping[str, str]] = {
     "report_share": "a link to a report",
     "inbound": "the address for reports of a provider",
     "erasure": "an erasure",
-    "export": "an export of responses",
+    "export": "a file of responses",
     "pipeline": "the pipeline",
     "alert": "the alert",
     "audit": "the audit log",

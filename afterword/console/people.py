@@ -19,7 +19,6 @@ from afterword.db import Database
 from afterword.instances.responders import api as responders_api
 from afterword.instances.responders import service as shown_responders
 from afterword.instances.responders.service import ResponderView
-from afterword.instances.responders.store import ShownResponder
 from afterword.people import api, service
 from afterword.people import store as people_store
 from afterword.people.store import Entry
@@ -162,7 +161,9 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
     async with visit.read() as db:
         view, person = await _view(visit, db)
         after = read_key(visit.query.get("after", ""))
-        rows, next_key = await timeline_rows(visit, db, view.responder, limit=ENTRIES, after=after)
+        rows, next_key = await timeline_rows(
+            visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
+        )
         addresses, stopped = await _addresses(visit, db, view)
         await service.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
@@ -206,21 +207,20 @@ async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | 
 async def timeline_rows(
     visit: Visit,
     db: Database,
-    person: str | ShownResponder,
+    responder_id: str,
     *,
+    is_whole: bool,
     limit: int,
     after: tuple[datetime, str] | None = None,
 ) -> tuple[list[dict[str, Any]], str]:
     """A person's story for the macro `timeline`, the newest first, and the key of the next page if there is one.
 
-    `person`: the id, or the row if it was read. Empty for readers who may not read it. Raises NotFound.
+    `is_whole`: the reader may see all that is held of the person. Empty for readers who may not read it.
     """
     if not {*api.TIMELINE_SCOPES} <= visit.caller.scopes:
         return [], ""
     page = replace(Page.first(api.TIMELINE, limit=limit), after=after)
-    if isinstance(person, str):
-        person = await shown_responders.get(db, caller=visit.caller, responder_id=person)
-    found = await service.entries_of(db, caller=visit.caller, found=person, page=page)
+    found = await service.entries_of(db, caller=visit.caller, responder_id=responder_id, is_whole=is_whole, page=page)
     last = found.items[-1] if found.next_key is not None else None
     return [_entry(visit, one) for one in found.items], key_of(last.time, last.entry_id) if last else ""
 

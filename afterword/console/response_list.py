@@ -128,8 +128,19 @@ class Choice:
             return None
         return (first, last) if first.tzinfo and last.tzinfo else None
 
+    def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
+        """The period; the second moment is excluded."""
+        return self.period or (visit.now - timedelta(days=self.days), NEVER)
+
+    def fixed(self, visit: Visit) -> "Choice":
+        """The choice whose period ends now, so that what is counted is what is done."""
+        if self.period:
+            return self
+        first, _ = self.bounds(visit)
+        return replace(self, between=f"{first.isoformat()}/{(visit.now + MOMENT).isoformat()}")
+
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
-        first, last = self.period or (visit.now - timedelta(days=self.days), NEVER)
+        first, last = self.bounds(visit)
         return Filter(
             tab=tab or self.tab,
             questionnaire_id=self.questionnaire_id or None,
@@ -220,12 +231,13 @@ async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
         "periods": [(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS[:-1]]
         + [(PERIODS[-1], words("All time"))],
-        "chips": _chips(visit, choice, node),
+        "chips": chips_of(visit, choice, node),
         "next_url": choice.url(after=service.key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
         "first_url": choice.url() if choice.after else "",
         "read_url": choice.url("read"),
         "taggings_url": choice.url("taggings"),
+        "export_url": choice.url("export") if "Questionnaire Export.Create" in visit.caller.scopes else "",
         "views_url": choice.url("views"),
         "is_filtered": choice.url() != RESPONSES,
         "test_url": choice.url(test="1"),
@@ -264,7 +276,7 @@ def _count(visit: Visit, counted: store.TabCounts | None, tab: Tab) -> str | Non
     return f"{visit.words.count(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
 
 
-def _chips(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, str]]:
+def chips_of(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, str]]:
     """The filters that are in force, each with the address without it."""
     words = visit.words
     channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""

@@ -432,6 +432,7 @@ DONE: Final[Mapping[str, str]] = {
     "message_due": "The message is due now.",
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
+    "renamed": "The tag has its new name.",
     "ended": "The session has ended.",
     "passkey": "The passkey is there. Use it at your next log-in.",
     "token_ended": "The token has ended.",

@@ -4,10 +4,13 @@ from typing import Final
 
 from starlette.responses import Response
 
-from afterword.console.response_list import RESPONSES, choice_of
+from afterword.console.response_list import RESPONSES, chips_of, choice_of
 from afterword.console.screens import Screens, Visit
+from afterword.responses import service as responses
+from afterword.responses.store import FOUND_MAX
 from afterword.responses.taggings import service
 from afterword.responses.taggings.store import Action
+from afterword.texts import Texts
 from afterword.web import html
 
 routes = Screens()
@@ -16,10 +19,35 @@ ONE: Final = f"{TAGGINGS}/{{tagging_id}}"
 REFRESH_SECONDS: Final = "2"
 
 
+@routes.get(TAGGINGS, scope="Tag.Create")
+async def count_first(visit: Visit) -> Response:
+    """The number of responses that match, before all of them are tagged."""
+    visit.caller.require("Questionnaire Instance.Read")
+    words, choice = visit.words, choice_of(visit).fixed(visit)
+    node = choice.node(visit)
+    async with visit.read() as db:
+        found = await responses.select(
+            db,
+            caller=visit.caller,
+            application_id=choice.application_id or None,
+            chosen=choice.filter(visit),
+            condition=node,
+            limit=FOUND_MAX,
+        )
+    return visit.page(
+        "tagging_all.html",
+        title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
+        filters=[text for text, _ in chips_of(visit, choice, node)],
+        count=len(found),
+        action=choice.url("taggings"),
+        actions=actions_of(visit.words),
+        back=choice_of(visit).url(),
+    )
+
+
 @routes.post(TAGGINGS, scope="Tag.Create")
 async def tag_responses(visit: Visit) -> Response:
     choice, form = choice_of(visit), visit.form
-    is_of_page = form.text("among") != "all" or bool(choice.condition)
     action: Action = "remove" if form.text("action") == "remove" else "add"
     async with visit.write() as db:
         made = await service.begin(
@@ -29,10 +57,15 @@ async def tag_responses(visit: Visit) -> Response:
             action=action,
             chosen=choice.filter(visit),
             application_id=choice.application_id or None,
-            instance_ids=form.all("id") if is_of_page else None,
+            condition=choice.node(visit),
+            instance_ids=None if form.text("among") == "all" else form.all("id"),
             now=visit.now,
         )
     return html.redirect(choice.url(f"taggings/{made.tagging_id}"))
+
+
+def actions_of(words: Texts) -> list[tuple[str, str]]:
+    return [("add", words("Add")), ("remove", words("Remove"))]
 
 
 @routes.get(ONE, scope="Tag.Read")

@@ -3,50 +3,70 @@
 from datetime import tzinfo
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from afterword.core.wire.exports import cursor_of
 from afterword.db import Database
 from afterword.exports import service, store
 from afterword.exports.writers import MEDIA_TYPES
 from afterword.questionnaires import access
+from afterword.responses import service as responses
+from afterword.responses.api import ResponseFilter, check_filter, filter_of
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Download, Routes
 
 routes = Routes(tag="Questionnaire Exports")
 EXPORTS = "/q/questionnaire/{questionnaire_id}/export"
+OF_LISTS = "/q/response/export"
 
 
-class ExportRequest(fields.Request):
-    """The content of a file. It holds responses whose time of `date_basis` lies in the period."""
+class FileRequest(fields.Request):
+    """The form of a file."""
 
     format: Literal["csv", "xlsx", "jsonl"]
-    from_time: fields.Moment | None = None
-    to_time: fields.Moment | None = None
-    date_basis: Literal["submitted", "completed", "sent"] = "submitted"
-    filter: dict[str, Any] | None = None
     locale: fields.LocaleNormal | None = None
     values: Literal["labels", "codes", "both"] = "both"
     include_metadata: bool = True
-    include_incomplete: bool = True
     include_recipient: bool = False
     byte_order_mark: bool = False
-    since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
 
     def columns(self) -> dict[str, Any]:
         """The columns of the export with this content."""
         columns = self.named()
         columns["values_as"] = columns.pop("values")
+        return columns
+
+
+class ExportRequest(FileRequest):
+    """The content of a file. It holds responses whose time of `date_basis` lies in the period."""
+
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    date_basis: Literal["submitted", "completed", "sent"] = "submitted"
+    filter: dict[str, Any] | None = None
+    include_incomplete: bool = True
+    since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
+
+    def columns(self) -> dict[str, Any]:
+        columns = super().columns()
         for name in ("from_time", "to_time"):
             columns[name] = columns[name] and columns[name].instant
         return columns
+
+
+class ListExportRequest(FileRequest):
+    """The form of a file, and the responses in it: those of a search."""
+
+    filter: Annotated[ResponseFilter, Meta(description="As of the search of responses.")] = field(
+        default_factory=ResponseFilter
+    )
 
 
 class Export(fields.Resource):
     """An export, and how far it has come."""
 
     export_id: fields.Id
-    questionnaire_id: fields.Id
+    questionnaire_id: Annotated[fields.Id | None, Meta(description="Null for responses chosen from the list of all.")]
     format: Literal["csv", "xlsx", "jsonl"]
     from_time: fields.DateTime | None
     to_time: fields.DateTime | None
@@ -71,11 +91,14 @@ class Export(fields.Resource):
     finished_time: fields.DateTime | None
     expires_time: fields.DateTime | None
     created_by: fields.Id | None
+    selected_count: Annotated[
+        fields.Computed[int | None], Meta(description="The responses that were chosen from the list of all.")
+    ]
 
 
 def export_of(export: store.Export, zone: tzinfo) -> Export:
-    """The record as the wire shows it; one that is done has the cursor for the export after it."""
-    started = export.started_time if export.state == "done" else None
+    """The record as the wire shows it; one of a questionnaire that is done has the cursor for the next."""
+    started = export.started_time if export.state == "done" and export.questionnaire_id else None
     return Export.of(export, zone, next_cursor=started and cursor_of(started))
 
 
@@ -106,6 +129,43 @@ async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     export = await service.create(
         db, caller=call.caller, questionnaire=questionnaire, columns=call.body.columns(), now=call.now
+    )
+    return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
+
+
+@routes.list(
+    OF_LISTS,
+    scope="Questionnaire Export.Read",
+    answer=Export,
+    summary="Get exports of responses of all questionnaires",
+    description="Those that the caller asked for.",
+)
+async def list_exports_of_lists(call: Call[None], db: Database) -> Answer:
+    rows = await service.list_of_lists(db, caller=call.caller, page=call.page)
+    return Answer(rows.map(lambda export: export_of(export, call.zone)))
+
+
+@routes.post(
+    OF_LISTS,
+    scope="Questionnaire Export.Create",
+    more_scopes=("Questionnaire Instance.Read",),
+    body=ListExportRequest,
+    answer=Export,
+    summary="Export responses of all questionnaires",
+    description="Those that match now, the newest first, at most 50,000 of 50 questionnaires. Values of metadata and "
+    "recipients are as in exports of one questionnaire.",
+)
+async def create_export_of_list(call: Call[ListExportRequest], db: Database) -> Answer:
+    asked = call.body.filter
+    await check_filter(call.caller, asked, db, at="/filter")
+    export = await service.create_of_list(
+        db,
+        caller=call.caller,
+        chosen=filter_of(call.caller, asked),
+        application_id=asked.application_id,
+        condition=responses.read_condition(call.caller, asked.condition, path="/filter/condition"),
+        columns={**call.body.columns(), "filter": None},
+        now=call.now,
     )
     return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 from uuid import UUID
 
 from afterword import errors, ids
@@ -21,6 +21,7 @@ from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.exports import ExportTable, Response, progress, read_cursor
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.db.leases import LeaseLost
 from afterword.errors import FieldError
@@ -34,7 +35,12 @@ from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire
+from afterword.responses import service as responses
+from afterword.responses.store import Filter
+from afterword.texts import SOURCE_LANGUAGE
 
+LISTED_MAX: Final = 50_000  # responses in an export of a list
+QUESTIONNAIRES_MAX: Final = 50  # in one file: their columns stand side by side
 BATCH_ROWS: Final = 5_000  # a quarter of them after each attempt that led no further: less than a statement's time
 KEEP_DAYS: Final = 7
 FORGET_DAYS: Final = 90
@@ -79,6 +85,8 @@ class Work:
     def progress(self) -> int:
         if self.after is None:
             return 0
+        if self.export.selected_count is not None:
+            return min(99, 100 * _passed(self.after) // max(1, self.export.selected_count))
         return progress(started=self.export.until, oldest=self.oldest, reached=self.after[0])
 
 
@@ -90,20 +98,58 @@ async def create(
     It holds metadata values only as far as the caller may read them. Recipients without ITEM_SCOPE: InsufficientScope.
     """
     since_time = _check(columns)
-    scopes = [scope for scope in VALUE_SCOPES if columns["include_metadata"] and scope in caller.scopes]
-    if columns["include_recipient"]:
-        caller.require(ITEM_SCOPE)
-        scopes.append(ITEM_SCOPE)
+    scopes = _scopes_of(caller, columns)
     _read_filter(await _definitions(db, questionnaire), columns["filter"])
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
-    more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test}
-    return await store.insert_export(
+    more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test, "since_time": since_time}
+    return await _insert(db, caller=caller, request={**columns, **more, "scopes": scopes}, now=now)
+
+
+async def create_of_list(
+    db: Database,
+    *,
+    caller: Caller,
+    chosen: Filter,
+    application_id: str | None,
+    condition: Node | None,
+    columns: Mapping[str, Any],
+    now: datetime,
+) -> Export:
+    """Ask for the responses that a list shows with this filter: those that match now, the newest first.
+
+    Raises Invalid for too many of them or of their questionnaires, else as `create`.
+    """
+    scopes = _scopes_of(caller, columns)
+    await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
+    found = await responses.select(
+        db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, limit=LISTED_MAX
+    )
+    questionnaire_ids = sorted({questionnaire_id for _, questionnaire_id in found})
+    if len(questionnaire_ids) > QUESTIONNAIRES_MAX:
+        message = (
+            f"At most {QUESTIONNAIRES_MAX} questionnaires go into one file: choose one of them, or fewer responses."
+        )
+        raise errors.Invalid.at("/filter", "too_many", message)
+    request = {
+        **columns,
+        "date_basis": "submitted",
+        "include_incomplete": True,
+        "test": chosen.test,
+        "scopes": scopes,
+        "questionnaire_ids": questionnaire_ids,
+        "instance_ids": [instance_id for instance_id, _ in found],
+    }
+    return await _insert(db, caller=caller, request=request, now=now)
+
+
+async def list_of_lists(db: Database, *, caller: Caller, page: Page) -> Rows[Export]:
+    """The exports of lists that the caller asked for."""
+    return await store.list_exports_of_lists(
         db,
         organization_id=caller.organization_id,
-        export_id=ids.ordered(now),
-        request={**columns, **more, "scopes": scopes, "since_time": since_time},
-        now=now,
-        by=caller.actor_id,
+        created_by=caller.actor_id,
+        test_only=caller.test,
+        page=page,
     )
 
 
@@ -164,22 +210,34 @@ async def delete(db: Database, *, export: Export, now: datetime) -> None:
 
 async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
     """Load everything that is needed to write it; an export that cannot be resumed loses its pieces."""
-    organization_id, questionnaire_id = export.organization_id, export.questionnaire_id
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=organization_id, questionnaire_id=questionnaire_id
-    )
+    organization_id = export.organization_id
+    questionnaires = [
+        await questionnaires_store.get_questionnaire(
+            db, organization_id=organization_id, questionnaire_id=questionnaire_id
+        )
+        for questionnaire_id in (export.questionnaire_ids or filter(None, [export.questionnaire_id]))
+    ]
     organization = await accounts_store.get_organization(db, organization_id=organization_id)
-    declared = await metadata.declared(
-        db, organization_id=organization_id, application_id=questionnaire.owner_application_id
-    )
-    definitions = await _definitions(db, questionnaire)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=application_id)
+        for application_id in sorted({one.owner_application_id for one in questionnaires})
+    ]
+    definitions = [(one, definition) for one in questionnaires for definition in await _definitions(db, one)]
     has_questionnaire_metadata, has_responder_metadata = export.metadata
+    default_locale = questionnaires[0].default_locale if questionnaires else SOURCE_LANGUAGE
     table = ExportTable(
-        definitions=definitions,
-        locale=export.locale or questionnaire.default_locale,
+        definitions=[definition for _, definition in definitions],
+        prefixes={
+            question.question_id: questionnaire.display_name
+            for questionnaire, definition in definitions
+            for question in definition.questions()
+            if len(questionnaires) > 1
+        },
+        is_of_list=export.questionnaire_id is None,
+        locale=export.locale or default_locale,
         values=export.values_as,
-        questionnaire_names=sorted(declared.questionnaire),
-        responder_names=sorted(declared.responder),
+        questionnaire_names=sorted({name for each in declared for name in each.questionnaire}),
+        responder_names=sorted({name for each in declared for name in each.responder}),
         has_questionnaire_metadata=has_questionnaire_metadata,
         has_responder_metadata=has_responder_metadata,
         has_item=export.include_recipient,
@@ -189,8 +247,12 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         owner=owner,
         writer=writer_of(export.format, table, byte_order_mark=export.byte_order_mark),
         time_zone=organization.time_zone if organization else "UTC",
-        condition=_read_filter(definitions, export.filter),
-        oldest=await store.get_oldest_time(db, organization_id=organization_id, questionnaire_id=questionnaire_id),
+        condition=_read_filter(table.definitions, export.filter),
+        oldest=await store.get_oldest_time(
+            db, organization_id=organization_id, questionnaire_id=export.questionnaire_id
+        )
+        if export.questionnaire_id
+        else None,
     )
     if work.writer.is_resumable and export.scan_time is not None and export.scan_id is not None:
         work.after, work.pieces = (export.scan_time, export.scan_id), export.pieces
@@ -204,14 +266,18 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
 
 async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
     """The next responses behind `after` that the filter keeps."""
-    scanned = await store.list_responses(
-        db,
-        organization_id=work.export.organization_id,
-        export=work.export,
-        time_zone=work.time_zone,
-        after=after,
-        limit=max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1)),
-    )
+    export, limit = work.export, max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1))
+    of_export: _OfExport = {
+        "organization_id": export.organization_id, "export": export, "time_zone": work.time_zone, "limit": limit,
+    }  # fmt: skip
+    if export.selected_count is not None:
+        passed = _passed(after)
+        if passed >= export.selected_count:
+            return None
+        # The position in the list has the place of an id in that of a questionnaire's responses.
+        last = (export.created_time, str(passed + limit))
+        return Scanned(await store.list_selected(db, **of_export, passed=passed), last)
+    scanned = await store.list_responses(db, **of_export, after=after)
     if scanned is None or work.condition is None or not scanned.responses:
         return scanned
     known = await facts.list_facts(
@@ -316,6 +382,38 @@ async def _record(db: Database, *, export: Export, now: datetime) -> None:
         test=export.test,
     )
     await events.record(db, events=[event])
+
+
+class _OfExport(TypedDict):
+    organization_id: str
+    export: Export
+    time_zone: str
+    limit: int
+
+
+def _passed(after: tuple[datetime, str] | None) -> int:
+    """The responses of a list that a scan has passed."""
+    return int(after[1]) if after else 0
+
+
+async def _insert(db: Database, *, caller: Caller, request: Mapping[str, Any], now: datetime) -> Export:
+    return await store.insert_export(
+        db,
+        organization_id=caller.organization_id,
+        export_id=ids.ordered(now),
+        request=request,
+        now=now,
+        by=caller.actor_id,
+    )
+
+
+def _scopes_of(caller: Caller, columns: Mapping[str, Any]) -> list[str]:
+    """The scopes of the values in the file, as far as the caller has them. Raises InsufficientScope for recipients."""
+    scopes = [scope for scope in VALUE_SCOPES if columns["include_metadata"] and scope in caller.scopes]
+    if columns["include_recipient"]:
+        caller.require(ITEM_SCOPE)
+        scopes.append(ITEM_SCOPE)
+    return scopes
 
 
 def _piece(work: Work, content: bytes, *, row_count: int) -> Piece:

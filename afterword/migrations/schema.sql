@@ -713,7 +713,7 @@ CREATE TABLE expiry_cursor (
 CREATE TABLE export (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     export_id text NOT NULL COLLATE pg_catalog."C",
-    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text COLLATE pg_catalog."C",
     test boolean DEFAULT false NOT NULL,
     format text NOT NULL,
     from_time timestamp with time zone,
@@ -748,9 +748,13 @@ CREATE TABLE export (
     created_by text,
     include_recipient boolean DEFAULT false NOT NULL,
     byte_order_mark boolean DEFAULT false NOT NULL,
+    questionnaire_ids text[],
+    instance_ids text[],
+    selected_count integer,
     CONSTRAINT export_check CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
     CONSTRAINT export_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
     CONSTRAINT export_check2 CHECK (((from_time IS NULL) OR (to_time IS NULL) OR (from_time < to_time))),
+    CONSTRAINT export_check3 CHECK (((questionnaire_id IS NULL) = (selected_count IS NOT NULL))),
     CONSTRAINT export_date_basis_check CHECK ((date_basis = ANY (ARRAY['submitted'::text, 'completed'::text, 'sent'::text]))),
     CONSTRAINT export_error_check CHECK ((length(error) <= 500)),
     CONSTRAINT export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'xlsx'::text, 'jsonl'::text]))),
@@ -2166,6 +2170,8 @@ CREATE INDEX export_expiry ON export USING btree (expires_time) WHERE (expires_t
 
 CREATE INDEX export_list ON export USING btree (organization_id, questionnaire_id, created_time DESC, export_id);
 
+CREATE INDEX export_of_lists ON export USING btree (organization_id, created_by, created_time DESC, export_id) WHERE (questionnaire_id IS NULL);
+
 CREATE INDEX export_open ON export USING btree (created_time) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
 
 CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
@@ -2380,7 +2386,7 @@ CREATE TRIGGER audit AFTER INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION write
 
 CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind = 'user'::text) AND (new.actor_id IS NOT NULL) AND (new.type = ANY (ARRAY['queue_item.updated'::text, 'queue_item.aborted'::text, 'queue_item.deleted'::text, 'questionnaire_instance.updated'::text, 'questionnaire_instance.deleted'::text, 'responder.updated'::text, 'responder.unsubscribed'::text, 'suppression.created'::text, 'suppression.deleted'::text, 'tag.added'::text, 'tag.removed'::text, 'alert_instance.assigned'::text, 'alert_instance.status_changed'::text, 'alert_instance.resolved'::text, 'alert_instance.reopened'::text, 'alert_instance.commented'::text])))) EXECUTE FUNCTION write_audit_entry_of_event();
 
-CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter');
+CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter instance_ids', 'exported');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON inbound_endpoint FOR EACH ROW EXECUTE FUNCTION write_audit_entry('inbound', 'inbound_id', 'settings confirm_url');
 

@@ -11,7 +11,6 @@ from afterword.core.wire.lists import Criterion, Listing, Page, Rows
 from afterword.db import Database
 from afterword.instances import store as instances_store
 from afterword.instances.responders import service as responders
-from afterword.instances.responders.store import ShownResponder
 from afterword.instances.store import Instance
 from afterword.people import store
 from afterword.people.store import Answered, Entry
@@ -36,16 +35,16 @@ async def note(
 async def list_entries(db: Database, *, caller: Caller, responder_id: str, page: Page) -> Rows[Entry]:
     """The entries as far as the caller sees them. Raises NotFound."""
     found = await responders.get(db, caller=caller, responder_id=responder_id)
-    return await entries_of(db, caller=caller, found=found, page=page)
+    return await entries_of(db, caller=caller, responder_id=responder_id, is_whole=found.is_whole, page=page)
 
 
-async def entries_of(db: Database, *, caller: Caller, found: ShownResponder, page: Page) -> Rows[Entry]:
-    """As `list_entries`, of a person whom the caller has read."""
+async def entries_of(db: Database, *, caller: Caller, responder_id: str, is_whole: bool, page: Page) -> Rows[Entry]:
+    """As `list_entries`, of a person whom the caller may see. `is_whole`: all that is held of the person."""
     rows = await store.list_entries(
         db,
         **caller.reach,
-        responder_id=found.responder_id,
-        has_addresses=found.is_whole,
+        responder_id=responder_id,
+        has_addresses=is_whole,
         has_cases="Alert Instance.Read" in caller.scopes,
         has_values="Questionnaire Value.Read" in caller.scopes,
         page=page,

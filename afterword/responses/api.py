@@ -52,10 +52,15 @@ class ResponseQuery(fields.Request):
     test: Annotated[bool, _about("Responses to test messages instead of real ones.")] = False
 
 
-class ResponseSearch(ResponseQuery):
+class ResponseFilter(ResponseQuery):
     """The filter of a list, with a condition over answers, metadata and tags."""
 
     condition: Annotated[dict[str, Any] | None, _about("all, any, not, or a comparison.")] = None
+
+
+class ResponseSearch(ResponseFilter):
+    """The responses that are searched for."""
+
     limit: Annotated[int, Meta(ge=1, le=FOUND_ROWS_MAX), _about("The most results of a page.")] = 50
     cursor: Annotated[
         Annotated[str, Meta(min_length=1, max_length=60)] | None, _about("The `next_cursor` of the page before.")

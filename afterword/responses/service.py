@@ -27,6 +27,9 @@ EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 17
 CONDITION_SCANNED_MAX: Final = 2_000  # responses that a page evaluates a condition for
 CONDITION_BATCH: Final = 250
+CONDITION_LISTED_MAX: Final = (
+    10_000  # responses that it is evaluated for where many things are done with those it meets
+)
 METADATA_SCOPES: Final = (
     ("questionnaire_metadata:", "Questionnaire Value.Read"),
     ("responder_metadata:", "Responder Value.Read"),
@@ -166,6 +169,47 @@ async def find(
         moment, after = batch.last
         chosen = replace(chosen, to_time=moment)
     return Found(met, (chosen.to_time, after), is_full=False)
+
+
+async def select(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    chosen: Filter,
+    condition: Node | None,
+    among: Sequence[str] | None = None,
+    limit: int,
+) -> list[tuple[str, str]]:
+    """The ids of all responses that match, each with its questionnaire's, the newest first.
+
+    Raises Invalid where more than `limit` match, or more would have to be looked at: nothing is left out.
+    """
+    reach = reach_of(caller, application_id)
+    most = limit if condition is None else CONDITION_LISTED_MAX
+    found = await store.list_ids(db, **reach, chosen=chosen, among=among, limit=most + 1)
+    if len(found) > most or (
+        len(found) < most
+        and among is None
+        and not chosen.is_unfiltered
+        and await store.get_last_scanned(db, **reach, chosen=chosen, after="", scanned=store.LISTED_MAX)
+    ):
+        message = (
+            f"More than {most:,} responses would have to be gone through: choose a shorter period or more filters."
+        )
+        raise errors.Invalid.at("/filter", "too_many", message)
+    if condition is None:
+        return found
+    met: list[tuple[str, str]] = []
+    for begin in range(0, len(found), CONDITION_BATCH):
+        batch = found[begin : begin + CONDITION_BATCH]
+        known = await facts.list_facts(
+            db, organization_id=caller.organization_id, instance_ids=[instance_id for instance_id, _ in batch]
+        )
+        met += [one for one in batch if one[0] in known and conditions.matches(condition, known[one[0]])]
+    if len(met) > limit:
+        raise errors.Invalid.at("/filter", "too_many", f"More than {limit:,} responses match: choose a shorter period.")
+    return met
 
 
 def _place(row: ResponseRow) -> tuple[datetime, str]:

@@ -100,6 +100,7 @@ _TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
   cross join lateral (select {_COLUMNS} from response r
     where r.organization_id = t.organization_id and r.instance_id = t.instance_id offset 0) r where {_REACHED}"""
 _FOUND: Final[LiteralString] = f"{_NEWEST} and r.words @@ $12::text::tsquery"
+_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($16::text[])"
 _MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
     select distinct c.organization_id, c.instance_id from alert_instance c
     where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null) c
@@ -206,10 +207,13 @@ async def list_ids(
     chosen: Filter,
     among: Sequence[str] | None,
     limit: int,
-) -> list[str]:
-    """The ids of the newest responses with this filter, of the newest LISTED_MAX alone; `among` these ids."""
+) -> list[tuple[str, str]]:
+    """The ids of the newest responses with this filter, each with that of its questionnaire; `among` these ids.
+
+    Without them, a search or a tag, of the newest LISTED_MAX alone.
+    """
     source: LiteralString = (
-        _FOUND if chosen.search else _TAGGED if chosen.tag
+        _AMONG if among is not None else _FOUND if chosen.search else _TAGGED if chosen.tag
         else _MINE if chosen.tab == "mine" else ""
     )  # fmt: skip
     newest: LiteralString = (
@@ -221,14 +225,12 @@ async def list_ids(
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
     rows = await db.fetch(
-        f"""select r.instance_id from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
-            where {_MET} and {tab} and ($16::text[] is null or r.instance_id = any($16))
-              and $17::integer > 0
+        f"""select r.instance_id, r.questionnaire_id from ({source or f"{newest} {_ORDER} limit $17"}) r
+            where {_MET} and {tab} and cardinality($16::text[]) >= 0 and $17::integer > 0
             {_ORDER} limit $15""",
-        *(organization_id, list(application_ids), *_values(chosen), limit),
-        *(list(among) if among is not None else None, LISTED_MAX),
+        *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
-    return [row["instance_id"] for row in rows]
+    return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
 
 
 async def list_response_page(
@@ -257,9 +259,15 @@ async def list_response_page(
 
 
 async def get_last_scanned(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    chosen: Filter,
+    after: str,
+    scanned: int = SCANNED_MAX,
 ) -> tuple[datetime, str] | None:
-    """The last of the newest SCANNED_MAX responses that a page looked at; None where it looked at all."""
+    """The last of the newest responses, as many as a page looks at; None where it looked at all."""
     if chosen.search or chosen.tag or chosen.tab == "mine":
         return None
     newest: LiteralString = (
@@ -270,7 +278,7 @@ async def get_last_scanned(
         f"""select r.submitted_time, r.instance_id from ({newest}) r
             {_ORDER} offset $15 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
-        SCANNED_MAX - 1,
+        scanned - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
 

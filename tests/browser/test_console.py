@@ -102,6 +102,7 @@ async def test_keyboard(browser: Browser, house: House) -> None:
         await page.locator("#open-title").wait_for()
         assert "/console/responses/" in page.url
         assert await page.evaluate("window.stays")  # a region was swapped
+        await page.locator("[data-open]:not(.unread)").wait_for()  # and the response is read
         assert "Response of" in await page.title()
         await page.go_back()
         await page.wait_for_url("**/console/responses")

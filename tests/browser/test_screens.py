@@ -38,7 +38,6 @@ SECONDS_MAX: Final = 60
 STATEMENTS_MAX: Final = 8 + 1  # of the page, and that of its session
 MORE_STATEMENTS: Final[Mapping[str, int]] = {  # above the budget as yet: lowered, never raised
     "/console": 42,
-    "/console/responses/{instance_id}": 10,
     "/console/people/{responder_id}/subject": 60,  # a file with all that is held
     "/console/cases/{alert_instance_id}/recovery": 11,  # a dry run asks for all that the rules need
     "/console/sending/{item_id}": 10,

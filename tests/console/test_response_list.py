@@ -59,7 +59,12 @@ async def test_unread(shop: House) -> None:
     async with browser_of(shop.pool) as client:
         await log_in(client)
         [first, *others] = links_of(await client.get("/console/responses?tab=unread"))
-        assert 200 == (await client.get(first)).status_code
+        opened = await client.get(first)
+        assert 1 + len(others) == len(links_of(await client.get("/console/responses?tab=unread")))  # GET only reads
+        act = re.search(r'action="([^"]+/read[^"]*)" data-read', html.unescape(opened.text))
+        assert act is not None
+        assert first.partition("&")[0].startswith((await client.post(act[1])).headers["location"])
+        assert "data-read" not in (await client.get(first.replace("tab=unread", "tab=all"))).text
         assert [each[19:41] for each in others] == [
             each[19:41] for each in links_of(await client.get("/console/responses?tab=unread"))
         ]

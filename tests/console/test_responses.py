@@ -41,7 +41,7 @@ async def test_other_organization(shop: House) -> None:
         link = links_of(await client.get("/console/responses"))[0]
         assert [] == links_of(await stranger.get("/console/responses"))
         assert 404 == (await stranger.get(link)).status_code
-        for act in ("tag", "untag"):
+        for act in ("tag", "untag", "read"):
             path = f"{link.partition('?')[0]}/{act}"
             assert 404 == (await stranger.post(path, data={"tag": "stolen"})).status_code
         assert "stolen" not in (await client.get(link)).text
@@ -81,6 +81,10 @@ async def test_open(shop: House) -> None:
         assert ATTACK in html.unescape(page.text)
         assert "How likely?" in page.text
         assert "tab=unhappy" in link
+        shown = re.sub(r"<[^>]+>", " ", page.text)
+        for step in ("Link issued", "First answer", "Completed"):
+            assert step in shown.partition("How it came about")[2], step
+        assert "Answered" in shown.partition("The person")[2]
 
 
 async def test_tags(shop: House) -> None:

@@ -1,13 +1,33 @@
 """A tag for many responses in the console: these of the page, all that match, and undone."""
 
 import html
+import json
+import re
+from urllib.parse import quote
 
 from tests.console.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.console.test_responses import links_of
 from tests.console.test_responses import shop as shop  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
-from tests.reports.conftest import House
+from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+
+async def test_all_that_meet_a_condition(shop: House) -> None:
+    """They are counted first; the same ones get the tag. Over the API too."""
+    condition = {"not": {"subject": f"question:{NPS}", "operator": "equal", "value": 10}}
+    query = f"condition={quote(json.dumps(condition))}"
+    async with browser_of(shop.pool) as client:
+        await log_in(client)
+        assert "Count all that match" in (await client.get(f"/console/responses?{query}")).text
+        counted = html.unescape((await client.get(f"/console/responses/taggings?{query}")).text)
+        assert "Tag 2 responses" in counted
+        action = re.search(r'action="(/console/responses/taggings[^"]+)"', counted)
+        assert action is not None
+        await client.post(action[1], data={"tag": "seen", "action": "add", "among": "all"})
+        assert 2 == len(links_of(await client.get("/console/responses?tag=seen")))
+    body = {"tag": "seen", "action": "remove", "filter": {"condition": condition}}
+    assert 2 == (await shop.send("POST", "/q/response/tag", body)).json()["changed"]
 
 
 async def test_tag_and_undo(shop: House) -> None:

@@ -30,6 +30,7 @@ OPEN: Final[Mapping[str, str]] = {
     "POST /q/response/view": "the user's own",
     "POST /q/response/search": "finds nothing for it",
     "POST /q/response/tag": "finds nothing for it",
+    "POST /q/response/export": "finds nothing for it",
     "POST /q/queue/batch": "finds nothing for it",
 }
 CHANGES: Final[Mapping[str, Mapping[str, str]]] = {

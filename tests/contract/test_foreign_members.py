@@ -40,7 +40,8 @@ ELSEWHERE: Final = {
     "POST /q/questionnaire/{questionnaire_id}/pipeline": "conditions of pipelines name no question",
     "PATCH /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}": "conditions of pipelines name no question",
     "POST /q/queue/batch": "its filter is no condition",
-    "POST /q/response/tag": "its filter is no condition",
+    "POST /q/response/tag": "its filter is no condition, but has one over all questionnaires",
+    "POST /q/response/export": "its filter is no condition, but has one over all questionnaires",
     "POST /q/questionnaire/validation": "jumps name questions of the definition itself",
 }
 

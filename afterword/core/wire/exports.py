@@ -9,7 +9,7 @@ import binascii
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from operator import attrgetter
@@ -35,6 +35,7 @@ FIXED: Final = (
     "viewed_time", "submitted_time", "completed_time",
 )  # fmt: skip
 ITEM: Final = ("external_reference", "recipient")
+SEEN: Final = ("questionnaire_id", "questionnaire", "channel_id", "score", "score_max", "band")  # in a list
 TIMES: Final = tuple(name for name in FIXED if name.endswith("_time"))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
@@ -56,6 +57,8 @@ class Response(msgspec.Struct, frozen=True):
     questionnaire_metadata: Mapping[str, str] = {}
     responder_metadata: Mapping[str, str] = {}
     item: Sequence[Cell] = (None, None)  # of ITEM
+    seen: Sequence[Cell] = ()  # of SEEN, in exports of a list
+    tags: Sequence[str] = ()
 
     @property
     def instance_id(self) -> str:
@@ -75,7 +78,8 @@ class Part:
 class ExportTable:
     """The columns of one export. `definitions`: of all versions, the newest first; their questions are joined by id.
 
-    Declared metadata names have columns of their own; one column has the others as JSON.
+    Declared metadata names have columns of their own; one column has the others as JSON. `is_of_list`: of responses
+    of several questionnaires, whose names `prefixes` has by question where there is more than one.
     """
 
     definitions: Sequence[Definition]
@@ -86,6 +90,13 @@ class ExportTable:
     has_questionnaire_metadata: bool = True
     has_responder_metadata: bool = True
     has_item: bool = False
+    is_of_list: bool = False
+    prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def item(self) -> Sequence[str]:
+        """The members of ITEM that it has."""
+        return ITEM if self.has_item else ITEM[:1] if self.is_of_list else ()
 
     @cached_property
     def questions(self) -> list[Question]:
@@ -104,8 +115,12 @@ class ExportTable:
 
     @cached_property
     def parts(self) -> list[Part]:
-        item = [Part(ITEM, attrgetter("item"))] * self.has_item
-        made = [Part(FIXED, attrgetter("fixed")), *item, *(self._of_question(question) for question in self.questions)]
+        made = [Part(FIXED, attrgetter("fixed"))]
+        if self.is_of_list:
+            made.append(Part((*SEEN, "tags"), lambda response: [*response.seen, ";".join(response.tags)]))
+        if names := self.item:
+            made.append(Part(names, lambda response: response.item[: len(names)]))
+        made += [self._of_question(question) for question in self.questions]
         if self.has_questionnaire_metadata:
             made.append(_of_metadata("questionnaire", self.questionnaire_names, attrgetter("questionnaire_metadata")))
         if self.has_responder_metadata:
@@ -130,7 +145,9 @@ class ExportTable:
             if (given := response.answers.get(question.question_id)) is not None
         }
         document: dict[str, Any] = dict(zip(FIXED, response.fixed, strict=True))
-        document |= dict(zip(ITEM, response.item, strict=True)) if self.has_item else {}
+        if self.is_of_list:
+            document |= {**dict(zip(SEEN, response.seen, strict=True)), "tags": response.tags}
+        document |= dict(zip(self.item, response.item, strict=False))
         document["answers"] = answers
         metadata: dict[str, Any] = {}
         if self.has_questionnaire_metadata:
@@ -153,6 +170,7 @@ class ExportTable:
 
     def _of_question(self, question: Question) -> Part:
         name, question_id = question.display_name or question.title, question.question_id
+        name = f"{self.prefixes[question_id]}: {name}" if question_id in self.prefixes else name
         headers: list[str] = []
         of_value: list[Callable[[Any], Cell]] = []
         for member, header, is_labelled in _members(question, name):

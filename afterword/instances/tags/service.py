@@ -20,7 +20,14 @@ from afterword.instances.store import Instance
 from afterword.instances.tags import store
 from afterword.instances.tags.store import Tag
 
+RENAMED_MAX: Final = 10_000  # responses of a tag that gets another name, in one transaction
 VERSION: Final = 1  # a tag never changes, so it has one version only
+
+
+class TagExists(errors.Conflict):
+    """Two tags do not become one: nothing could part them again."""
+
+    code_default = "already_exists"
 
 
 async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime) -> Tag:
@@ -81,6 +88,37 @@ async def change_many(
     recorded = [_event(kind, one, instances[one.instance_id], now=now, actor=actor) for one in found]
     await events.record(db, events=recorded)
     return [one.instance_id for one in found]
+
+
+async def rename(db: Database, *, caller: Caller, text: str, to: str, now: datetime) -> str:
+    """Give a tag another name, wherever it is; return that. Raises NotFound, Invalid, TagExists, Forbidden."""
+    caller.require_whole()
+    caller.require_real()
+    try:
+        tag, wanted = rules.normalise(text), rules.normalise(to)
+    except InvalidTag as error:
+        raise errors.Invalid.at("/tag", error.code, str(error)) from None
+    key = {"organization_id": caller.organization_id}
+    found = await store.list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
+    if not found:
+        _refuse_unknown()
+    if wanted == tag:
+        return tag
+    if await store.list_instance_ids(db, **key, tag=wanted, limit=1):
+        raise TagExists(f"There is a tag “{wanted}” already. Tag the responses with it, then remove this one.")
+    if len(found) > RENAMED_MAX:
+        raise errors.Invalid.at("/tag", "too_many", f"A tag of more than {RENAMED_MAX:,} responses keeps its name.")
+    renamed = await store.update_tags(db, **key, tag=tag, to=wanted)
+    known = await instances_store.list_instances_by_ids(db, **key, instance_ids=found)
+    instances = {one.instance_id: one for one in known}
+    recorded = [
+        _event(kind, each, instances[one.instance_id], now=now, actor=Actor.of(caller))
+        for one in renamed
+        if one.instance_id in instances
+        for kind, each in (("tag.removed", msgspec.structs.replace(one, tag=tag)), ("tag.added", one))
+    ]
+    await events.record(db, events=recorded)
+    return wanted
 
 
 async def remove(

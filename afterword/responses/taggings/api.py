@@ -6,12 +6,17 @@ from msgspec import Meta, field
 
 from afterword.core.answers.tags import TAG_CHARACTERS_MAX
 from afterword.db import Database
-from afterword.responses.api import ResponseQuery, check_filter, filter_of
+from afterword.instances.tags import service as tags
+from afterword.instances.tags import store as tags_store
+from afterword.responses import service as responses
+from afterword.responses.api import ResponseFilter, check_filter, filter_of
 from afterword.responses.taggings import service
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/q/response/tag"
+TAGS: Final = "/tag"
+ONE_TAG: Final = "/tag/{tag}"
 IDS_MAX: Final = 500
 routes = Routes(tag="Responses")
 
@@ -21,8 +26,8 @@ class TaggingRequest(fields.Request):
 
     tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
     action: Annotated[Literal["add", "remove"], Meta(description="Removing also needs the scope Tag.Delete.")] = "add"
-    filter: Annotated[ResponseQuery, Meta(description="As of the list of responses.")] = field(
-        default_factory=ResponseQuery
+    filter: Annotated[ResponseFilter, Meta(description="As of the search of responses.")] = field(
+        default_factory=ResponseFilter
     )
     instance_ids: Annotated[
         Annotated[list[fields.Id], Meta(max_length=IDS_MAX)] | None,
@@ -46,6 +51,59 @@ class Tagging(fields.Resource):
     created_time: fields.DateTime
 
 
+class TagUpdate(fields.Request):
+    """Another name for a tag."""
+
+    tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
+
+
+class CountedTag(fields.Resource):
+    """A tag of the organization, and the number of its responses."""
+
+    tag: str
+    count: Annotated[int, Meta(description="Up to ten thousand.")]
+    is_part: Annotated[bool, Meta(description="There are more than that.")]
+
+
+TAG_LISTING: Final = fields.listing_of(CountedTag, order=(("tag", "asc"),), id="tag_key")
+
+
+@routes.list(TAGS, scope="Tag.Read", answer=CountedTag, listing=TAG_LISTING, summary="Get the tags of the organization")
+async def list_organization_tags(call: Call[None], db: Database) -> Answer:
+    return Answer(record=await tags_store.list_words(db, **call.caller.reach, page=call.page))
+
+
+@routes.patch(
+    ONE_TAG,
+    scope="Tag.Update",
+    texts=("tag",),
+    body=TagUpdate,
+    answer=CountedTag,
+    summary="Rename a tag",
+    description="On all responses, of which at most ten thousand have it. 409 where there is a tag of the new name.",
+    refusals=("already_exists",),
+)
+async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
+    tag = await tags.rename(db, caller=call.caller, text=call.ids["tag"], to=call.body.tag, now=call.now)
+    ids = await tags_store.list_instance_ids(
+        db, organization_id=call.caller.organization_id, tag=tag, limit=tags.RENAMED_MAX
+    )
+    return Answer(CountedTag(tag=tag, count=len(ids), is_part=False))
+
+
+@routes.delete(
+    ONE_TAG,
+    scope="Tag.Delete",
+    texts=("tag",),
+    summary="Remove a tag from all responses",
+    description="At most ten thousand. Workers go on with what the request left.",
+)
+async def delete_tag(call: Call[None], db: Database) -> None:
+    await service.remove_everywhere(
+        db, caller=call.caller, tag=call.ids["tag"], expect=call.check_version, now=call.now
+    )
+
+
 @routes.post(
     PATH,
     scope="Tag.Create",
@@ -63,6 +121,7 @@ async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
         action=call.body.action,
         chosen=filter_of(call.caller, call.body.filter),
         application_id=call.body.filter.application_id,
+        condition=responses.read_condition(call.caller, call.body.filter.condition, path="/filter/condition"),
         instance_ids=call.body.instance_ids,
         now=call.now,
     )

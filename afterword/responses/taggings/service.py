@@ -11,11 +11,12 @@ from typing import Final, NoReturn
 from afterword import errors, ids
 from afterword.core.answers import tags as rules
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database
 from afterword.events.service import Actor
 from afterword.instances.tags import service as tags
+from afterword.instances.tags import store as tags_store
 from afterword.responses import service as responses
-from afterword.responses import store as responses_store
 from afterword.responses.store import FOUND_MAX, Filter
 from afterword.responses.taggings import store
 from afterword.responses.taggings.store import Action, Tagging
@@ -33,6 +34,7 @@ async def begin(
     action: Action,
     chosen: Filter,
     application_id: str | None,
+    condition: Node | None = None,
     instance_ids: Sequence[str] | None = None,
     now: datetime,
 ) -> Tagging:
@@ -41,28 +43,57 @@ async def begin(
     Raises Invalid for what is no tag, and for more than FOUND_MAX responses.
     """
     caller.require("Tag.Create" if action == "add" else "Tag.Delete")
-    try:
-        word = rules.normalise(tag)
-    except rules.InvalidTag as error:
-        raise errors.Invalid.at("/tag", error.code, str(error)) from None
-    found = await responses_store.list_ids(
-        db, **responses.reach_of(caller, application_id), chosen=chosen, among=instance_ids, limit=FOUND_MAX + 1
+    word = _word(tag)
+    found = await responses.select(
+        db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, among=instance_ids,
+        limit=FOUND_MAX,
+    )  # fmt: skip
+    instance_ids = [instance_id for instance_id, _ in found]
+    return await _begin(db, caller=caller, tag=word, action=action, instance_ids=instance_ids, now=now)
+
+
+async def remove_everywhere(
+    db: Database, *, caller: Caller, tag: str, expect: errors.Expect | None = None, now: datetime
+) -> Tagging:
+    """Remove a tag from all that have it. Raises NotFound, Forbidden, Invalid for more than FOUND_MAX."""
+    caller.require_whole()
+    caller.require_real()
+    word = _word(tag)
+    found = await tags_store.list_instance_ids(
+        db, organization_id=caller.organization_id, tag=word, limit=FOUND_MAX + 1
     )
+    if not found:
+        raise errors.NotFound("There is no such tag.")
+    if expect is not None:
+        expect(tags.VERSION)
     if len(found) > FOUND_MAX:
-        message = f"At most {FOUND_MAX:,} responses are tagged at once: choose a shorter period or more filters."
-        raise errors.Invalid.at("/filter", "too_many", message)
+        message = f"More than {FOUND_MAX:,} responses have this tag: remove it by period, from the list of responses."
+        raise errors.Invalid.at("/tag", "too_many", message)
+    return await _begin(db, caller=caller, tag=word, action="remove", instance_ids=found, now=now)
+
+
+async def _begin(
+    db: Database, *, caller: Caller, tag: str, action: Action, instance_ids: Sequence[str], now: datetime
+) -> Tagging:
     tagging = await store.insert_tagging(
         db,
         organization_id=caller.organization_id,
         tagging_id=ids.ordered(now),
-        tag=word,
+        tag=tag,
         action=action,
-        instance_ids=found,
+        instance_ids=instance_ids,
         created_by=caller.actor_id,
         actor_kind=caller.actor_kind,
         now=now,
     )
     return await _do_part(db, tagging=tagging, now=now)
+
+
+def _word(text: str) -> str:
+    try:
+        return rules.normalise(text)
+    except rules.InvalidTag as error:
+        raise errors.Invalid.at("/tag", error.code, str(error)) from None
 
 
 async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:

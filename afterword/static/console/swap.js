@@ -6,6 +6,16 @@
 
   const regionOf = (element) => document.getElementById(element.closest("[data-swap]").dataset.swap);
 
+  // A response that is shown is read from then on: its page says so by a form, as a GET changes nothing.
+  function read() {
+    const form = document.querySelector("form[data-read]"), row = document.querySelector("[data-open]");
+    if (!form) return;
+    fetch(form.action, { method: "POST", body: new URLSearchParams(), redirect: "manual", keepalive: true }).then(() => {
+      form.remove();
+      if (row) row.classList.remove("unread");
+    }, () => {});
+  }
+
   function load(url, options, region, push) {
     if (running) running.abort();
     const request = running = new XMLHttpRequest();
@@ -19,6 +29,7 @@
       if (!fresh) { location.assign(request.responseURL || url); return; }
       const focused = document.activeElement, id = region.contains(focused) && focused.id;
       region.replaceWith(fresh);
+      read();
       document.title = page.title;
       const status = document.querySelector("[role=status]"), said = page.querySelector("[role=status]");
       if (status && said) { status.textContent = said.textContent; status.hidden = said.hidden; }
@@ -52,5 +63,6 @@
     load(`${form.action.split("?")[0]}?${query}`, { method: "GET" }, region, true);
   });
 
+  read();
   addEventListener("popstate", () => location.reload());
 })();

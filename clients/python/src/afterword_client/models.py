@@ -415,6 +415,16 @@ class ContactPolicyRequest(Struct, kw_only=True):
     holidays: list[date] | UnsetType = UNSET
 
 
+class CountedTag(Struct, kw_only=True):
+    """
+    A tag of the organization, and the number of its responses.
+    """
+
+    tag: str
+    count: int
+    is_part: bool
+
+
 class Definition(Struct, kw_only=True):
     """
     The content of a questionnaire: groups with their questions, and texts by language. A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
@@ -490,7 +500,7 @@ class Export(Struct, kw_only=True):
     """
 
     export_id: str
-    questionnaire_id: str
+    questionnaire_id: str | None
     format: str
     from_time: datetime | None
     to_time: datetime | None
@@ -515,6 +525,7 @@ class Export(Struct, kw_only=True):
     finished_time: datetime | None
     expires_time: datetime | None
     created_by: str | None
+    selected_count: int | None
 
 
 class GroupTranslation(Struct, kw_only=True):
@@ -1401,18 +1412,9 @@ class ResponseCounts(Struct, kw_only=True):
     questionnaires: dict[str, int]
 
 
-class ResponseMetadata(Struct, kw_only=True):
+class ResponseFilter(Struct, kw_only=True):
     """
-    Values by name; empty where the token may not read them.
-    """
-
-    questionnaire: dict[str, str]
-    responder: dict[str, str]
-
-
-class ResponseQuery(Struct, kw_only=True):
-    """
-    The responses that are listed.
+    The filter of a list, with a condition over answers, metadata and tags.
     """
 
     questionnaire_id: str | None | UnsetType = UNSET
@@ -1426,11 +1428,21 @@ class ResponseQuery(Struct, kw_only=True):
     channel_id: int | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
+    condition: dict[str, Any] | None | UnsetType = UNSET
+
+
+class ResponseMetadata(Struct, kw_only=True):
+    """
+    Values by name; empty where the token may not read them.
+    """
+
+    questionnaire: dict[str, str]
+    responder: dict[str, str]
 
 
 class ResponseSearch(Struct, kw_only=True):
     """
-    The filter of a list, with a condition over answers, metadata and tags.
+    The responses that are searched for.
     """
 
     questionnaire_id: str | None | UnsetType = UNSET
@@ -1645,6 +1657,14 @@ class TagRequest(Struct, kw_only=True):
     tag: str
 
 
+class TagUpdate(Struct, kw_only=True):
+    """
+    Another name for a tag.
+    """
+
+    tag: str
+
+
 class Tagging(Struct, kw_only=True):
     """
     A tag for many responses, and how far it has come; a worker goes on with what the request left.
@@ -1668,7 +1688,7 @@ class TaggingRequest(Struct, kw_only=True):
 
     tag: str
     action: Literal["add", "remove"] | UnsetType = "add"
-    filter: ResponseQuery | UnsetType = UNSET
+    filter: ResponseFilter | UnsetType = UNSET
     instance_ids: list[str] | None | UnsetType = UNSET
 
 
@@ -2183,16 +2203,16 @@ class ExportRequest(Struct, kw_only=True):
     """
 
     format: Literal["csv", "jsonl", "xlsx"]
+    locale: str | None | UnsetType = UNSET
+    values: Literal["both", "codes", "labels"] | UnsetType = "both"
+    include_metadata: bool | UnsetType = True
+    include_recipient: bool | UnsetType = False
+    byte_order_mark: bool | UnsetType = False
     from_time: datetime | None | UnsetType = UNSET
     to_time: datetime | None | UnsetType = UNSET
     date_basis: Literal["completed", "sent", "submitted"] | UnsetType = "submitted"
     filter: dict[str, Any] | None | UnsetType = UNSET
-    locale: str | None | UnsetType = UNSET
-    values: Literal["both", "codes", "labels"] | UnsetType = "both"
-    include_metadata: bool | UnsetType = True
     include_incomplete: bool | UnsetType = True
-    include_recipient: bool | UnsetType = False
-    byte_order_mark: bool | UnsetType = False
     since_cursor: str | None | UnsetType = UNSET
 
 
@@ -2254,6 +2274,20 @@ class InstanceRequest(Struct, kw_only=True):
     delivered_time: datetime | None | UnsetType = UNSET
     metadata: MetadataGroups | None | UnsetType = UNSET
     reference_id: str | None | UnsetType = UNSET
+
+
+class ListExportRequest(Struct, kw_only=True):
+    """
+    The form of a file, and the responses in it: those of a search.
+    """
+
+    format: Literal["csv", "jsonl", "xlsx"]
+    locale: str | None | UnsetType = UNSET
+    values: Literal["both", "codes", "labels"] | UnsetType = "both"
+    include_metadata: bool | UnsetType = True
+    include_recipient: bool | UnsetType = False
+    byte_order_mark: bool | UnsetType = False
+    filter: ResponseFilter | UnsetType = UNSET
 
 
 class NotificationSubscription(Struct, kw_only=True):

@@ -1228,6 +1228,34 @@ class Responses(Family):
             models.FoundResponses
         )
 
+    def list_organization_tags(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.CountedTag]:
+        """Get the tags of the organization.
+
+        Needs `Tag.Read`.
+        """
+        return self._transport.pages(
+            "/tag", models.CountedTag, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def rename_tag(self, tag: str, body: models.TagUpdate, *, if_match: str | None = None) -> models.CountedTag:
+        """Rename a tag.
+
+        On all responses, of which at most ten thousand have it. 409 where there is a tag of the new name. Needs
+        `Tag.Update`.
+        """
+        return self._transport.request("PATCH", f"/tag/{_segment(tag)}", body=body, if_match=if_match).read(
+            models.CountedTag
+        )
+
+    def delete_tag(self, tag: str, *, if_match: str | None = None) -> None:
+        """Remove a tag from all responses.
+
+        At most ten thousand. Workers go on with what the request left. Needs `Tag.Delete`.
+        """
+        self._transport.request("DELETE", f"/tag/{_segment(tag)}", if_match=if_match)
+
     def tag_responses(self, body: models.TaggingRequest, *, idempotency_key: str | None = None) -> models.Tagging:
         """Tag responses.
 
@@ -2545,6 +2573,29 @@ class QuestionnaireExports(Family):
         return self._transport.request(
             "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/export", body=body, idempotency_key=idempotency_key
         ).read(models.Export)
+
+    def list_exports_of_lists(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Export]:
+        """Get exports of responses of all questionnaires.
+
+        Those that the caller asked for. Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.pages(
+            "/q/response/export", models.Export, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_export_of_list(
+        self, body: models.ListExportRequest, *, idempotency_key: str | None = None
+    ) -> models.Export:
+        """Export responses of all questionnaires.
+
+        Those that match now, the newest first, at most 50,000 of 50 questionnaires. Values of metadata and recipients
+        are as in exports of one questionnaire. Needs `Questionnaire Export.Create` and `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("POST", "/q/response/export", body=body, idempotency_key=idempotency_key).read(
+            models.Export
+        )
 
     def get_export(self, export_id: str) -> models.Export:
         """Get Questionnaire Export.
