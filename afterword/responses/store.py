@@ -225,7 +225,7 @@ async def list_ids(
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
     rows = await db.fetch(
-        f"""select r.instance_id, r.questionnaire_id from ({source or f"{newest} {_ORDER} limit $17"}) r
+        f"""select r.instance_id, r.questionnaire_id from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
             where {_MET} and {tab} and cardinality($16::text[]) >= 0 and $17::integer > 0
             {_ORDER} limit $15""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),

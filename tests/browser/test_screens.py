@@ -71,6 +71,9 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome/preview",
         "/console/welcome/{questionnaire_id}/message",
         "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
+        "/console/responses/taggings",  # where a condition stands in the address
+        "/console/responses/export/{export_id}",
+        "/console/responses/export/{export_id}/file",
     }
 )
 

@@ -1,4 +1,4 @@
-"""The responses that the contract tests need: their rows, a saved view, and a tagging."""
+"""The responses that the contract tests need: their rows, a saved view, a tagging, and an export of their list."""
 
 from afterword import db
 from afterword.responses.rows import service as rows
@@ -21,4 +21,6 @@ async def responding(pool: db.Pool, wire: Wire, *, token: str, instance_id: str,
         assert 201 == reply.status, reply
         made[name] = reply.document[name]
     assert 1 == reply.document["found"]
+    reply = await wire.ask("POST", "/v3.2/q/response/export", token=token, document={"format": "csv"})
+    assert 201 == reply.status, reply
     return made

@@ -45,6 +45,7 @@ OF_US_ALONE: Final = {
     "list_definitions": "asks for ours",
     "count_definitions": "asks for ours",
     "list_responders": "asks for ours",
+    "list_words": "asks for ours",
     "list_questionnaires_by_title": "a title is the client's own word",
     "list_reached": "an address is the client's own word",
     "list_suppressions": "asks for ours",
@@ -137,6 +138,8 @@ BLIND: Final = {
     "list_next",
     "list_ids",  # no worker wrote the rows of responses
     "get_view",  # they saved none
+    "list_exports_of_lists",  # of the caller's own
+    "list_selected",  # the export is one of a questionnaire
     "get_read_time",  # they have read no response
     "get_by_key",  # no case has a mail
     "get_last_received",
