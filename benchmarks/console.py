@@ -65,7 +65,7 @@ async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
 
 
 async def _addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:
-    """Addresses to ask for in turn, by the name of the page; a search only where the list has one."""
+    """Addresses to ask for in turn, by the name of the page."""
     listed = await client.get("/console/responses")
     text = html.unescape(listed.text)
     opened = re.findall(r'class="whole"[^>]* href="([^"]+)"', text)
@@ -80,11 +80,9 @@ async def _addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:
         ],
         "open response": opened,
     }
-    search = re.search(r'<input[^>]*type="search"[^>]*name="(\w+)"', text)
-    if search:
-        found["search"] = [
-            str(httpx2.URL("/console/responses", params={search[1]: words, "days": "365"})) for words in WORDS
-        ]
+    found["search"] = [
+        str(httpx2.URL("/console/responses", params={"search": words, "days": "365"})) for words in WORDS
+    ]
     return found
 
 

@@ -112,7 +112,7 @@ _UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
       and s.user_id = $13::text and s.instance_id = r.instance_id)"""
 _IS_UNREAD: Final[LiteralString] = f"({_UNREAD})"
 _IS_COMMENTED: Final[LiteralString] = "r.comment is not null"
-_IS_UNHAPPY: Final[LiteralString] = "r.band is not distinct from 'detractor'"
+_IS_UNHAPPY: Final[LiteralString] = "r.band = 'detractor'"  # as the condition of its index says
 _IS_MINE: Final[LiteralString] = """exists (select from alert_instance c where c.organization_id = r.organization_id
       and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)"""
 _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
@@ -154,7 +154,7 @@ def _plain(reached: LiteralString) -> LiteralString:
 
 
 def _filtered() -> LiteralString:
-    return ", ".join(f"count(*) filter (where {_OF_TABS[tab]})" for tab in TABS)
+    return ", ".join(f"count(*) filter (where r.fits and {_OF_TABS[tab]})" for tab in TABS)
 
 
 async def list_responses(
@@ -225,7 +225,8 @@ async def list_ids(
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
     rows = await db.fetch(
-        f"""select r.instance_id, r.questionnaire_id from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
+        f"""select r.instance_id, r.questionnaire_id
+            from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
             where {_MET} and {tab} and cardinality($16::text[]) >= 0 and $17::integer > 0
             {_ORDER} limit $15""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
@@ -309,13 +310,13 @@ async def count_tabs(
     )  # fmt: skip
     rest: LiteralString = (
         f"{_FITS} and {_HAS_TAG}" if every.search else f"{_FITS} and {_HAS_WORDS}" if every.tag
-        else _MET
+        else _FITS
     )  # fmt: skip
     most = FOUND_MAX if not source else SEARCHED_MAX
-    row = await db.fetch_one(  # offset 0: so that each row is looked at once
-        f"""with looked as materialized ({source if bool(source) else f"{newest} {_ORDER}"} limit $15)
-            select {_filtered()}, (select count(*) from looked)
-            from (select r.* from looked r where {rest} offset 0) r""",
+    row = await db.fetch_one(  # no column but those that are compared is carried; offset 0: each row is looked at once
+        f"""select {_filtered()}, count(*)
+            from (select r.*, {rest} as fits
+                  from ({source if bool(source) else f"{newest} {_ORDER}"} limit $15) r offset 0) r""",
         *values,
         most + 1,
     )
@@ -367,24 +368,30 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
+    rest: LiteralString = (
+        f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
+        else _FITS
+    )  # fmt: skip
     rows = await db.fetch(
-        f"""with looked as materialized ({source if bool(source) else f"{newest} {_ORDER}"} limit $15)
-            select case grouping(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
+        f"""select case grouping(r.fits, r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
                 when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
-                when 30 then 'commented' else '' end as name,
-              coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*),
-              (select count(*) from looked) as looked_at
+                when 30 then 'commented' when 31 then 'fits' else '' end as name,
+              coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
-                    (r.comment is not null)::text as commented
-                  from looked r where {_MET} and {tab}) r
-            group by grouping sets ((), (r.band), (r.channel), (r.questionnaire_id), (r.score_kind), (r.commented))
+                    (r.comment is not null)::text as commented, {rest} and {tab} as fits
+                  from ({source if bool(source) else f"{newest} {_ORDER}"} limit $15) r offset 0) r
+            group by grouping sets (
+              (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
+              (r.fits, r.commented))
+            having r.fits or grouping(r.fits) = 1
             order by name, count(*) desc, value""",
         *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
     )
     by: dict[str, dict[str | None, int]] = {}
     for row in rows:
         by.setdefault(row["name"], {})[row["value"]] = row["count"]
-    return Facets(by.pop("")[None], by, is_part=rows[0]["looked_at"] > FOUND_MAX)
+    looked_at = by.pop("")[None]
+    return Facets(by.pop("fits", {None: 0})[None], by, is_part=looked_at > FOUND_MAX)
 
 
 def _row(row: Row) -> ResponseRow:

@@ -54,7 +54,7 @@ class Tagging(fields.Resource):
 class TagUpdate(fields.Request):
     """Another name for a tag."""
 
-    tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
+    tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["late delivery"])]
 
 
 class CountedTag(fields.Resource):
