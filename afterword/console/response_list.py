@@ -194,6 +194,8 @@ async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool
     chosen = choice.filter(visit)
     reach = service.reach_of(visit.caller, choice.application_id or None)
     counted = None if node else await store.count_tabs(db, **reach, chosen=chosen)
+    if counted:
+        chosen = replace(chosen, is_frequent=counted.is_frequent)
     key = service.read_key(choice.after)
     since = service.read_key(choice.since)
     until = key[0] if key else since[0] if since else visit.now

@@ -1,7 +1,7 @@
 """SQL of responses: pages and counts of their rows, from the index that leads to the fewest."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, LiteralString
 
@@ -12,8 +12,11 @@ EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
 SCANNED_MAX: Final = 10_000  # rows that a page or a count with a filter looks at
 LISTED_MAX: Final = 200_000  # rows that are looked through for those that many things are done with
-SEARCHED_MAX: Final = 2_000  # counted of a search or a tag
-NEWEST_MAX: Final = 5_000  # rows among which a word is looked for first: where many have it, few are read
+SEARCHED_MAX: Final = 1_000  # counted of a word or tag that few of the newest have
+FREQUENT_SCANNED_MAX: Final = 20_000  # rows that a page with a word or tag that many have looks at
+NEWEST_MAX: Final = 5_000  # rows among which a word or tag is looked for first: where many have it, few are read
+COUNTED_MAX: Final = 5_000  # rows that a count with a filter looks at
+FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their time, for the index would lead to very many
 LINK: Final = 0  # the channel of instances that nothing was sent for
 
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
@@ -25,6 +28,7 @@ class Filter:
     """`search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
 
     `channel_id`: LINK for none; `seen_time`: for a user who has read none yet, responses before it are read.
+    `is_frequent`: whether many have the word or tag, as `count_tabs` tells; None: not known.
     """
 
     tab: Tab = "all"
@@ -39,6 +43,7 @@ class Filter:
     user_id: str | None = None
     seen_time: datetime = EVER
     test: bool = False
+    is_frequent: bool | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -108,13 +113,13 @@ _MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
 _UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
       select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $13::text),
       $14::timestamptz)
-    and not exists (select from response_read s where s.organization_id = r.organization_id
-      and s.user_id = $13::text and s.instance_id = r.instance_id)"""
+    and r.instance_id not in (
+      select s.instance_id from response_read s where s.organization_id = $1 and s.user_id = $13::text)"""
 _IS_UNREAD: Final[LiteralString] = f"({_UNREAD})"
 _IS_COMMENTED: Final[LiteralString] = "r.comment is not null"
 _IS_UNHAPPY: Final[LiteralString] = "r.band = 'detractor'"  # as the condition of its index says
-_IS_MINE: Final[LiteralString] = """exists (select from alert_instance c where c.organization_id = r.organization_id
-      and c.instance_id = r.instance_id and c.assigned_user_id = $13::text and c.resolved_time is null)"""
+_IS_MINE: Final[LiteralString] = """r.instance_id in (select c.instance_id from alert_instance c
+      where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null)"""
 _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
     "all": "true",
     "unread": _IS_UNREAD,
@@ -162,7 +167,8 @@ async def list_responses(
 ) -> list[ResponseRow]:
     """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
 
-    Without a search or a tag only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where to go on.
+    Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
+    to go on.
     """
     source: LiteralString = (
         _FOUND if chosen.search else _TAGGED if chosen.tag
@@ -181,18 +187,20 @@ async def list_responses(
         else _MET
     )  # fmt: skip
     values = (organization_id, list(application_ids), *_values(chosen, after))
-    rows = await db.fetch(
-        f"""select {_SHOWN} from (
-              select r.* from ({newest} {_ORDER} limit $16) r where {_MET} and {tab} {_ORDER} limit $15) r
-        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
-        *values,
-        *(limit, SCANNED_MAX if not source else NEWEST_MAX),
-    )
-    if source and len(rows) < limit:
+    rows: list[Row] = []
+    if not source or chosen.is_frequent is not False:
+        rows = await db.fetch(
+            f"""select {_SHOWN} from (
+                  select r.* from ({newest} {_ORDER} limit $16) r where {_MET} and {tab} {_ORDER} limit $15) r
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
+            *values,
+            *(limit, _scanned(chosen)),
+        )
+    if source and not chosen.is_frequent and len(rows) < limit:
         rows = await db.fetch(
             f"""with found as materialized ({source})
                 select {_SHOWN} from (select r.* from found r where {rest} and {tab} {_ORDER} limit $15) r
-        join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
+            join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             limit,
         )
@@ -266,10 +274,10 @@ async def get_last_scanned(
     application_ids: Sequence[str],
     chosen: Filter,
     after: str,
-    scanned: int = SCANNED_MAX,
+    scanned: int | None = None,
 ) -> tuple[datetime, str] | None:
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
-    if chosen.search or chosen.tag or chosen.tab == "mine":
+    if not chosen.is_frequent and (chosen.search or chosen.tag or chosen.tab == "mine"):
         return None
     newest: LiteralString = (
         _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
@@ -279,17 +287,28 @@ async def get_last_scanned(
         f"""select r.submitted_time, r.instance_id from ({newest}) r
             {_ORDER} offset $15 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
-        scanned - 1,
+        (scanned or _scanned(chosen)) - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
 
 
+def _scanned(chosen: Filter) -> int:
+    """The rows that a page looks at in their order."""
+    if not (chosen.search or chosen.tag or chosen.tab == "mine"):
+        return SCANNED_MAX
+    return FREQUENT_SCANNED_MAX if chosen.is_frequent else NEWEST_MAX
+
+
 @dataclass(frozen=True, slots=True)
 class TabCounts:
-    """Up to FOUND_MAX + 1 each. `is_part`: of those that were looked at alone, and there are others."""
+    """Up to FOUND_MAX + 1 each. `is_part`: of those that were looked at alone, and there are others.
+
+    `is_frequent`: whether the word or tag was counted among the newest.
+    """
 
     counts: Mapping[Tab, int]
     is_part: bool
+    is_frequent: bool | None = None
 
 
 async def count_tabs(
@@ -302,26 +321,30 @@ async def count_tabs(
             f"select {_plain(_REACHED) if application_ids else _plain(_WHOLE)}", *values, FOUND_MAX + 1
         )
         return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
-    every = replace(chosen, tab="all")
-    source: LiteralString = _FOUND if every.search else _TAGGED if every.tag else _MINE if every.tab == "mine" else ""
-    newest: LiteralString = (
-        _OF_QUESTIONNAIRE if every.questionnaire_id else _COMMENTED if every.tab == "comment"
-        else _UNHAPPY if every.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    rest: LiteralString = (
-        f"{_FITS} and {_HAS_TAG}" if every.search else f"{_FITS} and {_HAS_WORDS}" if every.tag
-        else _FITS
-    )  # fmt: skip
-    most = FOUND_MAX if not source else SEARCHED_MAX
-    row = await db.fetch_one(  # no column but those that are compared is carried; offset 0: each row is looked at once
+    newest: LiteralString = _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
+    is_found = bool(chosen.search or chosen.tag)
+    met: LiteralString = _MET if is_found else _FITS
+    most = NEWEST_MAX if is_found else COUNTED_MAX
+    *counts, scanned = await db.fetch_one(
+        # No column but those that are compared is carried; offset 0: each row is looked at once.
         f"""select {_filtered()}, count(*)
-            from (select r.*, {rest} as fits
-                  from ({source if bool(source) else f"{newest} {_ORDER}"} limit $15) r offset 0) r""",
+            from (select r.*, {met} as fits from ({newest} {_ORDER} limit $15) r offset 0) r""",
         *values,
         most + 1,
     )
-    *counts, scanned = row
-    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most)
+    if not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
+        is_frequent = True if is_found else None
+        return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
+    source: LiteralString = _FOUND if chosen.search else _TAGGED
+    rest: LiteralString = f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}"
+    *counts, scanned = await db.fetch_one(
+        f"""with found as materialized ({source})
+            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $15) r""",
+        *values,
+        SEARCHED_MAX + 1,
+    )
+    is_part = scanned > SEARCHED_MAX
+    return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=is_part, is_frequent=is_part)
 
 
 async def count_newer(

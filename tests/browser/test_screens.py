@@ -72,6 +72,8 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome/{questionnaire_id}/message",
         "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
         "/console/responses/taggings",  # where a condition stands in the address
+        "/console/responses/tags/name",  # and no response has a tag
+        "/console/responses/tags/removal",
         "/console/responses/export/{export_id}",
         "/console/responses/export/{export_id}/file",
     }

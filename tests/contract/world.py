@@ -147,6 +147,13 @@ class World:
         if route.method == "POST" and route.path.endswith("/version"):
             for tenant in (self.ours, self.theirs):
                 await save_draft(self.wire, tenant)
+        if route.method == "DELETE" and route.path.endswith("/tag/{tag}"):  # another operation has renamed it
+            async with db.transaction(self.pool) as database:
+                await database.execute(
+                    """insert into instance_tag (organization_id, instance_id, tag) values ($1, $2, $3)
+                       on conflict do nothing""",
+                    *(self.ours.ids[name] for name in ("organization_id", "instance_id", "tag")),
+                )
         if route.path.endswith("/erasure"):
             async with db.transaction(self.pool) as database:
                 await database.execute(
