@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import entry, screens
+from afterword.console.account import ACCOUNT, login_of, proof_form
 from afterword.console.screens import Guest, Screens, Visit
-from afterword.console.settings import ACCOUNT, login_of, proof_form
 from afterword.db import Database
 from afterword.logins import service, store
 from afterword.logins.passkeys import service as passkeys

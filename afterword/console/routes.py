@@ -1,6 +1,7 @@
 """All screens of the console, for `app.py` and for the tests that go through them."""
 
 from afterword.console import (
+    account,
     audit,
     case_figures,
     case_settings,
@@ -41,6 +42,7 @@ MODULES = (
     sending,
     reports,
     shared,
+    account,
     settings,
     audit,
     people,

@@ -9,6 +9,7 @@ from babel.messages.pofile import read_po
 
 from afterword import texts
 from afterword.console import (
+    account,
     audit,
     case_figures,
     case_rows,
@@ -40,7 +41,7 @@ BLANKS = re.compile(r"\{\w+\}")
 TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    screens.DONE, settings.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
+    screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, case_rows.SEVERITIES,
     case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED, dict(enumerate(case_figures.COLUMNS)),
     find.GROUPS, people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
