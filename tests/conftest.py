@@ -9,7 +9,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,23 @@ from hypothesis import HealthCheck, settings
 from afterword import db, embedded, migrations
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
+from afterword.db.semaphore import FifoSemaphore
 from afterword.logins import hashing
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
 from tests.clusters import let_end_others
-from tests.databases import TEMPLATE, address_of, administer, emptied_database, end_administration, fresh_database
+from tests.databases import (
+    TEMPLATE,
+    address_of,
+    administer,
+    emptied_database,
+    end_administration,
+    end_pools,
+    fresh_database,
+    keep_pool,
+    take_pool,
+)
 from tests.sizes import DRAW_VARIABLE, FULL, draw_by
 
 MEMORY_BYTES_MIN = 2_000_000_000
@@ -231,20 +242,38 @@ async def empty_database_url(server_url: str) -> AsyncGenerator[str]:
 @asynccontextmanager
 async def patient_pool(database_url: str) -> AsyncGenerator[db.Pool]:
     """A small pool, which bears many at once and many rows on a slow machine too."""
+    async with await _open_patiently(database_url) as pool:
+        yield pool
+
+
+async def _open_patiently(database_url: str) -> db.Pool:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(db, "COMMAND_TIMEOUT_SECONDS", 2 * PATIENCE_SECONDS)
-        opened = await db.open_pool(
+        return await db.open_pool(
             database_url, size_max=POOL_SIZE, server_settings=PATIENCE, acquire_seconds=PATIENCE_SECONDS
         )
-    async with opened as pool:
-        yield pool
 
 
 @pytest.fixture
 async def pool(pool_url: str) -> AsyncGenerator[db.Pool]:
     """A small pool on the test's database."""
-    async with patient_pool(pool_url) as pool:
-        yield pool
+    opened = take_pool(pool_url) or await _open_patiently(pool_url)
+    turns = FifoSemaphore(POOL_SIZE, waiting_max=db.WAITING_MAX_DEFAULT, seconds=PATIENCE_SECONDS)
+    pool = replace(opened, clock=db.Clock(), turns=turns)
+    before = asyncio.all_tasks()
+    yield pool
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    for task in left:  # all tests share a loop
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    if not keep_pool(pool_url, pool):
+        pool.raw.terminate()
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def _end_of_pools() -> AsyncGenerator[None]:
+    yield
+    end_pools()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from afterword import db
+
 T = TypeVar("T")
 TEMPLATE = "afterword_template"
 USES_MAX = 100  # dead rows of that many tests may stay in a database
@@ -26,7 +28,7 @@ FINGERPRINT = """
            (select count(*) from pg_namespace where nspname !~ '^pg_'), (select count(*) from pg_db_role_setting)"""
 END_OTHERS = f"""
     select coalesce(bool_and(pg_terminate_backend(pid, {END_MILLISECONDS_MAX})), true)
-    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"""
+    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and pid <> all($1::integer[])"""
 
 
 @asynccontextmanager
@@ -51,8 +53,36 @@ async def emptied_database(server_url: str, *, template: str) -> AsyncGenerator[
     kept.uses += 1
     if kept.uses >= USES_MAX or not await _aside(kept.empty()):
         del _kept[template]
+        kept.end_pool()
         await _aside(kept.session.close())
         await administer(server_url, f"drop database {kept.name} with (force)")
+
+
+def take_pool(url: str) -> db.Pool | None:
+    """The pool that the test before kept for this database."""
+    for kept in _kept.values():
+        if kept.url == url:
+            pool, kept.pool = kept.pool, None
+            return pool
+    return None
+
+
+def keep_pool(url: str, pool: db.Pool) -> bool:
+    """Keep its connections for the next test, as a new one knows neither tables nor plans; False if it cannot be."""
+    for kept in _kept.values():
+        if kept.url == url:
+            is_sound = pool.raw.get_size() == len(pool.idle) and not any(
+                one.is_closed() or one.is_in_transaction() for one in pool.idle
+            )
+            if is_sound:
+                kept.pool = pool
+            return is_sound
+    return False
+
+
+def end_pools() -> None:
+    for kept in _kept.values():
+        kept.end_pool()
 
 
 def address_of(server_url: str, name: str) -> str:
@@ -83,10 +113,15 @@ class _Kept:
     insertion: str
     sequences: list[tuple[str, int]]  # with the next value of each
     uses: int = field(default=0)
+    pool: db.Pool | None = field(default=None)  # of the test before
 
     async def empty(self) -> bool:
         """Restore the first rows; False if anything but rows has changed, or if a connection does not end."""
-        if not await self.session.fetchval(END_OTHERS) or await self.session.fetchrow(FINGERPRINT) != self.fingerprint:
+        ours = [one.get_server_pid() for one in self.pool.idle] if self.pool else []
+        if (
+            not await self.session.fetchval(END_OTHERS, ours)
+            or await self.session.fetchrow(FINGERPRINT) != self.fingerprint
+        ):
             return False
         async with self.session.transaction():
             await self.session.fetch(self.deletion)
@@ -94,6 +129,11 @@ class _Kept:
             for sequence, start in self.sequences:
                 await self.session.fetchval("select setval($1::text::regclass, $2, false)", sequence, start)
         return True
+
+    def end_pool(self) -> None:
+        if self.pool is not None:
+            self.pool.raw.terminate()
+            self.pool = None
 
 
 async def _clone(server_url: str, template: str) -> _Kept:
