@@ -28,7 +28,8 @@ FINGERPRINT = """
            (select count(*) from pg_namespace where nspname !~ '^pg_'), (select count(*) from pg_db_role_setting)"""
 END_OTHERS = f"""
     select coalesce(bool_and(pg_terminate_backend(pid, {END_MILLISECONDS_MAX})), true)
-    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and pid <> all($1::integer[])"""
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and pid <> all($1::integer[])"""
 
 
 @asynccontextmanager

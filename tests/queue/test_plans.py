@@ -19,7 +19,7 @@ from afterword.queue.sending.store import Settlement
 from afterword.worker.loop import PLANNER
 from tests.conftest import House, filled_database
 from tests.queue.conftest import Queue
-from tests.sizes import size
+from tests.sizes import one_of, size
 
 DUE_ROWS = int(os.environ.get("AFTERWORD_TEST_DUE_ROWS") or size(20_000, 100_000))
 PLAN_ROWS_MAX = 2_000  # looked at for a claim of 100
@@ -33,7 +33,7 @@ async def worker_pool(database_url: str) -> AsyncGenerator[db.Pool]:
         yield pool
 
 
-@pytest.fixture(params=["one lane", "200 lanes", "never analysed"])
+@pytest.fixture(params=one_of(["one lane", "200 lanes", "never analysed"]))
 def shape(request: pytest.FixtureRequest) -> str:
     return request.param
 
