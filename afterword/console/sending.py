@@ -317,7 +317,8 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
     words, caller, secret = visit.words, visit.caller, visit.site.secret
     found: list[ListedItem] = []
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
-        found = (await service.list_items(db, caller=caller, choice=Choice(external_reference=asked), limit=ROWS)).items
+        by_key = Choice(external_reference=asked, with_order_key=True)
+        found = (await service.list_items(db, caller=caller, choice=by_key, limit=ROWS)).items
     keys = service.keys_of(asked, secret=secret)
     facts: list[str] = []
     if keys:

@@ -2296,6 +2296,8 @@ CREATE INDEX queue_item_list ON queue_item USING btree (organization_id, pipelin
 
 CREATE INDEX queue_item_not_sent ON queue_item USING btree (organization_id, address_key) WHERE (status >= 5);
 
+CREATE INDEX queue_item_order_key ON queue_item USING btree (organization_id, "left"(COALESCE(((metadata -> 'questionnaire'::text) ->> 'transaction_id'::text), ((metadata -> 'questionnaire'::text) ->> 'booking_no'::text), ((metadata -> 'questionnaire'::text) ->> 'case_id'::text)), 100)) WHERE ((deleted_time IS NULL) AND (COALESCE(((metadata -> 'questionnaire'::text) ->> 'transaction_id'::text), ((metadata -> 'questionnaire'::text) ->> 'booking_no'::text), ((metadata -> 'questionnaire'::text) ->> 'case_id'::text)) IS NOT NULL));
+
 CREATE INDEX queue_item_previous ON queue_item USING btree (organization_id, previous_item_id) WHERE (previous_item_id IS NOT NULL);
 
 CREATE UNIQUE INDEX queue_item_reference ON queue_item USING btree (organization_id, pipeline_id, external_reference) WHERE ((external_reference IS NOT NULL) AND (status <> 7) AND (deleted_time IS NULL));

@@ -92,8 +92,9 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
 
 
 async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list[Hit]:
-    """Those with this reference; without one, those to this address."""
-    found = await items.list_items(db, caller=caller, choice=Choice(external_reference=text), limit=FOUND_MAX)
+    """Those with this reference or order key; without one, those to this address."""
+    choice = Choice(external_reference=text, with_order_key=True)
+    found = await items.list_items(db, caller=caller, choice=choice, limit=FOUND_MAX)
     if not found.items:
         choice = Choice(identifier=text)
         found = await items.list_items(db, caller=caller, choice=choice, limit=FOUND_MAX, secret=secret)

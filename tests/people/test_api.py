@@ -82,9 +82,23 @@ class TestTimeline:
         assert [None] == [one["order_key"] for one in await entries(narrow, responder_id)]
 
     async def test_search_by_order_key(self, desk: Desk) -> None:
-        """By the whole reference of an item."""
+        """By the whole reference of an item, or the whole key in its metadata; so does the search over everything."""
         [known] = await people(desk, [CANARY])
-        for text, expected in ((f"order-{CANARY}", [known.responder_id]), (f"order-{CANARY[:-1]}", [])):
+        house = desk.house
+        path = f"/q/questionnaire/{house.questionnaire_id}/pipeline/{house.pipeline_id}/queue/item"
+        item = {
+            "responder_channel_identifier": known.address,
+            "metadata": {"questionnaire": {"transaction_id": "TX 771"}},
+        }
+        assert 201 == (await desk.http.post(path, json=item, headers=house.headers)).status_code
+        by_key = (await desk.ask("GET", "/search?q=TX 771"))["results"]
+        assert {"responder", "queue_item"} <= {one["kind"] for one in by_key}
+        for text, expected in (
+            (f"order-{CANARY}", [known.responder_id]),
+            (f"order-{CANARY[:-1]}", []),
+            ("TX 771", [known.responder_id]),
+            ("TX 77", []),
+        ):
             found = await desk.ask("GET", f"/q/responder?search={text}")
             assert expected == [one["responder_id"] for one in found["results"]]
 

@@ -51,6 +51,7 @@ async def find(db: Database, *, caller: Caller, search: str | None, page: Page) 
         prefixes=prefixes(search, locale=caller.default_locale),
         words=words(search) if "Responder Value.Read" in caller.scopes else (),
         reference=search.strip() if "Queue.Read" in caller.scopes else None,
+        order_key=search.strip() if {"Queue.Read", "Questionnaire Value.Read"} <= caller.scopes else None,
         page=page,
     )
 

@@ -40,6 +40,10 @@ class ShownResponder(msgspec.Struct, frozen=True):
     """Whether the caller reaches all that the person was ever asked."""
 
 
+_KEY: Final[LiteralString] = """coalesce(m.metadata -> 'questionnaire' ->> 'transaction_id',
+  m.metadata -> 'questionnaire' ->> 'booking_no', m.metadata -> 'questionnaire' ->> 'case_id')"""
+OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_time is null and {_KEY} is not null
+  and left({_KEY}, 100)"""  # of a queue item; as its index has it
 _COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
@@ -140,12 +144,14 @@ async def list_responders(
     prefixes: Sequence[str] = (),
     words: Sequence[str] = (),
     reference: str | None = None,
+    order_key: str | None = None,
     page: Page,
 ) -> Rows[ShownResponder]:
     """A page of the responders that the caller sees; with prefixes, those with a matching address, or the others.
 
     Prefixes are in lower case (ASCII only). `words` begin words of the person's values, without accents. `reference`
-    is the `external_reference` of an item to the person. Each finds at most `FOUND_MAX`.
+    is the `external_reference` of an item to the person, `order_key` stands in its metadata. Each finds at most
+    `FOUND_MAX`.
     """
     if prefixes:
         # The limits force this plan: addresses by their index, then responders by key. Without them the planner
@@ -169,7 +175,14 @@ async def list_responders(
                      and m.external_reference = $7 and m.status <> 7 and m.deleted_time is null
                    join responder_address a on a.organization_id = p.organization_id
                      and a.channel_id = p.channel_id and a.address_key = m.address_key
-                   where p.organization_id = $1)
+                   where p.organization_id = $1
+                 union
+                 select a.responder_id from (
+                     select m.pipeline_id, m.address_key from queue_item m
+                     where {OF_ORDER_KEY} = left($8::text, 100) limit $5) m
+                   join pipeline p on p.organization_id = $1 and p.pipeline_id = m.pipeline_id
+                   join responder_address a on a.organization_id = $1
+                     and a.channel_id = p.channel_id and a.address_key = m.address_key)
                select r.*, true as is_whole from found cross join lateral (
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
@@ -181,7 +194,7 @@ async def list_responders(
             list(prefixes),
             FOUND_MAX,
             " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
-            reference,
+            *(reference, order_key),
             page=page,
         )
     elif application_ids or test_only:

@@ -30,6 +30,7 @@ class Choice:
     questionnaire_id: str | None = None
     application_id: str | None = None
     external_reference: str | None = None
+    with_order_key: bool = False  # those with the reference in their metadata, too
     identifier: str | None = None  # an address of a person
     from_time: datetime | None = None
     to_time: datetime | None = None
@@ -60,7 +61,13 @@ async def list_items(
     chosen = await _filter(db, caller=caller, choice=choice)
     if choice.external_reference is not None:
         found = await store.list_items_by_reference(
-            db, organization_id=organization_id, external_reference=choice.external_reference, chosen=chosen
+            db,
+            organization_id=organization_id,
+            external_reference=choice.external_reference,
+            order_key=choice.external_reference
+            if choice.with_order_key and "Questionnaire Value.Read" in caller.scopes
+            else None,
+            chosen=chosen,
         )
         return Rows(found[:limit])
     if choice.identifier is not None:

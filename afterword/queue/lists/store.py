@@ -13,6 +13,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.db.columns import qualified
+from afterword.instances.responders.store import OF_ORDER_KEY
 from afterword.queue.records import LISTED_COLUMNS, ShownItem
 
 EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
@@ -165,9 +166,12 @@ async def list_items(
 
 
 async def list_items_by_reference(
-    db: Database, *, organization_id: str, external_reference: str, chosen: Filter
+    db: Database, *, organization_id: str, external_reference: str, order_key: str | None = None, chosen: Filter
 ) -> list[ListedItem]:
-    """The items with this reference, the newest first: of each pipeline the one that holds it, and aborted ones."""
+    """The items with this reference, the newest first: of each pipeline the one that holds it, and aborted ones.
+
+    With `order_key` those with this key in their metadata, too.
+    """
     statuses, reason, pipeline_ids, test_only = _parameters(chosen)
     rows = await db.fetch(
         f"""with found as (
@@ -179,7 +183,9 @@ async def list_items_by_reference(
              union all
              (select i.item_id from queue_item i
               where i.organization_id = $1 and i.external_reference = $3 and i.status = 7
-                and i.external_reference is not null and i.deleted_time is null limit $9))
+                and i.external_reference is not null and i.deleted_time is null limit $9)
+             union
+             (select m.item_id from queue_item m where {OF_ORDER_KEY} = left($10::text, 100) limit $9))
            select {_ITEM} join found on found.item_id = i.item_id
            where i.organization_id = $1 and i.status = any($2::smallint[]) and {_CHOSEN} and {_IN_PERIOD}
              and ($8::text is null or coalesce(i.reason, '') = $8)
@@ -193,6 +199,7 @@ async def list_items_by_reference(
         chosen.to_time,
         reason,
         FOUND_MAX,
+        order_key,
     )
     return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
 
