@@ -26,6 +26,7 @@ from afterword.providers.health import store as health_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
 from afterword.reports import comparison
+from afterword.responses.rows import service as responses
 from afterword.web.loopback import is_loopback
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
@@ -108,6 +109,7 @@ async def _installation(database: db.Database, clock: Callable[[], datetime], fo
         await _senders(database),
         await _guard(database, folder),
         await _figures(database, clock),
+        await _responses(database, clock),
     )
 
 
@@ -201,6 +203,16 @@ async def _figures(database: db.Database, clock: Callable[[], datetime]) -> Find
     more = f" and {len(shown) - WRONG_DAYS_SHOWN_MAX} more" if len(shown) > WRONG_DAYS_SHOWN_MAX else ""
     detail = f"Kept counts differ from the answers: {', '.join(shown[:WRONG_DAYS_SHOWN_MAX])}{more}.{skipped}"
     return Finding("figures", False, detail, "Run `afterword doctor --recount`; reports are right from then on.")
+
+
+async def _responses(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    found = await responses.compare(database, now=clock())
+    if not found.is_filled:
+        return Finding("responses", True, "The rows of the list of responses are still to be made by a worker.")
+    if not found.wrong:
+        return Finding("responses", True, f"The rows of {found.compared:,} responses equal their answers.")
+    detail = f"{len(found.wrong):,} of {found.compared:,} rows of the list of responses differ from their answers."
+    return Finding("responses", False, detail, "Run `afterword doctor --refill-responses`; workers make them anew.")
 
 
 async def _transactions(database: db.Database) -> Finding:

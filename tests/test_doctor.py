@@ -77,8 +77,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "senders", "past", "figures", "transactions",
-                 "clock", "time zones"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "senders", "past", "figures", "responses",
+                 "transactions", "clock", "time zones"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 

@@ -11,18 +11,20 @@ from afterword.doctor import Finding
 from afterword.queue.restores import service as guard
 from afterword.reports import comparison
 from afterword.reports.rollups import service as rollups
+from afterword.responses.rows import service as responses
 from afterword.settings import Settings
 from afterword.web.loopback import host_of, is_loopback, url_with_key
 
 Switch = Annotated[bool, Parameter(negative="")]
 
 
-async def doctor(*, confirm_sending: Switch = False, recount: Switch = False) -> int:
+async def doctor(*, confirm_sending: Switch = False, recount: Switch = False, refill_responses: Switch = False) -> int:
     """Check database, schema, kept counts, SMTP login, public address, clock and time zones, and say what to do.
 
     Args:
         confirm_sending: Check nothing; resume sending that was paused because the database was restored.
         recount: Check nothing but the kept counts of reports, and count differing days again.
+        refill_responses: Check nothing; let workers make all rows of the list of responses anew.
     """
     chosen = context.read_settings()
     if confirm_sending:
@@ -33,6 +35,11 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False) ->
     if recount:
         days = await _recount(chosen)
         print(f"{days} days are counted again." if days else "All kept counts equal their answers.")
+        return 0
+    if refill_responses:
+        async with context.open_transaction(chosen) as (_, database):
+            await responses.fill_again(database)
+        print("Workers make the rows of all responses anew. The list stays in use meanwhile.")
         return 0
     return 0 if await _examined(chosen) else 1
 

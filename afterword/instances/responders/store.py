@@ -188,11 +188,7 @@ async def list_responders(
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
                cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
                where ({_IS_SEEN}) and {IS_WHOLE}""",
-            organization_id,
-            list(application_ids),
-            test_only,
-            list(prefixes),
-            FOUND_MAX,
+            *(organization_id, list(application_ids), test_only, list(prefixes), FOUND_MAX),
             " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
             *(reference, order_key),
             page=page,
@@ -202,9 +198,7 @@ async def list_responders(
             f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
                cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
                where r.organization_id = $1 and ({_IS_SEEN})""",
-            organization_id,
-            list(application_ids),
-            test_only,
+            *(organization_id, list(application_ids), test_only),
             page=page,
         )
     else:

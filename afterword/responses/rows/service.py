@@ -5,7 +5,8 @@ that an erasure has emptied. A row is always made anew from the instance and its
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword.alerts.recoveries import service as recoveries
@@ -22,6 +23,9 @@ from afterword.responses.rows.store import Key, Source
 READER: Final = "responses"
 EVENTS_MAX: Final = 200
 FILLED_MAX: Final = 500  # instances in one transaction
+SAMPLED_AFTER: Final = ("", "4", "8", "C", "H", "M", "R", "W", "b", "g", "l", "q", "v")  # ids that parts begin behind
+SAMPLED_MAX: Final = 100  # instances of each part
+SETTLED_AFTER: Final = timedelta(minutes=10)  # what changed since may not have been followed yet
 COMMENT_CHARACTERS_MAX: Final = 1_000
 ANSWERED, REFERENCE, VALUES, PERSON = words.WEIGHTS  # the parts of a row that a search may look in
 SCORES: Final = ("nps", "csat", "ces", "smileys", "rating")  # without a key question the first that was answered
@@ -68,6 +72,32 @@ async def fill(db: Database, *, now: datetime) -> int:
     return len(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`is_filled`: whether all older responses have their rows; else none was compared."""
+
+    is_filled: bool
+    compared: int
+    wrong: Sequence[Key]
+
+
+async def compare(db: Database, *, now: datetime) -> Comparison:
+    """Compare rows of a sample of all responses, all over the installation, with their instances and answers."""
+    if not await store.get_is_filled(db):
+        return Comparison(is_filled=False, compared=0, wrong=())
+    before = now - SETTLED_AFTER
+    parts = [
+        await store.list_settled_keys(db, after=after, before=before, limit=SAMPLED_MAX) for after in SAMPLED_AFTER
+    ]
+    made = await _rows(db, keys=sorted({key for part in parts for key in part}))
+    return Comparison(is_filled=True, compared=len(made), wrong=await store.list_wrong_keys(db, rows=made))
+
+
+async def fill_again(db: Database) -> None:
+    """Let workers make all rows anew, from the first instance on; rows stay in use meanwhile."""
+    await store.update_to_fill_again(db)
+
+
 async def rewrite(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> bool:
     """Make these rows anew in this transaction; False while another process writes some."""
     if not await events.claim_reader(db, reader=READER):
@@ -85,8 +115,16 @@ async def write(db: Database, *, keys: Sequence[Key]) -> None:
     if gone := [key for key in keys if key not in found]:
         await store.delete_responses(db, keys=gone)
     if sources:
-        asked = {versions: await _questions(db, *versions) for versions in {_versions(source) for source in sources}}
-        await store.insert_responses(db, rows=[_row(source, asked[_versions(source)]) for source in sources])
+        await store.insert_responses(db, rows=await _rows_of(db, sources))
+
+
+async def _rows(db: Database, *, keys: Sequence[Key]) -> list[dict[str, Any]]:
+    return await _rows_of(db, await store.list_sources(db, keys=keys)) if keys else []
+
+
+async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:
+    asked = {versions: await _questions(db, *versions) for versions in {_versions(source) for source in sources}}
+    return [_row(source, asked[_versions(source)]) for source in sources]
 
 
 def _row(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:

@@ -39,6 +39,12 @@ _CHANGED: Final = qualified(_COLUMNS, "response")
 _EXCLUDED: Final = qualified(_COLUMNS, "excluded")
 
 
+_GIVEN: Final[LiteralString] = """jsonb_to_recordset($1) as r (organization_id text, instance_id text,
+  questionnaire_id text, application_id text, version_id text, responder_id text, channel_id smallint, test boolean,
+  locale text, submitted_time timestamptz, external_reference text, score_question_id text, score_kind text,
+  score integer, score_max integer, band text, comment text, words text)"""
+
+
 async def list_sources(db: Database, *, keys: Sequence[Key]) -> list[Source]:  # any tenant: the log's reader serves all
     """Those of these instances that have a response: answered, and not deleted."""
     rows = await db.fetch(
@@ -71,15 +77,49 @@ async def insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -
             select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, r.responder_id,
               r.channel_id, r.test, r.locale, r.submitted_time, r.external_reference, r.score_question_id,
               r.score_kind, r.score, r.score_max, r.band, r.comment, r.words::tsvector
-            from jsonb_to_recordset($1) as r (organization_id text, instance_id text, questionnaire_id text,
-              application_id text, version_id text, responder_id text, channel_id smallint, test boolean, locale text,
-              submitted_time timestamptz, external_reference text, score_question_id text, score_kind text,
-              score integer, score_max integer, band text, comment text, words text)
+            from {_GIVEN}
             order by r.organization_id, r.instance_id
             on conflict (organization_id, instance_id) do update set ({_COLUMNS}) = row ({_EXCLUDED})
             where ({_CHANGED}) is distinct from ({_EXCLUDED})""",
         rows,
     )
+
+
+async def list_wrong_keys(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> list[Key]:  # any tenant: as above
+    """Those of these rows that are missing, or stored otherwise."""
+    found = await db.fetch(
+        f"""select r.organization_id, r.instance_id from {_GIVEN}
+            left join response on response.organization_id = r.organization_id
+              and response.instance_id = r.instance_id
+            where ({_CHANGED}) is distinct from (r.organization_id, r.instance_id, r.questionnaire_id,
+              r.application_id, r.version_id, r.responder_id, r.channel_id, r.test, r.locale, r.submitted_time,
+              r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
+              r.words::tsvector)""",
+        rows,
+    )
+    return [(row["organization_id"], row["instance_id"]) for row in found]
+
+
+async def list_settled_keys(  # any tenant: as above
+    db: Database, *, after: str, before: datetime, limit: int
+) -> list[Key]:
+    """Those of the next `limit` instances with a response that did not change since `before`."""
+    rows = await db.fetch(
+        """select organization_id, instance_id from (
+             select organization_id, instance_id, submitted_time, deleted_time, updated_time
+             from questionnaire_instance where instance_id > $1 order by instance_id limit $3) i
+           where submitted_time is not null and deleted_time is null and updated_time < $2""",
+        *(after, before, limit),
+    )
+    return [(row["organization_id"], row["instance_id"]) for row in rows]
+
+
+async def get_is_filled(db: Database) -> bool:  # any tenant: as above
+    return bool(await db.fetch_value("select exists (select from response_fill where done_time is not null)"))
+
+
+async def update_to_fill_again(db: Database) -> None:  # any tenant: as above
+    await db.execute("update response_fill set after = '', done_time = null")
 
 
 async def delete_responses(db: Database, *, keys: Sequence[Key]) -> int:  # any tenant: as above

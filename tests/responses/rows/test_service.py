@@ -71,8 +71,20 @@ async def test_older_responses(house: House, monkeypatch: pytest.MonkeyPatch) ->
         async with db.transaction(house.pool) as database:
             return await service.fill(database, now=now)
 
+    later = now + timedelta(hours=1)
+    async with db.transaction(house.pool) as database:
+        assert not (await service.compare(database, now=later)).is_filled
     assert [2, 2, 1, 0] == [await fill() for _ in range(4)]
     assert 5 == len(await rows_of(house))
+    async with db.transaction(house.pool) as database:
+        found = await service.compare(database, now=later)
+        assert (True, 5, []) == (found.is_filled, found.compared, found.wrong)
+        await database.execute("update response set score = 1 where submitted_time = $1", now)
+        await database.execute("delete from response where submitted_time < $1", now - timedelta(hours=3))
+        assert 2 == len((await service.compare(database, now=later)).wrong)
+        await service.fill_again(database)
+    assert [2, 2, 1, 0] == [await fill() for _ in range(4)]
+    assert [9] * 5 == [row["score"] for row in await rows_of(house)]
 
 
 async def test_one_writer_at_a_time(house: House) -> None:
