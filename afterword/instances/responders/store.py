@@ -135,6 +135,34 @@ async def list_shared(  # any tenant: a claimed batch serves many organizations
     return {(row["organization_id"], row["responder_id"], row["questionnaire_id"]) for row in rows}
 
 
+_FOUND: Final[LiteralString] = f"""with found as materialized (
+  select distinct f.responder_id from (
+    select a.responder_id from unnest($4::text[]) as b (beginning)
+    join responder_address a on a.organization_id = $1
+      and lower(a.identifier collate "C") >= b.beginning
+      and lower(a.identifier collate "C") < b.beginning || chr(1114111)
+    limit $5) f
+  union
+  (select responder_id from responder
+   where organization_id = $1 and metadata - '{{email,phone_number}}'::text[] <> '{{}}'
+     and {_WORDS} @@ to_tsquery('simple', $6)
+   limit $5)
+  union
+  select a.responder_id from pipeline p
+    join queue_item m on m.organization_id = p.organization_id and m.pipeline_id = p.pipeline_id
+      and m.external_reference = $7 and m.status <> 7 and m.deleted_time is null
+    join responder_address a on a.organization_id = p.organization_id
+      and a.channel_id = p.channel_id and a.address_key = m.address_key
+    where p.organization_id = $1
+  union
+  select a.responder_id from (
+      select m.pipeline_id, m.address_key from queue_item m
+      where {OF_ORDER_KEY} = left($8::text, 100) limit $5) m
+    join pipeline p on p.organization_id = $1 and p.pipeline_id = m.pipeline_id
+    join responder_address a on a.organization_id = $1
+      and a.channel_id = p.channel_id and a.address_key = m.address_key)"""  # its values are those of `list_responders`
+
+
 async def list_responders(
     db: Database,
     *,
@@ -157,32 +185,7 @@ async def list_responders(
         # The limits force this plan: addresses by their index, then responders by key. Without them the planner
         # may read all responders and look up the addresses of each.
         rows = await db.fetch_list(
-            f"""with found as materialized (
-                 select distinct f.responder_id from (
-                   select a.responder_id from unnest($4::text[]) as b (beginning)
-                   join responder_address a on a.organization_id = $1
-                     and lower(a.identifier collate "C") >= b.beginning
-                     and lower(a.identifier collate "C") < b.beginning || chr(1114111)
-                   limit $5) f
-                 union
-                 (select responder_id from responder
-                  where organization_id = $1 and metadata - '{{email,phone_number}}'::text[] <> '{{}}'
-                    and {_WORDS} @@ to_tsquery('simple', $6)
-                  limit $5)
-                 union
-                 select a.responder_id from pipeline p
-                   join queue_item m on m.organization_id = p.organization_id and m.pipeline_id = p.pipeline_id
-                     and m.external_reference = $7 and m.status <> 7 and m.deleted_time is null
-                   join responder_address a on a.organization_id = p.organization_id
-                     and a.channel_id = p.channel_id and a.address_key = m.address_key
-                   where p.organization_id = $1
-                 union
-                 select a.responder_id from (
-                     select m.pipeline_id, m.address_key from queue_item m
-                     where {OF_ORDER_KEY} = left($8::text, 100) limit $5) m
-                   join pipeline p on p.organization_id = $1 and p.pipeline_id = m.pipeline_id
-                   join responder_address a on a.organization_id = $1
-                     and a.channel_id = p.channel_id and a.address_key = m.address_key)
+            f"""{_FOUND}
                select r.*, true as is_whole from found cross join lateral (
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
