@@ -64,6 +64,8 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "alert_instance.repeated": "as created",
     "alert_instance.answered": "tests of messages of alerts",
     "alert_instance.recovery_answered": "tests of recoveries",
+    "alert_instance.overdue": "tests of escalation",
+    "alert_instance.escalated": "tests of escalation",
     "import.finished": "tests of imports",
     "import.failed": "tests of imports",
     "export.failed": "as finished",

@@ -7,6 +7,7 @@ from afterword import errors
 from afterword.alerts import status_deletion
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
+from afterword.alerts.escalation import api as escalation_api
 from afterword.alerts.figures import api as figures_api
 from afterword.alerts.history import store as history_store
 from afterword.alerts.messages import service as messages
@@ -356,7 +357,7 @@ async def delete_alert_status(call: Call[None], db: Database) -> None:
     )
 
 
-routes.all[:0] = [*settings_api.routes.all, *figures_api.routes.all]
+routes.all[:0] = [*settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all]
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
 
 

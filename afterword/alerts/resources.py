@@ -40,6 +40,9 @@ class AlertRequest(fields.Request):
     due_hours: DueHours | None = None
     fold_hours: FoldHours = 0
     subscriber_user_ids: Ids = msgspec.field(default_factory=list[str])
+    escalation_hours: DueHours | None = None
+    escalation_severity: Severity | None = None
+    escalation_user_id: fields.Id | None = None
     chat_urls: ChatUrls = msgspec.field(default_factory=list[str])
 
 
@@ -58,6 +61,9 @@ class AlertUpdate(fields.Request):
     due_hours: DueHours | UnsetType | None = UNSET
     fold_hours: FoldHours | UnsetType = UNSET
     subscriber_user_ids: Ids | UnsetType = UNSET
+    escalation_hours: DueHours | UnsetType | None = UNSET
+    escalation_severity: Severity | UnsetType | None = UNSET
+    escalation_user_id: fields.Id | UnsetType | None = UNSET
     chat_urls: ChatUrls | UnsetType = UNSET
 
 
@@ -79,6 +85,9 @@ class Alert(fields.Resource):
     due_hours: int | None
     fold_hours: int
     subscriber_user_ids: list[fields.Id]
+    escalation_hours: int | None
+    escalation_severity: Severity | None
+    escalation_user_id: fields.Id | None
     chat_urls: list[str]
     open_count: fields.Computed[int]
     last_triggered_time: fields.DateTime | None
@@ -176,6 +185,7 @@ class AlertInstance(fields.Resource):
     recovery_instance_id: fields.Id | None
     recovery_time: fields.DateTime | None
     recovered: bool | None
+    escalated_time: fields.DateTime | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     updated_by: fields.Id | None

@@ -2,6 +2,7 @@
 
 from afterword.console import (
     account,
+    alert_rules,
     audit,
     case_figures,
     case_settings,
@@ -39,6 +40,7 @@ MODULES = (
     cases,
     recoveries,
     case_settings,
+    alert_rules,
     sending,
     reports,
     shared,

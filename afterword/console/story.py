@@ -78,6 +78,7 @@ class Story:
             "call_back_time": self._call_back,
             "cause": lambda given: self.words("Cause: {text}", text=given) if given else "",
             "remedy": lambda given: self.words("Remedy: {text}", text=given) if given else "",
+            "escalated_time": lambda _: self.words("The case has been open for too long."),
             "recovery_item_id": lambda _: self.words("The customer is asked again."),
             "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
             "resolved_time": self._end,

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from afterword.alerts import service as alerts
+from afterword.alerts.escalation import service as escalation
 from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
 from afterword.audit import service as audit
@@ -62,6 +63,8 @@ READ_EVENTS_MAX: Final = 200
 FOLLOW_SECONDS: Final = 5.0  # reports read responses live that the kept counts lack
 KEEP_SECONDS: Final = 10.0
 SURVEY_SECONDS: Final = 300.0
+AGED_SECONDS: Final = 60.0
+AGED_CASES_MAX: Final = 200
 FIGURES_SECONDS: Final = 60.0
 FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them has its figures
 
@@ -132,6 +135,8 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
+        batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
+        batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
         Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),

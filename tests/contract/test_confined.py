@@ -40,6 +40,7 @@ CHANGES: Final[Mapping[str, Mapping[str, str]]] = {
 }  # without one nothing is written, and nothing to be refused
 OWN: Final = {"application_id", "questionnaire_id", "pipeline_id"}  # that the token's application has
 SHARED: Final = {
+    "escalation_user_id",
     "recovery_questionnaire_id",
     "status_id",
     "assigned_user_id",

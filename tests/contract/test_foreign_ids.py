@@ -128,6 +128,7 @@ BLIND: Final = {
     "get_has_login",
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
+    "list_aged_locked",  # no case is so old
     "list_instance_ids",  # they are all before the id that is given
     "list_cases_of",  # no alert opened a case
     "list_suppressions_of",  # the person's addresses may be written to
@@ -193,6 +194,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "question_ids": [theirs["question_id"]],
         "instance_ids": [theirs["instance_id"]],
         "item_ids": [theirs["item_id"]],
+        "alert_instance_ids": [theirs["alert_instance_id"]],
         "references": [f"receipt-of-{world.theirs.house.domain}"],
         "responder_ids": [theirs["responder_id"]],
         "subject_ids": [theirs["item_id"], theirs["instance_id"]],

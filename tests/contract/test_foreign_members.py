@@ -24,6 +24,7 @@ Place = tuple[str | int, ...]
 ALIASES: Final = {
     "entity_id": "alert_id",  # the first of the entities that can be watched
     "outcome_question_id": "question_id",
+    "escalation_user_id": "user_id",
     "recovery_questionnaire_id": "questionnaire_id",
     "subscriber_user_id": "user_id",
 }

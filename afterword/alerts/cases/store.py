@@ -44,6 +44,8 @@ class Case:
     recovery_instance_id: str | None = None
     recovery_time: datetime | None = None
     recovered: bool | None = None
+    overdue_time: datetime | None = None
+    escalated_time: datetime | None = None
 
     @classmethod
     def of(cls, row: Row) -> "Case":
@@ -63,7 +65,7 @@ _CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, ale
   instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
   resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by, waiting_since,
   due_left_seconds, call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds,
-  recovery_instance_id, recovery_time, recovered"""
+  recovery_instance_id, recovery_time, recovered, overdue_time, escalated_time"""
 _SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
   call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds"""
 SETTABLE: Final = tuple(name.strip() for name in _SETTABLE.split(","))

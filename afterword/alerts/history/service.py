@@ -12,7 +12,7 @@ from afterword.db import Database
 
 KEPT: Final = (
     "status_id", "assigned_user_id", "severity", "due_time", "waiting_since", "call_back_time", "cause", "remedy",
-    "resolved_time", "recovery_time",
+    "resolved_time", "recovery_time", "escalated_time",
 )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ TITLES: Final[Mapping[str, str]] = {
     "alert_instance.commented": "Comment on an alert: {title}",
     "alert_instance.answered": "The customer answered on an alert: {title}",
     "alert_instance.recovery_answered": "The customer was asked again and answered: {title}",
+    "alert_instance.overdue": "An alert is overdue: {title}",
+    "alert_instance.escalated": "An alert has been open for too long: {title}",
     "alert_instance.mentioned": "You are mentioned on an alert: {title}",
     "questionnaire.created": "A questionnaire was created",
     "questionnaire.updated": "A questionnaire was changed",

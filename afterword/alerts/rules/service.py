@@ -99,7 +99,8 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
 
 _COLUMNS: Final = (
     "application_id", "title", "description", "questionnaire_ids", "trigger", "conditions", "severity", "active",
-    "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids",
+    "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids", "escalation_hours",
+    "escalation_severity", "escalation_user_id",
 )  # fmt: skip
 
 
@@ -115,15 +116,19 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
         )
         known = set(owners)
         wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
-    users = [*columns["subscriber_user_ids"], *filter(None, [columns["assigned_user_id"]])]
-    if users and changed & {"subscriber_user_ids", "assigned_user_id"}:
+    owners = ("assigned_user_id", "escalation_user_id")
+    users = [*columns["subscriber_user_ids"], *filter(None, (columns.get(name) for name in owners))]
+    if users and changed & {"subscriber_user_ids", *owners}:
         known = await store.list_user_ids(
             db, organization_id=organization_id, application_id=columns["application_id"], among=users
         )
         if "subscriber_user_ids" in changed:
             wrong += _unknown_ids("subscriber_user_ids", columns["subscriber_user_ids"], known, "user")
-        if "assigned_user_id" in changed and columns["assigned_user_id"] not in {None, *known}:
-            wrong.append(FieldError("unknown_id", "There is no such user.", pointer="/assigned_user_id"))
+        wrong += [
+            FieldError("unknown_id", "There is no such user.", pointer=f"/{name}")
+            for name in owners
+            if name in changed and columns[name] not in {None, *known}
+        ]
     if "status_id" in changed:
         status = await statuses_store.get_status(
             db, organization_id=organization_id, status_id=columns["status_id"],

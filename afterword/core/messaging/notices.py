@@ -14,7 +14,8 @@ MONDAY: Final = 0
 AGE_DAYS_MAX: Final = 3  # no notices of older events: a reader that starts anew, or stood still, skips them
 KEPT_DAYS: Final = 90
 MAILED_DEFAULT: Final = (
-    "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered", "plan.", "webhook.disabled",
+    "alert_instance.created", "alert_instance.mentioned", "alert_instance.answered",
+    "alert_instance.overdue", "alert_instance.escalated", "plan.", "webhook.disabled",
 )  # fmt: skip
 
 Digest = Literal["none", "daily", "weekly"]
@@ -47,6 +48,8 @@ FEW: Final[Mapping[str, tuple[str, ...]]] = {
         "mentioned",
         "answered",
         "recovery_answered",
+        "overdue",
+        "escalated",
     ),
     "questionnaire": ("created", "updated", "published", "archived"),
     "pipeline": ("created", "updated", "paused", "resumed", "deleted"),

@@ -8,6 +8,9 @@ from afterword.core.scheduling.windows import Calendar
 
 OPENINGS_MAX: Final = 2_000  # behind them every hour counts: over seven years of working days
 LEFT_MAX: Final = timedelta(days=3_650)
+SPAN_MAX: Final = timedelta(days=3_650)  # as far as is looked back
+HOUR: Final = timedelta(hours=1)
+SECOND: Final = timedelta(seconds=1)
 
 
 def after(calendar: Calendar, start: datetime, span: timedelta) -> datetime:
@@ -40,6 +43,17 @@ def between(calendar: Calendar, start: datetime, end: datetime) -> timedelta:
         total += opening.end - begin
         at = opening.end
     return total + max(end - at, timedelta(0))
+
+
+def before(calendar: Calendar, end: datetime, span: timedelta) -> datetime:
+    """The latest moment from which so much time that counts passes until `end`, to the second."""
+    low, high = end - span, end
+    while between(calendar, low, end) < span and end - low < SPAN_MAX:
+        low -= max(end - low, HOUR)
+    while high - low > SECOND:
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if between(calendar, middle, end) >= span else (low, middle)
+    return low
 
 
 def due_time(calendar: Calendar, *, now: datetime, hours: int | None) -> datetime | None:

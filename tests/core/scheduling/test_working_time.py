@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword.core.scheduling import working_time
@@ -95,3 +95,12 @@ def test_far_future_is_bounded() -> None:
 def test_due_time() -> None:
     assert working_time.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=None) is None
     assert at("2026-11-26 10:00") == working_time.due_time(OFFICE, now=at("2026-11-25 10:00"), hours=8)
+
+
+@settings(max_examples=20)
+@given(CALENDARS, MOMENTS, st.integers(1, 100).map(lambda hours: timedelta(hours=hours)))
+def test_before(calendar: Calendar, end: datetime, span: timedelta) -> None:
+    """As much time passes from that moment, and less from two seconds later."""
+    start = working_time.before(calendar, end, span)
+    assert working_time.between(calendar, start, end) >= span
+    assert working_time.between(calendar, start + timedelta(seconds=2), end) < span

@@ -2226,6 +2226,15 @@ class AlertSettings(Family):
 class Alerts(Family):
     """Alerts."""
 
+    def get_alert_escalation(self, alert_id: str, *, escalation_hours: int | None = None) -> models.AlertEscalation:
+        """Say how many open cases an escalation touches.
+
+        Nothing is changed. At most 1,000 are counted; cases that wait are left out. Needs `Alert.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/alert/{_segment(alert_id)}/escalation", query={"escalation_hours": escalation_hours}
+        ).read(models.AlertEscalation)
+
     def list_alerts(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
     ) -> Iterator[models.Alert]:

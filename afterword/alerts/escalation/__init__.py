@@ -1,0 +1,1 @@
+"""Cases that are overdue, or open for too long."""
