@@ -186,7 +186,7 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
     if not abouts:
         return 0
-    inserted = await store.insert_reports(db, reports=[about.new for about in abouts], now=now)
+    inserted = await store.insert_reports(db, reports=[about.new for about in abouts])
     fresh = list({about.new.key: about for about in abouts if about.new.key in inserted}.values())
     await _correct(db, fresh, now)
     by_organization: dict[str, list[_About]] = {}

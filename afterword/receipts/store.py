@@ -171,14 +171,14 @@ async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[st
 
 
 async def insert_reports(  # any tenant: each report has its own
-    db: Database, *, reports: Sequence[NewReport], now: datetime
+    db: Database, *, reports: Sequence[NewReport]
 ) -> set[tuple[str, str, str, bool, bool]]:
-    """Insert reports; the keys of the new ones."""
+    """Insert reports, at the database's time as attempts have it; the keys of the new ones."""
     ordered = sorted(reports, key=lambda report: report.key)
     rows = await db.fetch(
         """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time,
              created_time)
-           select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, $9
+           select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, now()
            from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::text[], $7::text[],
              $8::timestamptz[])
              with ordinality as n (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, place)
@@ -186,6 +186,5 @@ async def insert_reports(  # any tenant: each report has its own
            on conflict do nothing
            returning organization_id, item_id, kind, is_hard, is_proven""",
         *arrays(map(astuple, ordered), 8),
-        now,
     )
     return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
