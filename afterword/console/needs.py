@@ -18,17 +18,18 @@ COUNT_MAX: Final = 1_000
 Sentence = tuple[str, str, bool]  # the text, the address that it leads to (empty: none), whether it is urgent
 
 
-async def needs_of(
-    visit: Visit, db: Database, *, cases: Mapping[str, int], application_id: str | None
-) -> list[Sentence]:
+async def needs_of(visit: Visit, db: Database, *, application_id: str | None) -> list[Sentence]:
     """The urgent ones first."""
     words = visit.words
     found = await store.get_needs(
         db,
         organization_id=visit.caller.organization_id,
         application_ids=[application_id] if application_id else visit.caller.application_ids,
+        test_only=visit.caller.test,
+        user_id=visit.caller.user_id,
         now=visit.now,
     )
+    cases = found["cases"]
     overdue = words.plural("{n} case is overdue", "{n} cases are overdue", cases["overdue"])
     mine = words.plural("{n} open case is yours", "{n} open cases are yours", cases["mine"])
     unassigned = words.plural("{n} open case has no owner", "{n} open cases have no owner", cases["unassigned"])

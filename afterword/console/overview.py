@@ -7,25 +7,19 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.alerts.cases import store as cases_store
 from afterword.console import charts, reports, welcome
 from afterword.console import response_list as responses
 from afterword.console.needs import needs_of, waits_of
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, shown_figure
-from afterword.core.wire.lists import Page
-from afterword.organizations import api as organizations_api
-from afterword.organizations import store as organizations_store
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview, Score
 from afterword.texts import Texts
-from afterword.web import fields, html
+from afterword.web import html
 
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
 COMMENTS: Final = 5
-APPLICATIONS_MAX: Final = 100
-APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
@@ -51,32 +45,17 @@ async def home(visit: Visit) -> Response:
 async def _overview(visit: Visit) -> Response:
     days = _days(visit.query.get("days", ""))
     chosen = visit.query.get("application", "")
-    caller, organization_id = visit.caller, visit.caller.organization_id
     async with visit.read() as db:
-        applications = await organizations_store.list_applications(
-            db,
-            organization_id=organization_id,
-            among=caller.application_ids,
-            page=Page.first(APPLICATIONS, limit=APPLICATIONS_MAX),
-        )
-        known = {one.application_id for one in applications.items}
-        application_id = chosen if chosen in known else None
-        found = await service.overview(db, caller=caller, application_id=application_id, days=days, now=visit.now)
-        cases = await cases_store.count_cases(
-            db,
-            organization_id=organization_id,
-            application_ids=[application_id] if application_id else caller.application_ids,
-            test_only=caller.test,
-            user_id=caller.user_id,
-            now=visit.now,
-        )
-        needs = await needs_of(visit, db, cases=cases, application_id=application_id)
+        subjects = await service.subjects(db, caller=visit.caller, application_id=chosen)
+        application_id = subjects.application_id
+        found = await service.overview_of(db, caller=visit.caller, subjects=subjects, days=days, now=visit.now)
+        needs = await needs_of(visit, db, application_id=application_id)
         waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []
         choice = responses.Choice(application_id=application_id or "", days=days)
-        if found and caller.reads_answers:
+        if found and visit.caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
-        pinned = await reports.pinned(visit, db) if found else []
+        pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
         has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
         next_steps = await welcome.next_steps(visit, db) if found and not has_answers else []
     return visit.page(
@@ -84,7 +63,7 @@ async def _overview(visit: Visit) -> Response:
         title=visit.words("Overview"),
         days=days,
         periods=[(each, visit.words.plural("{n} day", "{n} days", each)) for each in PERIODS],
-        applications=[(one.application_id, one.display_name) for one in applications.items],
+        applications=subjects.applications,
         application_id=application_id or "",
         needs=needs,
         waits=waits,
@@ -92,12 +71,12 @@ async def _overview(visit: Visit) -> Response:
         pinned=pinned,
         comments_url=choice.url(tab="comment"),
         scores=[
-            _score(visit.words, one, choice, found, reads_answers=caller.reads_answers)
+            _score(visit.words, one, choice, found, reads_answers=visit.caller.reads_answers)
             for one in (found.scores if found else ())
             if found and one.figure.measure.n
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
-        reads_answers=caller.reads_answers,
+        reads_answers=visit.caller.reads_answers,
         funnel=_funnel(visit.words, found) if found else None,
         has_questionnaires=found is not None,
         has_answers=has_answers,

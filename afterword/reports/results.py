@@ -1,6 +1,6 @@
 """Running reports: a checked query is counted and made into rows, with small groups hidden."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,10 +11,10 @@ from afterword.core.figures import reports as core_reports
 from afterword.core.figures import rows as core_rows
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
-from afterword.core.figures.periods import Period
+from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, RequestedMetric, Table, Tally
+from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, People, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import Selection
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
@@ -32,6 +32,8 @@ from afterword.reports.store import CustomReport
 
 VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
+
+Found = tuple[Sequence[Cell], People]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +110,9 @@ async def context_of(db: Database, *, organization_id: str, owners: Mapping[str,
     organization = await organizations.get_organization(db, organization_id=organization_id)
     if organization is None:
         raise errors.NotFound("There is no such organization.")
-    definitions = await questionnaires_store.list_version_definitions(
+    version_ids = await questionnaires_store.list_version_ids(
         db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
     )
-    questions: dict[str, Question] = {}
-    for definition in definitions:
-        for question in definition.questions():
-            questions.setdefault(question.question_id, question)
     declared = [
         await metadata.declared(db, organization_id=organization_id, application_id=each)
         for each in sorted(set(owners.values()))
@@ -123,9 +121,19 @@ async def context_of(db: Database, *, organization_id: str, owners: Mapping[str,
         organization_id=organization_id,
         time_zone=organization.time_zone,
         minimum_base=organization.minimum_base,
-        questions=questions,
+        questions=await questions_of(db, organization_id=organization_id, version_ids=version_ids),
         declared=declared,
     )
+
+
+async def questions_of(db: Database, *, organization_id: str, version_ids: Sequence[str]) -> dict[str, Question]:
+    """The questions of versions by id, each as the first of them has it."""
+    found: dict[str, Question] = {}
+    for version_id in version_ids:
+        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
+        for question in version.definition.questions():
+            found.setdefault(question.question_id, question)
+    return found
 
 
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
@@ -136,6 +144,33 @@ async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: dat
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
     """Raises Invalid where it reads too much."""
     return await _run_table(db, plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec)))
+
+
+async def run_trend(
+    db: Database,
+    *,
+    query: ReportQuery,
+    context: ReportContext,
+    now: datetime,
+    choose: Callable[[Sequence[Figure]], Bucket],
+) -> tuple[Result, ReportQuery]:
+    """A report by days in larger buckets, which `choose` takes by the total; with the query that gives the same.
+
+    Raises Invalid where it reads too much.
+    """
+    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    if context.protected:
+        return await _run_table(db, run), query
+    found, before = await _found(db, run)
+    total = _tabulated(run, _gathered(run, found, run.period), None).total
+    larger = replace(run, query=replace(query, bucket=choose(total)))
+
+    def gathered(cells: Found, period: Period) -> Counted:
+        days, starts = (periods.buckets(period, each.query.bucket) for each in (run, larger))
+        return _gathered(larger, core_reports.moved(*cells, [periods.bucket_of(day, starts) for day in days]), period)
+
+    earlier = None if before is None or run.earlier is None else gathered(before, run.earlier)
+    return _listed(larger, _tabulated(larger, gathered(found, run.period), earlier)), larger.query
 
 
 async def run_template(
@@ -196,8 +231,12 @@ async def figure_values(
 
 
 async def _run_table(db: Database, run: Plan) -> Result:
+    return _listed(run, await _table(db, run))
+
+
+def _listed(run: Plan, table: Table) -> Result:
     """The rows in their order and at most so many; personal values of a hidden row are not named."""
-    query, table = run.query, await _table(db, run)
+    query = run.query
     lines = [line for line in table.lines if not (line.is_suppressed and _is_personal(run, line))]
     lines = core_rows.ordered(query.group_by, lines)
     kept = lines[-core_reports.ROWS_MAX :] if query.group_by == ("bucket",) else lines[: core_reports.ROWS_MAX]
@@ -216,8 +255,11 @@ async def _run_table(db: Database, run: Plan) -> Result:
 
 
 async def _table(db: Database, run: Plan) -> Table:
-    now = await _counted(db, run, run.period)
-    before = None if run.earlier is None else await _counted(db, run, run.earlier)
+    now, before = await _counted(db, run)
+    return _tabulated(run, now, before)
+
+
+def _tabulated(run: Plan, now: Counted, before: Counted | None) -> Table:
     minimum = 0 if run.context.protected else run.minimum  # 0: small groups are left out already
     return core_reports.tabulate(
         run.wanted,
@@ -229,21 +271,56 @@ async def _table(db: Database, run: Plan) -> Table:
     )
 
 
-async def _counted(db: Database, run: Plan, period: Period) -> Counted:
-    wanted, group_by = run.wanted, run.query.group_by
-    has_cases = any(want.is_of_cases for want in wanted)
-    standing = _standing_rows(run, period)
+async def _counted(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
+    """The counts of the period, and of the one that it is compared with."""
     if run.context.protected:
-        found = await _visible(db, run, run.of_answers(period, core_reports.pools(wanted, separately=True)))
-        if has_cases:
-            found += await _visible(db, run, run.of_cases(period), is_of_cases=True)
-        return counts.counted(wanted, found, group_by, standing)
-    questions = core_reports.pools(wanted, separately=core_reports.EACH_QUESTION in group_by)
-    cells, people = await counts.answers(db, asked=run.of_answers(period, questions), people_max=run.minimum)
-    if has_cases:
-        cases, of_cases = await counts.cases(db, asked=run.of_cases(period), people_max=run.minimum)
-        cells, people = [*cells, *cases], people + of_cases
-    return core_reports.gather(wanted, cells, group_by, standing, people)
+        now = await _protected(db, run, run.period)
+        return now, None if run.earlier is None else await _protected(db, run, run.earlier)
+    now, before = await _found(db, run)
+    counted = _gathered(run, now, run.period)
+    return counted, None if before is None or run.earlier is None else _gathered(run, before, run.earlier)
+
+
+async def _protected(db: Database, run: Plan, period: Period) -> Counted:
+    wanted, group_by = run.wanted, run.query.group_by
+    found = await _visible(db, run, run.of_answers(period, core_reports.pools(wanted, separately=True)))
+    if any(want.is_of_cases for want in wanted):
+        found += await _visible(db, run, run.of_cases(period), is_of_cases=True)
+    return counts.counted(wanted, found, group_by, _standing_rows(run, period))
+
+
+def _gathered(run: Plan, found: Found, period: Period) -> Counted:
+    cells, people = found
+    return core_reports.gather(run.wanted, cells, run.query.group_by, _standing_rows(run, period), people)
+
+
+async def _found(db: Database, run: Plan) -> tuple[Found, Found | None]:
+    """The cells of the period with their people, and those of the one before; read together where they can be."""
+    earlier = run.earlier
+    if earlier is None:
+        return (await _found_in(db, run, run.period, None))[-1], None
+    if run.condition is None and earlier.to_time <= run.period.from_time:
+        before, now = await _found_in(db, run, run.period, earlier)
+        return now, before
+    now, before = [(await _found_in(db, run, period, None))[-1] for period in (run.period, earlier)]
+    return now, before
+
+
+async def _found_in(db: Database, run: Plan, period: Period, earlier: Period | None) -> Sequence[Found]:
+    wanted, minimum = run.wanted, run.minimum
+    questions = core_reports.pools(wanted, separately=core_reports.EACH_QUESTION in run.query.group_by)
+    found = await counts.answers_of_parts(db, asked=run.of_answers(period, questions, earlier), people_max=minimum)
+    if any(want.is_of_cases for want in wanted):
+        cases = await counts.cases_of_parts(
+            db,
+            asked=run.of_cases(period, earlier),
+            people_max=minimum,
+            has_repeats=any(want.metric in core_reports.RATES for want in wanted),
+        )
+        found = [
+            ([*cells, *of_cases], people + more) for (cells, people), (of_cases, more) in zip(found, cases, strict=True)
+        ]
+    return found
 
 
 async def _visible(db: Database, run: Plan, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:

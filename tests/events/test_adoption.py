@@ -16,7 +16,7 @@ from afterword.events.log import service as log
 from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
 from afterword.events.service import NewEvent
-from afterword.reports import store as counts_store
+from afterword.reports.counts import store as counts_store
 from afterword.web import paging
 from afterword.web.paging import SEAL_BYTES
 from tests.conftest import House, settled
@@ -209,7 +209,7 @@ class TestCounterHasPassed:
                     database,
                     organization_id=house.organization_id,
                     asked=asked,
-                    days=days,
+                    whole=[days],
                     events_max=9,
                     cells_max=9,
                     people_max=0,

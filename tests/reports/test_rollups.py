@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
-from afterword.core.figures.queries import CountQuery
+from afterword.core.figures.queries import CountQuery, Part
 from afterword.core.figures.reports import COUNTED, Cell, People
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
@@ -91,6 +92,22 @@ async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: CountQuer
     return summed(raw)
 
 
+async def compare_parts(house: House, what: CountQuery, cut: datetime, bucket: Any) -> None:
+    """Two periods that are counted together, as each by itself."""
+    before, now = [
+        replace(what, period=period, buckets=periods.buckets(period, bucket))
+        for period in (replace(what.period, to_time=cut), replace(what.period, from_time=cut))
+    ]
+    together = replace(now, earlier=Part(before.period, before.buckets))
+    async with db.connection(house.pool) as database:
+        found = await counts.answers_of_parts(database, asked=together, people_max=PEOPLE)
+        for what_alone, (cells, people) in zip((before, now), found, strict=True):
+            alone, people_alone = await counts.answers(database, asked=what_alone, people_max=PEOPLE)
+            assert summed(alone) == summed(cells)
+            assert known(people_alone) == known(people)
+            assert sorted(people_alone.repeats, key=str) == sorted(people.repeats, key=str)
+
+
 def known(people: People) -> dict[tuple[object, ...], set[int] | int]:
     """Who stands behind each group; of as many as are kept, or more, that it is so."""
     found: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
@@ -105,7 +122,7 @@ async def kept_days(house: House, what: CountQuery) -> int:
         found = await counts._kept(database, what)
     if found is None:
         return 0
-    days = counts._whole_days(what)
+    [days] = counts._whole_days(what)
     until = min(found.until.get(house.questionnaire_id, days.first), days.after)
     live = [day for day in found.live.get(house.questionnaire_id, []) if days.first <= day < until]
     return max(0, (until - days.first).days - len(live))
@@ -166,9 +183,12 @@ async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest
             case "survey":
                 await survey(house)
             case _:
+                cut = NOW - timedelta(seconds=draw.randrange(DAYS * 86_400))
                 for dimensions in DIMENSIONS:
                     bucket = draw.choice([None, "day", "week", "month"])
                     await compare(house, monkeypatch, asked(house, bucket=bucket, dimensions=dimensions))
+                bucket = draw.choice([None, "day", "week", "month"])
+                await compare_parts(house, asked(house, dimensions=draw.choice(DIMENSIONS)), cut, bucket)
     await survey(house)
     await work(house, NOW)
     for dimensions in DIMENSIONS:

@@ -75,6 +75,12 @@ _VISIBLE: Final[LiteralString] = f"""select {_SHOWN} from alert_instance i
   where i.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
     select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
       and a.application_id = any($2)))"""
+# The open cases by how they stand, for the user $4 at $5.
+OPEN_COUNTS: Final[LiteralString] = f"""select count(*) as open, count(*) filter (where due_time < $5) as overdue,
+    count(*) filter (where assigned_user_id is null) as unassigned,
+    count(*) filter (where assigned_user_id = $4) as mine, count(waiting_since) as waiting,
+    count(call_back_time) as call_back
+  from ({_VISIBLE} and i.resolved_time is null) c"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,11 +148,7 @@ async def count_cases(
 ) -> dict[str, int]:
     """The open cases by `open`, `overdue`, `unassigned`, `mine`, `waiting` and `call_back`."""
     row = await db.fetch_one(
-        f"""select count(*) as open, count(*) filter (where due_time < $5) as overdue,
-             count(*) filter (where assigned_user_id is null) as unassigned,
-             count(*) filter (where assigned_user_id = $4) as mine, count(waiting_since) as waiting,
-             count(call_back_time) as call_back
-           from ({_VISIBLE} and i.resolved_time is null) c""",
+        OPEN_COUNTS,
         *(organization_id, list(application_ids), test_only, user_id, now),
     )
     return dict(row)

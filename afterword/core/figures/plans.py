@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from afterword.core.figures import periods, queries
 from afterword.core.figures import reports as core_reports
-from afterword.core.figures.periods import Period
-from afterword.core.figures.queries import PROTECTED, CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.periods import Bucket, Period
+from afterword.core.figures.queries import PROTECTED, CountQuery, Part, ReportContext, ReportQuery
 from afterword.core.figures.reports import RequestedMetric
 from afterword.core.figures.templates import TEMPLATES, Template
 from afterword.core.questionnaires.conditions import Node
@@ -53,12 +53,11 @@ class Plan:
         return periods.previous(self.period, self.query.compare)
 
     def asked(self, period: Period, **more: Any) -> CountQuery:
-        bucket = self.query.bucket if "bucket" in self.query.group_by else None
         given: dict[str, Any] = {
             "organization_id": self.context.organization_id,
             "questionnaire_ids": self.query.questionnaire_ids,
             "period": period,
-            "buckets": periods.buckets(period, bucket),
+            "buckets": periods.buckets(period, self._bucket),
             "basis": self.query.basis(is_of_cases=False),
             "zone": self.context.time_zone,
             "dimensions": core_reports.dimensions(self.query.group_by),
@@ -67,18 +66,27 @@ class Plan:
         }
         return CountQuery(**{**given, **more})
 
-    def of_cases(self, period: Period) -> CountQuery:
+    def of_cases(self, period: Period, earlier: Period | None = None) -> CountQuery:
+        """The cases of a period, and of one before it."""
         return self.asked(
             period,
+            earlier=self._part(earlier),
             basis=self.query.basis(is_of_cases=True),
             channel_id=self.parameters.channel_id,
             pipeline_id=self.parameters.pipeline_id,
         )
 
-    def of_answers(self, period: Period, questions: Mapping[str, str]) -> CountQuery:
-        """The answers to these questions, each counted under the name of one of them."""
+    def of_answers(self, period: Period, questions: Mapping[str, str], earlier: Period | None = None) -> CountQuery:
+        """The answers to these questions in a period, and in one before it, each counted under the name of one."""
         types = frozenset(self.context.questions[each].type for each in questions)
-        return self.asked(period, questions=questions, types=types)
+        return self.asked(period, earlier=self._part(earlier), questions=questions, types=types)
+
+    def _part(self, period: Period | None) -> Part | None:
+        return None if period is None else Part(period, periods.buckets(period, self._bucket))
+
+    @property
+    def _bucket(self) -> Bucket | None:
+        return self.query.bucket if "bucket" in self.query.group_by else None
 
 
 def plan(

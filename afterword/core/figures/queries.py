@@ -238,6 +238,14 @@ class Scope:
     instance_ids: Sequence[str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A period and the first day of each of its buckets."""
+
+    period: Period
+    buckets: tuple[date, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountQuery:
     """A count query; `zone`: the organization's time zone; `test`: test data alone, else none.
@@ -258,6 +266,18 @@ class CountQuery:
     test: bool = False
     channel_id: int | None = None
     pipeline_id: str | None = None
+    earlier: Part | None = None  # a period that is over when `period` begins; its buckets come first
+
+    @property
+    def parts(self) -> list[Part]:
+        """The periods, the earlier one first. Buckets are numbered through."""
+        now = Part(self.period, self.buckets)
+        return [now] if self.earlier is None else [self.earlier, now]
+
+    @property
+    def edges(self) -> tuple[datetime, ...]:
+        """The moments where the buckets begin."""
+        return tuple(edge for part in self.parts for edge in periods.edges(part.period, part.buckets))
 
     @property
     def is_of_cases(self) -> bool:
@@ -271,8 +291,12 @@ class CountQuery:
 
     @property
     def spans(self) -> list[Span]:
-        """The whole period, of each questionnaire."""
-        return [Span(each, self.period.from_time, self.period.to_time) for each in self.questionnaire_ids]
+        """The whole periods, of each questionnaire."""
+        return [
+            Span(each, part.period.from_time, part.period.to_time)
+            for part in self.parts
+            for each in self.questionnaire_ids
+        ]
 
 
 @dataclass(frozen=True, slots=True)

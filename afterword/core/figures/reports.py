@@ -205,6 +205,15 @@ def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str
     return found
 
 
+def moved(cells: Iterable[Cell], people: People, buckets: Sequence[int]) -> tuple[Sequence[Cell], People]:
+    """The same counts in larger buckets; `buckets`: the one that each becomes a part of."""
+    return [replace(each, bucket=buckets[each.bucket]) for each in cells], replace(
+        people,
+        groups=[replace(each, bucket=buckets[each.bucket]) for each in people.groups],
+        repeats=[replace(each, bucket=buckets[each.bucket]) for each in people.repeats],
+    )
+
+
 def gather(
     requested: Sequence[RequestedMetric],
     cells: Iterable[Cell],

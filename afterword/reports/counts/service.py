@@ -20,13 +20,14 @@ from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Days
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
-from afterword.core.figures.reports import COUNTED, Cell, Counted, Group, People, RequestedMetric
+from afterword.core.figures.reports import COUNTED, Cell, Counted, Group, People, Repeat, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import facts
-from afterword.reports import store
+from afterword.reports.counts import store
+from afterword.reports.counts.store import Live
 
 Found = TypeVar("Found")
 
@@ -37,6 +38,7 @@ FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
 UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
 FIRST_OF_SPAN: Final = 100  # responses; where they have people enough for each group, the others are not read
+READ_AT_ONCE_MAX: Final = 1_000  # responses, all of whose people are read
 STAGES_OF_PEOPLE: Final = frozenset({"created", "sent", "delivered", "started"})  # the bases of rates
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
@@ -55,10 +57,7 @@ async def answers(
     `once`: the people by part of a question; `is_live`: without kept counts. Raises Invalid where that would read too
     much.
     """
-    if asked.is_of_cases:
-        return [], People()
-    kept = None if once or is_live else await _kept(db, asked, people_max)
-    return await _count(db, asked, kept, people_max=people_max, once=once)
+    return (await answers_of_parts(db, asked=asked, people_max=people_max, once=once, is_live=is_live))[-1]
 
 
 async def cases(
@@ -68,7 +67,28 @@ async def cases(
 
     Raises Invalid where that would read too much.
     """
-    return await _count(db, replace(asked, questions={}), None, people_max=people_max, once=once)
+    return (await cases_of_parts(db, asked=asked, people_max=people_max, once=once))[-1]
+
+
+async def answers_of_parts(
+    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, is_live: bool = False
+) -> list[tuple[list[Cell], People]]:
+    """Count each value in each period of the query, the earlier one first. Raises Invalid for too much."""
+    if asked.is_of_cases:
+        return [([], People()) for _ in asked.parts]
+    kept = None if once or is_live else await _kept(db, asked, people_max)
+    return await _count(db, asked, kept, people_max=people_max, once=once, has_repeats=True)
+
+
+async def cases_of_parts(
+    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, has_repeats: bool = True
+) -> list[tuple[list[Cell], People]]:
+    """Count instances by stage in each period of the query, the earlier one first.
+
+    `has_repeats`: with the cases of each person, which intervals of rates need. Raises Invalid for too much.
+    """
+    asked = replace(asked, questions={})
+    return await _count(db, asked, None, people_max=people_max, once=once, has_repeats=has_repeats)
 
 
 async def pairs(
@@ -82,7 +102,7 @@ async def pairs(
         db,
         organization_id=asked.organization_id,
         asked=asked,
-        scope=await _scope(db, asked, asked.spans),
+        scope=await _checked(db, asked, await _scope(db, asked, asked.spans)),
         outcome_question_id=outcome_question_id,
         limit=CELLS_MAX,
     )
@@ -97,16 +117,50 @@ async def pairs(
 
 
 async def _count(
-    db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool
-) -> tuple[list[Cell], People]:
-    spans = asked.spans if kept is None else _gaps(asked, kept)
-    found = kept or Kept()
-    scope = await _scope(db, asked, spans) if spans else Scope(())
-    live = await _live(db, asked, scope, once=once)
-    people = People(_bounded(found.groups))
-    if people_max:
-        people += await _people(db, asked, scope, people_max, live)
-    return [*_bounded(found.cells), *live], people
+    db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool, has_repeats: bool
+) -> list[tuple[list[Cell], People]]:
+    """The counts of each period."""
+    scope = await _scope(db, asked, asked.spans if kept is None else _gaps(asked, kept))
+    found, people = kept or Kept(), bool(people_max)
+    live = await _live(
+        db,
+        asked,
+        scope,
+        people_max=people_max,
+        once=once,
+        is_rest=kept is not None,
+        has_sizes=people and has_repeats,
+    )
+    groups = [*_bounded(found.groups), *await _groups(db, asked, scope, people_max, live)] if people else []
+    repeats: Sequence[Repeat] = ()
+    sampled = [False] * len(asked.parts)
+    if people and has_repeats and scope.instance_ids != []:
+        sampled = _sampled(asked, scope, live.sizes)
+        repeats = await _repeats(db, asked, scope, sampled)
+    return _by_part(asked, [*_bounded(found.cells), *live.cells], groups, repeats, sampled)
+
+
+def _by_part(
+    asked: CountQuery, cells: Sequence[Cell], groups: Sequence[Group], repeats: Sequence[Repeat], sampled: list[bool]
+) -> list[tuple[list[Cell], People]]:
+    if len(asked.parts) == 1:
+        return [(list(cells), People(groups, repeats, is_sample=sampled[0]))]
+    found: list[tuple[list[Cell], People]] = []
+    first = 0
+    for part, is_sample in zip(asked.parts, sampled, strict=True):
+        after = first + len(part.buckets)
+        found.append(
+            (
+                [replace(each, bucket=each.bucket - first) for each in cells if first <= each.bucket < after],
+                People(
+                    [replace(each, bucket=each.bucket - first) for each in groups if first <= each.bucket < after],
+                    [replace(each, bucket=each.bucket - first) for each in repeats if first <= each.bucket < after],
+                    is_sample=is_sample,
+                ),
+            )
+        )
+        first = after
+    return found
 
 
 # Kept counts ---------------------------------------------------------------------------------------------------------
@@ -127,38 +181,43 @@ def _is_kept(asked: CountQuery) -> bool:
 
 
 async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | None:
-    days = _whole_days(asked)
-    if not _is_kept(asked) or not days.starts:
+    whole = _whole_days(asked)
+    if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
     return await store.get_kept(
         db,
         organization_id=asked.organization_id,
         asked=asked,
-        days=days,
+        whole=whole,
         events_max=UNREAD_MAX,
         cells_max=CELLS_MAX,
         people_max=people_max,
     )
 
 
-def _whole_days(asked: CountQuery) -> Days:
-    return periods.whole_days(asked.period, times.zone_of(asked.zone))
+def _whole_days(asked: CountQuery) -> list[Days]:
+    """Of each period."""
+    return [periods.whole_days(part.period, times.zone_of(asked.zone)) for part in asked.parts]
 
 
 def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
-    """The parts of the period without kept counts: its ends, stale days, and all after the first day not kept."""
-    days, period = _whole_days(asked), asked.period
+    """The parts of the periods without kept counts: the ends, stale days, and all after the first day not kept."""
     found: list[Span] = []
-    for questionnaire_id in asked.questionnaire_ids:
-        until = min(max(kept.until.get(questionnaire_id, days.first), days.first), days.after)
-        gaps = [(period.from_time, days.starts[0])]
-        gaps += [
-            (days.start(day), days.start(day + date.resolution))
-            for day in sorted(kept.live.get(questionnaire_id, ()))
-            if days.first <= day < until
-        ]
-        gaps.append((days.start(until), period.to_time))
-        found += [Span(questionnaire_id, low, high) for low, high in _joined(gaps)]
+    for part, days in zip(asked.parts, _whole_days(asked), strict=True):
+        period = part.period
+        if not days.starts:
+            found += [Span(each, period.from_time, period.to_time) for each in asked.questionnaire_ids]
+            continue
+        for questionnaire_id in asked.questionnaire_ids:
+            until = min(max(kept.until.get(questionnaire_id, days.first), days.first), days.after)
+            gaps = [(period.from_time, days.starts[0])]
+            gaps += [
+                (days.start(day), days.start(day + date.resolution))
+                for day in sorted(kept.live.get(questionnaire_id, ()))
+                if days.first <= day < until
+            ]
+            gaps.append((days.start(until), period.to_time))
+            found += [Span(questionnaire_id, low, high) for low, high in _joined(gaps)]
     return found
 
 
@@ -178,73 +237,94 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
 # Live counts ---------------------------------------------------------------------------------------------------------
 
 
-async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool) -> Sequence[Cell]:
-    if not scope.spans or scope.instance_ids == []:
-        return []
-    read = store.list_case_counts if asked.is_of_cases else store.list_answer_counts
-    return _bounded(
-        await read(db, organization_id=asked.organization_id, asked=asked, scope=scope, once=once, limit=CELLS_MAX)
-    )
-
-
-async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int, cells: Sequence[Cell]) -> People:
-    """The people of these counts, and the answers of each person in the whole period."""
+async def _live(
+    db: Database, asked: CountQuery, scope: Scope, *, people_max: int, once: bool, is_rest: bool, has_sizes: bool
+) -> Live:
+    """The counts of these responses. Raises Invalid where they are too many."""
     if scope.instance_ids == []:
-        return People()
-    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked}
-    groups_of: dict[str, Any] = {**given, "scope": scope, "people_max": people_max, "limit": CELLS_MAX}
-    groups = await store.list_groups(db, **groups_of, span_max=FIRST_OF_SPAN)
-    many = {(*_coordinates(group), group.stage) for group in groups if len(group.people) >= people_max}
-    stages = STAGES_OF_PEOPLE if asked.is_of_cases else {""}
-    found = {(*_coordinates(cell), cell.value if asked.is_of_cases else "") for cell in cells}
-    if any(each[-1] in stages and each not in many for each in found):
-        groups = await store.list_groups(db, **groups_of)
-    whole = replace(scope, spans=asked.spans)
-    sample = await _sample(db, asked, whole)
-    repeats = await store.list_repeats(
+        return Live(0, [0] * len(asked.parts), [], [])
+    most = (CASES_MAX if asked.is_of_cases else RESPONSES_MAX) * len(asked.parts)
+    live = await store.list_live(
         db,
-        **given,
-        scope=sample or whole,
-        instance_ids=whole.instance_ids,
-        span_max=SAMPLED_OF_SPAN if sample and whole.instance_ids is None else None,
-        person_max=PERSON_MAX,
+        organization_id=asked.organization_id,
+        asked=asked,
+        scope=scope,
+        once=once,
+        is_rest=is_rest,
+        people_max=people_max,
+        span_max=FIRST_OF_SPAN,
+        all_max=READ_AT_ONCE_MAX,
+        number_max=most + 1,
+        size_max=SAMPLED_MAX + 1 if has_sizes and scope.instance_ids is None else None,
+        limit=CELLS_MAX,
     )
-    return People(_bounded(groups), repeats, is_sample=sample is not None)
+    if live.number > most:
+        raise _too_many(most)
+    _bounded(live.cells)
+    _bounded(live.groups)
+    return live
+
+
+async def _groups(db: Database, asked: CountQuery, scope: Scope, people_max: int, live: Live) -> Sequence[Group]:
+    """The people of these counts: the first ones of each span where they are enough, else of all responses."""
+    many = {(*_coordinates(group), group.stage) for group in live.groups if len(group.people) >= people_max}
+    stages = STAGES_OF_PEOPLE if asked.is_of_cases else {""}
+    found = {(*_coordinates(cell), cell.value if asked.is_of_cases else "") for cell in live.cells}
+    most = FIRST_OF_SPAN if asked.is_of_cases else READ_AT_ONCE_MAX
+    if live.number <= most or not any(each[-1] in stages and each not in many for each in found):
+        return live.groups
+    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
+    return _bounded(await store.list_groups(db, **given, people_max=people_max, limit=CELLS_MAX))
 
 
 def _coordinates(found: Cell | Group) -> tuple[object, ...]:
     return found.bucket, found.questionnaire_id, found.dimensions, found.question_id
 
 
-async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None:
-    """A sample spread over the period, always the same; None where all responses are few enough."""
-    if whole.instance_ids is not None:
-        step = len(whole.instance_ids) // SAMPLED_MAX + 1
-        return replace(whole, instance_ids=sorted(whole.instance_ids)[::step]) if step > 1 else None
-    number = await store.count_responses(
-        db, organization_id=asked.organization_id, asked=asked, scope=whole, limit=SAMPLED_MAX + 1
-    )
-    if number <= SAMPLED_MAX:
-        return None
-    parts = max(2, SAMPLED_SPANS // len(whole.spans))
+def _sampled(asked: CountQuery, scope: Scope, sizes: Sequence[int]) -> list[bool]:
+    """Whether the people of a period are more than are looked at one by one."""
+    if scope.instance_ids is not None:
+        return [len(scope.instance_ids) > SAMPLED_MAX] * len(asked.parts)
+    return [size > SAMPLED_MAX for size in sizes]
+
+
+async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Sequence[bool]) -> list[Repeat]:
+    """The answers of each person in the whole period; of a sample spread over it, always the same, where it is large.
+
+    A filter leaves so few responses that all of them are read, or each so many-th of them.
+    """
     spans: list[Span] = []
-    for span in whole.spans:
-        length = (span.to_time - span.from_time) / parts
-        edges = [*(span.from_time + part * length for part in range(parts)), span.to_time]
+    spans_max: list[int | None] = []
+    instance_ids = scope.instance_ids
+    if instance_ids is not None and sampled[0]:
+        instance_ids = sorted(instance_ids)[:: len(instance_ids) // SAMPLED_MAX + 1]
+    parts = max(2, SAMPLED_SPANS // len(asked.questionnaire_ids))
+    for span, is_sample in zip(asked.spans, [each for each in sampled for _ in asked.questionnaire_ids], strict=True):
+        is_cut = is_sample and instance_ids is None
+        length = (span.to_time - span.from_time) / (parts if is_cut else 1)
+        inner = [span.from_time + part * length for part in range(parts)] if is_cut else [span.from_time]
+        edges = [*inner, span.to_time]
         spans += [Span(span.questionnaire_id, low, high) for low, high in pairwise(edges)]
-    return replace(whole, spans=spans)
+        spans_max += [SAMPLED_OF_SPAN if is_cut else None] * (len(edges) - 1)
+    return await store.list_repeats(
+        db,
+        organization_id=asked.organization_id,
+        asked=asked,
+        scope=Scope(spans, instance_ids),
+        instance_ids=scope.instance_ids,
+        spans_max=spans_max,
+        person_max=PERSON_MAX,
+    )
 
 
 async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scope:
-    """The responses in these spans, checked to be few enough; with a condition, those that meet it."""
+    """The responses in these spans; with a condition, those that meet it. Raises Invalid where it looks at too many."""
     scope = Scope(spans)
-    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
-    if asked.condition is None:
-        most = CASES_MAX if asked.is_of_cases else RESPONSES_MAX
-        if await store.count_responses(db, **given, limit=most + 1) > most:
-            raise _too_much(f"It would read more than {most:,} responses: choose a shorter time or fewer groups.")
+    if asked.condition is None or not spans:
         return scope
-    found = await store.list_instance_ids(db, **given, limit=FILTERED_MAX + 1)
+    found = await store.list_instance_ids(
+        db, organization_id=asked.organization_id, asked=asked, scope=scope, limit=FILTERED_MAX + 1
+    )
     if len(found) > FILTERED_MAX:
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []
@@ -256,10 +336,22 @@ async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scop
     return Scope(spans, matching)
 
 
+async def _checked(db: Database, asked: CountQuery, scope: Scope) -> Scope:
+    """The scope, if its responses are few enough. Raises Invalid."""
+    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
+    if scope.instance_ids is None and await store.count_responses(db, **given, limit=RESPONSES_MAX + 1) > RESPONSES_MAX:
+        raise _too_many(RESPONSES_MAX)
+    return scope
+
+
 def _bounded(found: Sequence[Found]) -> Sequence[Found]:
     if len(found) >= CELLS_MAX:
         raise _too_much(f"It has more than {CELLS_MAX:,} groups: group by less, or choose a shorter time.")
     return found
+
+
+def _too_many(most: int) -> errors.Invalid:
+    return _too_much(f"It would read more than {most:,} responses: choose a shorter time or fewer groups.")
 
 
 def _too_much(message: str) -> errors.Invalid:

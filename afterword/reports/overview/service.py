@@ -12,10 +12,11 @@ from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.organizations import store as organizations
-from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import results
+from afterword.reports.overview import store
+from afterword.reports.overview.store import Subjects
 
+APPLICATIONS_MAX: Final = 100
 SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
 BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
@@ -55,29 +56,49 @@ class Overview:
     is_of_months: bool
 
 
+async def subjects(db: Database, *, caller: Caller, application_id: str | None) -> Subjects:
+    """The newest QUESTIONNAIRES_MAX questionnaires of the application, or of all where it is out of reach."""
+    return await store.get_subjects(
+        db,
+        organization_id=caller.organization_id,
+        application_ids=caller.application_ids,
+        application_id=application_id,
+        applications_max=APPLICATIONS_MAX,
+        questionnaires_max=QUESTIONNAIRES_MAX,
+        versions_max=results.VERSIONS_MAX,
+    )
+
+
 async def overview(
     db: Database, *, caller: Caller, application_id: str | None, days: int, now: datetime
 ) -> Overview | None:
-    """The figures of the newest QUESTIONNAIRES_MAX questionnaires; None where there is no questionnaire.
+    """The figures of an application, or of all; None where there is no questionnaire.
 
-    Readers of figures alone get whole months. Raises Invalid for an application out of reach.
+    Raises Invalid for an application out of reach.
     """
-    if application_id and not await organizations.get_application(
-        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
-    ):
+    found = await subjects(db, caller=caller, application_id=application_id)
+    if application_id and found.application_id is None:
         message = "There is no such application."
         raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter="application_id"))
-    owners = await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=None,
-        application_ids=[application_id] if application_id else caller.application_ids,
-        limit=QUESTIONNAIRES_MAX,
-    )
-    if not owners:
+    return await overview_of(db, caller=caller, subjects=found, days=days, now=now)
+
+
+async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days: int, now: datetime) -> Overview | None:
+    """The figures of these questionnaires; None where there is none. Readers of figures alone get whole months."""
+    if not subjects.owners:
         return None
-    found = await results.context_of(db, organization_id=caller.organization_id, owners=owners)
-    context = replace(found, test=caller.test, protected=not caller.reads_answers)
+    owners = subjects.owners
+    context = ReportContext(
+        organization_id=caller.organization_id,
+        time_zone=subjects.time_zone,
+        minimum_base=subjects.minimum_base,
+        questions=await results.questions_of(
+            db, organization_id=caller.organization_id, version_ids=subjects.version_ids
+        ),
+        declared=(),  # no figure is by metadata
+        test=caller.test,
+        protected=not caller.reads_answers,
+    )
     metrics = tuple((metric, None) for metric in SCORES if context.of_types(metric))
     query = ReportQuery(
         questionnaire_ids=tuple(owners),
@@ -105,16 +126,17 @@ async def _scores(
     db: Database, query: ReportQuery, context: ReportContext, *, now: datetime
 ) -> tuple[Sequence[Score], ReportQuery]:
     """The scores, with the query whose bins have answers enough."""
-    result = await results.run_query(db, query=query, context=context, now=now)
-    most = max(figure.measure.n for figure in result.total)
     days = query.last_days or 1
-    buckets: list[Bucket] = [bucket for bucket, length in BIN_DAYS.items() if length == 1 or days >= BINS_MIN * length]
-    for bucket in () if context.protected else buckets:
-        query = replace(query, bucket=bucket)
-        if most * BIN_DAYS[bucket] >= BIN_ANSWERS * days:
-            break
-    if query.bucket != result.parameters["bucket"]:
-        result = await results.run_query(db, query=query, context=context, now=now)
+
+    def choose(total: Sequence[Figure]) -> Bucket:
+        most = max(figure.measure.n for figure in total)
+        buckets: list[Bucket] = [
+            bucket for bucket, length in BIN_DAYS.items() if length == 1 or days >= BINS_MIN * length
+        ]
+        enough = (bucket for bucket in buckets if most * BIN_DAYS[bucket] >= BIN_ANSWERS * days)
+        return next(enough, buckets[-1])
+
+    result, query = await results.run_trend(db, query=query, context=context, now=now, choose=choose)
     starts = periods.buckets(result.period, query.bucket)
     return [
         Score(

@@ -1,0 +1,484 @@
+"""SQL of what reports count: responses and their answers, live or as `rollups` keeps them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from afterword.core.figures.periods import Days
+from afterword.core.figures.queries import CountQuery, Kept, Scope
+from afterword.core.figures.reports import NUMERIC, Cell, Group, Repeat
+from afterword.db import Database, Row
+from afterword.events.store import IS_NATIVE
+from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
+
+# The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
+# $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
+# each on an index of its own; `offset 0`: each span reads its own part of it and no more.
+_USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
+        i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time,
+        i.submitted_time, i.completed_time"""
+_TIME: Final[LiteralString] = """case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
+  else coalesce(i.sent_time, i.created_time) end"""
+_SPANS: Final[LiteralString] = """unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
+      as s (questionnaire_id, from_time, to_time)"""
+_OF_SPAN: Final[LiteralString] = f""" cross join lateral (
+      select {_USED}, i.submitted_time as at from questionnaire_instance i
+      where $5::text = 'submitted' and not $6::boolean and i.organization_id = $1
+        and i.questionnaire_id = s.questionnaire_id and i.submitted_time >= s.from_time and i.submitted_time < s.to_time
+        and i.deleted_time is null and not i.test
+      union all
+      select {_USED}, i.completed_time as at from questionnaire_instance i
+      where $5 = 'completed' and not $6 and i.organization_id = $1
+        and i.questionnaire_id = s.questionnaire_id and i.completed_time >= s.from_time and i.completed_time < s.to_time
+        and i.deleted_time is null and not i.test and ($7::boolean or i.submitted_time is not null)
+      union all
+      select {_USED}, coalesce(i.sent_time, i.created_time) as at from questionnaire_instance i
+      where $5 = 'sent' and not $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id
+        and coalesce(i.sent_time, i.created_time) >= s.from_time and coalesce(i.sent_time, i.created_time) < s.to_time
+        and i.deleted_time is null and not i.test and ($7 or i.submitted_time is not null)
+      union all
+      select t.* from (
+        select {_USED}, {_TIME} as at
+        from questionnaire_instance i
+        where $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id and i.deleted_time is null
+          and i.test and ($7 or i.submitted_time is not null)) t
+      where t.at >= s.from_time and t.at < s.to_time
+"""
+_RESPONSES: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} offset 0) i"
+_SOME: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} limit $18) i"
+_FEW: Final[LiteralString] = f"""{_SPANS} {_OF_SPAN} limit (
+      select case when number <= $25 then number else $18::bigint end from number)) i"""
+_SAMPLED: Final[LiteralString] = f"""unnest($2::text[], $3::timestamptz[], $4::timestamptz[], $18::integer[])
+      as s (questionnaire_id, from_time, to_time, most) {_OF_SPAN} limit s.most) i"""
+# The chosen ones among them ($8), of a channel and a pipeline.
+_OF_WAY: Final[LiteralString] = """($9::smallint is null or i.channel_id = $9)
+    and ($10::text is null or i.pipeline_id = $10)"""
+_CHOSEN: Final[LiteralString] = f"($8::text[] is null or i.instance_id = any($8)) and {_OF_WAY}"
+
+# The group of a response `i`, by buckets that begin at $13 and dimensions of kinds $11 and names $12.
+_KEY: Final[LiteralString] = f"""width_bucket(i.at, $13::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+  case when $11::text[] = '{{}}' then '{{}}' else array(
+    select {DIMENSION} from unnest($11::text[], $12::text[]) with ordinality as d (kind, name, place) order by d.place)
+  end as dimensions"""
+_PERSON: Final[LiteralString] = """width_bucket(i.at, $13::timestamptz[]), i.questionnaire_id,
+  coalesce(i.responder_id, i.instance_id)"""
+_KEYED: Final[LiteralString] = f"""(select i.organization_id, i.instance_id,
+    coalesce(i.responder_id, i.instance_id) as person, {_KEY} from {_RESPONSES} where {_CHOSEN} offset 0) i"""
+
+# The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
+_GIVEN: Final[LiteralString] = """
+    select q.counted_as as question_id, '' as stage from answer a
+    join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+    where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($14)
+      and not a.provisional and a.value not in ('null', '[]', '{}')
+    union all
+    select '', w.stage from (values ('created', true), ('sent', i.sent_time is not null),
+      ('delivered', i.delivered_time is not null),
+      ('started', coalesce(i.submitted_time, i.completed_time) is not null)) w (stage, is_there)
+    where $7 and w.is_there"""
+
+_ANSWER: Final[LiteralString] = "i.bucket, i.questionnaire_id, i.dimensions, q.counted_as as question_id, v.value"
+_READ_ANSWERS: Final[LiteralString] = f"""{_KEYED}
+    join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+    join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
+# Beside kept counts few responses are read: never all answers to the questions.
+_READ_FEW: Final[LiteralString] = f"""{_KEYED}
+    cross join lateral (
+      select a.question_id, a.value, a.provisional from answer a
+      where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($14)
+      offset 0) a
+    join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
+_COUNTED: Final[LiteralString] = "a.question_id = any($14) and not a.provisional"
+
+
+def _answers(values: LiteralString, read: LiteralString) -> LiteralString:
+    return f"""select {_ANSWER}, count(*) as count from {read} cross join lateral {values} as v (value)
+    where {_COUNTED} group by 1, 2, 3, 4, 5 limit $17"""
+
+
+# Where each answer is a number, none is taken apart: half the time of a large day.
+_NUMBERS: Final[LiteralString] = "(select a.value #>> '{}' where a.value <> 'null' and not $16::boolean)"
+_PEOPLE: Final[LiteralString] = f"""
+    select c.bucket, c.questionnaire_id, c.dimensions, c.question_id, c.value, count(*) as count from (
+      select distinct on (i.bucket, i.questionnaire_id, i.person, q.counted_as, v.value) {_ANSWER}
+      from {_READ_ANSWERS} cross join lateral {PARTS} as v (value) where {_COUNTED}
+      order by i.bucket, i.questionnaire_id, i.person, q.counted_as, v.value, i.instance_id) c
+    group by 1, 2, 3, 4, 5 limit $17"""
+
+
+# Cases with how far they came, and those of each person, questionnaire and bucket that came farthest.
+_CASE: Final[LiteralString] = f"""{_KEY}, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
+    i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
+    i.completed_time is not null as completed, coalesce(i.submitted_time, i.completed_time) is not null as started,
+    case when i.completed_time is not null then true when i.submitted_time is null then false else (
+      select 2 * (select count(*) from answer a
+          where a.organization_id = x.organization_id and a.instance_id = x.instance_id
+            and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
+      from questionnaire_instance x
+      where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered
+  from (select i.* from {_RESPONSES} where {_CHOSEN} limit $20) i"""
+_FARTHEST: Final[LiteralString] = f"""select distinct on ({_PERSON}) {_CASE}
+  order by {_PERSON}, i.completed_time is null, i.submitted_time is null, i.viewed_time is null,
+    i.delivered_time is null, i.sent_time is null, i.instance_id"""
+_STAGES: Final[LiteralString] = """
+    select c.bucket, c.questionnaire_id, c.dimensions, '' as question_id, v.value, v.count from (
+      select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
+        count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
+        count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
+        count(*) filter (where completed) as completed,
+        count(*) filter (where sent and delivered) as sent_delivered,
+        count(*) filter (where sent and answered) as sent_answered,
+        count(*) filter (where sent and submitted) as sent_submitted,
+        count(*) filter (where sent and completed) as sent_completed,
+        count(*) filter (where delivered and viewed) as delivered_viewed,
+        count(*) filter (where delivered and submitted) as delivered_submitted
+      from c group by 1, 2, 3 limit $17) c
+    cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('viewed', viewed),
+      ('started', started), ('submitted', submitted), ('completed', completed), ('sent_delivered', sent_delivered),
+      ('sent_answered', sent_answered), ('sent_submitted', sent_submitted), ('sent_completed', sent_completed),
+      ('delivered_viewed', delivered_viewed), ('delivered_submitted', delivered_submitted)) v (value, count)
+    where v.count > 0"""
+_CASES: Final[LiteralString] = f"with c as (select {_CASE}) {_STAGES}"
+_CASES_ONCE: Final[LiteralString] = f"with c as ({_FARTHEST}) {_STAGES}"
+
+
+def _groups(responses: LiteralString) -> LiteralString:
+    return f"""
+    select bucket, questionnaire_id, dimensions, question_id, stage, (array_agg(person))[1:$19] as people from (
+      select distinct {_KEY}, g.question_id, g.stage, hashtextextended(i.responder_id, 0) as person
+      from {responses} cross join lateral ({_GIVEN}) g where {_CHOSEN}) p
+    group by 1, 2, 3, 4, 5 limit $17"""
+
+
+_SIZES: Final[LiteralString] = f"""
+    select 'size' as kind, p.part::integer - 1 as bucket, null as questionnaire_id, null::text[] as dimensions,
+      null as question_id, null as value, (select count(*) from (
+      select 1 from (select q.questionnaire_id, p.from_time, p.to_time from unnest($21::text[]) q (questionnaire_id)) s
+        {_OF_SPAN} offset 0) i limit $24::bigint) n) as count, null::bigint[] as people
+    from unnest($22::timestamptz[], $23::timestamptz[]) with ordinality as p (from_time, to_time, part)"""
+
+
+def _live(cells: LiteralString) -> LiteralString:
+    """The answers of responses that are not too many, some people of each group, and the size of each period."""
+    return f"""with number as materialized (
+      select count(*) as number, $16::boolean from (select 1 from {_RESPONSES} limit $20) n)
+    {_SIZES}
+    union all
+    select 'number', null, null, null, null, null, number, null from number
+    union all
+    select 'count', c.*, null from ({cells}) c where (select number from number) < $20
+    union all
+    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
+    from ({_groups(_FEW)}) p where $19 > 0 and (select number from number) < $20"""
+
+
+def _live_cases(cells: LiteralString) -> LiteralString:
+    """The stages of cases, of as many as the limit; else as for answers."""
+    return f"""{_SIZES}
+    union all
+    select 'count', c.*, null from ({cells}) c
+    union all
+    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
+    from ({_groups(_SOME)}) p where $19 > 0 and $16::boolean is not null and $25::bigint is not null"""
+
+
+_LIVE_NUMBERS: Final = (_live(_answers(_NUMBERS, _READ_ANSWERS)), _live(_answers(_NUMBERS, _READ_FEW)))
+_LIVE_ANSWERS: Final = (
+    _live(_answers(VALUES_AND_RANKS, _READ_ANSWERS)),
+    _live(_answers(VALUES_AND_RANKS, _READ_FEW)),
+)
+_LIVE_PEOPLE: Final = _live(_PEOPLE)
+_LIVE_CASES: Final = _live_cases(_CASES)
+_LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)
+
+_KEPT: Final[LiteralString] = f"""with span as (
+             select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
+             join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
+               and o.minimum_base <= s.people_max
+             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
+           unread as materialized (
+             select unread.* from event_cursor c
+             cross join lateral (
+               select e.organization_id, e.questionnaire_id, e.type, e.data from event e
+               where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $9) unread
+             where c.reader = 'rollups'),
+           live as materialized (
+             select d.questionnaire_id, d.day from rollup_dirty d
+             where d.organization_id = $1 and d.questionnaire_id = any($2) and d.dimension = $3
+             union
+             select w.questionnaire_id, w.day from rollup_wide w join span s using (questionnaire_id, generation)
+             where w.organization_id = $1 and w.dimension = $3
+             union
+             select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
+               select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
+               where organization_id = $1 and questionnaire_id = any($2)) u
+             where u.at >= ($6::timestamptz[])[1] and u.at < $7),
+           c as materialized (
+             select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
+               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
+             from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
+             join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
+               and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
+               and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
+               and c.day = any($5)
+             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
+           enough as (
+             select questionnaire_id, bucket, dimension_value, question_id,
+               max(people) filter (where cardinality(people) >= $12) as people
+             from c where $12 > 0 group by 1, 2, 3, 4)
+           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
+             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
+           from c cross join lateral unnest(c.given, c.counts) as v (value, count)
+           group by 2, 3, 4, 5, 6 limit $11)
+           union all
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
+           from enough where people is not null limit $11)
+           union all
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
+             (array_agg(distinct p.person))[1:$12]
+           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
+           cross join lateral unnest(c.people) as p (person)
+           where e.people is null group by 2, 3, 4, 5 limit $11)
+           union all
+           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
+           union all
+           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
+           union all
+           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Counts of responses: `number` of them were found, and none was counted where they are as many as the limit.
+
+    `sizes`: the responses of each period, up to a limit of their own.
+    """
+
+    number: int
+    sizes: Sequence[int]
+    cells: list[Cell]
+    groups: list[Group]
+
+
+async def list_live(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    scope: Scope,
+    once: bool,
+    is_rest: bool,
+    people_max: int,
+    span_max: int,
+    all_max: int,
+    number_max: int,
+    size_max: int | None,
+    limit: int,
+) -> Live:
+    """Count the values that answers give, without provisional ones, or the stages of cases.
+
+    With `once` the values are the parts of a question, and each person counts once a bucket and questionnaire. Up to
+    `people_max` people of each group are among the first `span_max` responses of each span; of answers among all
+    where there are `all_max` at most. `size_max` None: no sizes. `is_rest`: most answers are kept already.
+    """
+    if asked.is_of_cases:
+        query = _LIVE_CASES_ONCE if once else _LIVE_CASES
+    else:
+        query = _LIVE_PEOPLE if once else (_LIVE_NUMBERS if asked.types <= NUMERIC else _LIVE_ANSWERS)[is_rest]
+    parts = [part.period for part in asked.parts] if size_max is not None else []
+    rows = await db.fetch(
+        query,
+        *_chosen(organization_id, asked, scope),
+        *asked.question_columns,
+        *("ranking" in asked.types, limit, span_max, people_max, number_max, list(asked.questionnaire_ids)),
+        *([part.from_time for part in parts], [part.to_time for part in parts], size_max, all_max),
+    )
+    number, sizes, cells, groups = 0, [0] * len(parts), list[Cell](), list[Group]()
+    for kind, bucket, questionnaire_id, dimensions, question_id, value, count, people in rows:
+        match kind:
+            case "number":
+                number = count
+            case "size":
+                sizes[bucket] = count
+            case "people":
+                key = (bucket, questionnaire_id, tuple(dimensions), question_id, value)
+                groups.append(Group(*key, people=frozenset(people)))
+            case _:
+                cells.append(Cell(bucket, questionnaire_id, tuple(dimensions), question_id, value, count))
+    if asked.is_of_cases:
+        number = sum(cell.count for cell in cells if cell.value == "created")
+    return Live(number, sizes, cells, groups)
+
+
+async def list_groups(
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, people_max: int, limit: int
+) -> list[Group]:
+    """List up to `people_max` people of each group; without questions, people by stage."""
+    rows = await db.fetch(
+        f"select p.* from ({_groups(_SOME)}) p where $16::boolean is not null",
+        *_chosen(organization_id, asked, scope),
+        *asked.question_columns,
+        *(False, limit, None, people_max),
+    )
+    return [Group(*group, people=frozenset(people)) for *group, people in _grouped(rows)]
+
+
+async def list_repeats(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    scope: Scope,
+    instance_ids: Sequence[str] | None,
+    spans_max: Sequence[int | None],
+    person_max: int,
+) -> list[Repeat]:
+    """Count the answers, or cases, of these people in all responses of a period.
+
+    Of each span of `scope` as many responses as `spans_max` says are read, and `person_max` of each person and period,
+    where given of `instance_ids`.
+    """
+    parts = [part.period for part in asked.parts]
+    rows = await db.fetch(
+        f"""with taken as (
+             select i.responder_id, width_bucket(i.at, $20::timestamptz[]) as part, count(*) as taken
+             from {_SAMPLED} where {_CHOSEN} group by 1, 2),
+           i as (
+             select {_USED}, i.at,
+               t.taken::double precision / count(*) over (partition by i.responder_id, t.part) as weight
+             from taken t cross join lateral (
+               select {_USED}, i.at from (
+                 select {_USED}, {_TIME} as at from questionnaire_instance i
+                 where i.organization_id = $1 and i.responder_id = t.responder_id and i.questionnaire_id = any($19)
+                   and i.deleted_time is null and i.test = $6 and ($7 or i.submitted_time is not null)) i
+               where i.at >= ($20::timestamptz[])[t.part] and i.at < ($21::timestamptz[])[t.part]
+                 and ($16::text[] is null or i.instance_id = any($16)) and {_OF_WAY}
+               limit $17) i)
+           select {_KEY}, g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
+             max(least(i.weight, 1)) as weight
+           from i cross join lateral ({_GIVEN}) g where g.stage in ('', 'created') group by 1, 2, 3, 4, 5""",
+        *_chosen(organization_id, asked, scope),
+        *asked.question_columns,
+        *(instance_ids, person_max, spans_max, list(asked.questionnaire_ids)),
+        *([part.from_time for part in parts], [part.to_time for part in parts]),
+    )
+    return [Repeat(*repeat) for repeat in _grouped(rows)]
+
+
+async def list_pairs(
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, outcome_question_id: str, limit: int
+) -> list[tuple[str, str | None, str | None, int]]:
+    """Count pairs of outcome and another answer: question, outcome, value, count.
+
+    Without outcome and value it is the count of people who answered both.
+    """
+    rows = await db.fetch(
+        f"""with pair as not materialized (
+             select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
+             from {_RESPONSES}
+             join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
+               and x.question_id = $11 and not x.provisional
+             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+               and a.question_id = any($12) and not a.provisional
+             where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number')
+           (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
+           union all
+           select question_id, null, null, count(distinct responder_id) from pair group by 1""",
+        *_chosen(organization_id, asked, scope)[:10],
+        outcome_question_id,
+        list(asked.questions),
+        limit,
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
+
+
+async def count_responses(db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int) -> int:
+    """Count the responses (or cases) that a query would read; counting stops at `limit`."""
+    return await db.fetch_value(
+        f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
+        *_chosen(organization_id, asked, scope)[:7],
+        limit,
+    )
+
+
+async def list_instance_ids(
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int
+) -> list[str]:
+    """The instances that a count would read, in no order."""
+    rows = await db.fetch(
+        f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(organization_id, asked, scope)[:7], limit
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def get_kept(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    whole: Sequence[Days],
+    events_max: int,
+    cells_max: int,
+    people_max: int,
+) -> Kept | None:
+    """The kept counts of the `whole` days of each period in the organization's zone, all as of one moment.
+
+    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit. None
+    where it is `events_max` events behind.
+    """
+    buckets = [
+        max(start, days.first) if index == 0 else start  # the first one may begin in the days of the period before
+        for part, days in zip(asked.parts, whole, strict=True)
+        for index, start in enumerate(part.buckets)
+    ]
+    rows = await db.fetch(
+        _KEPT,
+        organization_id,
+        list(asked.questionnaire_ids),
+        ":".join(filter(None, asked.dimensions[0])) if asked.dimensions else "",
+        list(asked.questions),
+        [day for days in whole for day in days.days],
+        [start for days in whole for start in days.starts],
+        whole[-1].end,
+        buckets,
+        events_max,
+        list(asked.questions.values()),
+        cells_max,
+        people_max,
+    )
+    found = Kept()
+    for row in rows:
+        key = (row["bucket"], row["questionnaire_id"], (row["dimension_value"] or None,) if asked.dimensions else ())
+        match row["kind"]:
+            case "until":
+                found.until[row["questionnaire_id"]] = row["day"]
+            case "live":
+                found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
+            case "people":
+                found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
+            case "count":
+                found.cells.append(Cell(*key, row["question_id"], row["value"], row["count"]))
+            case _:  # the count of events that the reader of the log has not read
+                if row["count"] >= events_max:
+                    return None
+    return found
+
+
+def _chosen(organization_id: str, asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
+    """The values $1 to $7 of `_RESPONSES`, up to $10 of `_CHOSEN`, up to $13 of `_KEY`."""
+    return (
+        organization_id,
+        [span.questionnaire_id for span in scope.spans],
+        [span.from_time for span in scope.spans],
+        [span.to_time for span in scope.spans],
+        *(asked.basis, asked.test, asked.is_of_cases),
+        *(scope.instance_ids, asked.channel_id, asked.pipeline_id),
+        [kind for kind, _ in asked.dimensions],
+        [name for _, name in asked.dimensions],
+        asked.edges,
+    )
+
+
+def _grouped(rows: Iterable[Row]) -> Iterator[tuple[Any, ...]]:
+    """The rows of `_KEY` and more, with the dimensions as a tuple."""
+    return ((row[0], row[1], tuple(row[2]), *row[3:]) for row in rows)
