@@ -48,6 +48,7 @@ from afterword.queue.lists import api as queue_lists_api
 from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
+from afterword.reports.digests import api as digests_api
 from afterword.reports.overview import api as overview_api
 from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
@@ -158,6 +159,7 @@ def api_routes() -> list[Routes]:
         reports_api.routes,
         overview_api.routes,
         shares_api.routes,
+        digests_api.routes,
         exports_api.routes,
         *events_api.routes_of(renderings.render),
     ]

@@ -53,6 +53,7 @@ KINDS: Final[Mapping[str, str]] = {
     "tagging": "a tag of many responses",
     "report": "the report",
     "report_share": "a link to a report",
+    "report_digest": "a report by mail",
     "inbound": "the address for reports of a provider",
     "erasure": "an erasure",
     "export": "a file of responses",

@@ -77,7 +77,7 @@ async def _overview(visit: Visit) -> Response:
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
         reads_answers=visit.caller.reads_answers,
-        funnel=_funnel(visit.words, found) if found else None,
+        funnel=funnel(visit.words, found) if found else None,
         has_questionnaires=found is not None,
         has_answers=has_answers,
         next_steps=next_steps,
@@ -116,7 +116,7 @@ def _score(
     }
 
 
-def _funnel(words: Texts, found: Overview) -> charts.View:
+def funnel(words: Texts, found: Overview) -> charts.View:
     """Each stage with its count and its share of those that were sent."""
     figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
     return charts.funnel_view(

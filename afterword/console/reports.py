@@ -21,8 +21,10 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.text import shown_figure
 from afterword.core.figures import plans, queries
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.rows import Selection
+from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -235,13 +237,7 @@ async def _asked(
     visit: Visit, db: Database, wanted: AskedReport
 ) -> tuple[dict[str, Any], ReportContext, Mapping[str, str]]:
     """The spec, the questions of its questionnaires, and the names of all questionnaires. Raises Invalid."""
-    found = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
-    )
-    names = {one.questionnaire_id: one.display_name for one in found.items}
+    names = await names_of(db, caller=visit.caller)
     if not names:
         raise errors.NotFound("There is no questionnaire yet.")
     chosen = wanted.given.get("questionnaire", "")
@@ -318,8 +314,6 @@ async def _page(
 
 def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
     """The values of a template for the figures of a report."""
-    zone = result.period.zone
-    first, last = result.period.from_time.astimezone(zone), result.period.to_time.astimezone(zone)
     views = report_views.views(result, names, template_id=template_id)
     totals = [] if template_id in {"distribution", "funnel", "drivers"} else result.total
     return {
@@ -334,11 +328,7 @@ def values_of(words: Texts, result: Result, names: Names, *, template_id: str | 
             )
             for one in totals
         ],
-        "months": words(
-            "{first} to {last}",
-            first=words.day(first.date().isoformat()),
-            last=words.day((last - timedelta(microseconds=1)).date().isoformat()),
-        ),
+        "months": months_of(words, result.period),
         "hidden": words.plural(
             "{n} row is hidden, so that nobody can be recognized by it.",
             "{n} rows are hidden, so that nobody can be recognized by them.",
@@ -347,6 +337,26 @@ def values_of(words: Texts, result: Result, names: Names, *, template_id: str | 
         if result.suppressed_rows
         else "",
     }
+
+
+def months_of(words: Texts, period: Period) -> str:
+    """The first and the last day of a period."""
+    zone = period.zone
+    first, last = period.from_time.astimezone(zone), period.to_time.astimezone(zone) - timedelta(microseconds=1)
+    return words(
+        "{first} to {last}", first=words.day(first.date().isoformat()), last=words.day(last.date().isoformat())
+    )
+
+
+async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
+    """The names of the questionnaires that the caller reaches."""
+    found = await questionnaires_store.list_questionnaires(
+        db,
+        organization_id=caller.organization_id,
+        application_ids=caller.application_ids,
+        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+    )
+    return {one.questionnaire_id: one.display_name for one in found.items}
 
 
 def _responses(selection: Selection) -> str:

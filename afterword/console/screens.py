@@ -434,6 +434,7 @@ DONE: Final[Mapping[str, str]] = {
     "removed": "Removed.",
     "renamed": "The tag has its new name.",
     "ended": "The session has ended.",
+    "digest_sent": "The mail is on its way.",
     "passkey": "The passkey is there. Use it at your next log-in.",
     "token_ended": "The token has ended.",
     "reset": "Your password is changed. All other sessions have ended.",

@@ -935,11 +935,13 @@ CREATE TABLE notice_mail (
     purpose text,
     recipient text,
     link bytea,
+    content jsonb,
     CONSTRAINT notice_mail_check CHECK (((state = 'claimed'::text) = (lease_until IS NOT NULL))),
     CONSTRAINT notice_mail_check1 CHECK (((state = ANY (ARRAY['sent'::text, 'failed'::text])) = (finished_time IS NOT NULL))),
+    CONSTRAINT notice_mail_content_check CHECK ((length((content)::text) <= 100000)),
     CONSTRAINT notice_mail_error_check CHECK ((length(error) <= 500)),
     CONSTRAINT notice_mail_link_check CHECK ((length(link) <= 1000)),
-    CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text]))),
+    CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text]))),
     CONSTRAINT notice_mail_recipient_check CHECK ((length(recipient) <= 320)),
     CONSTRAINT notice_mail_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'claimed'::text, 'sent'::text, 'failed'::text])))
 )
@@ -1457,6 +1459,28 @@ CREATE TABLE queue_item (
     CONSTRAINT queue_item_status_check CHECK (((status >= 1) AND (status <= 8)))
 )
 WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE report_digest (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    digest_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    report_id text COLLATE pg_catalog."C",
+    frequency text NOT NULL,
+    day smallint NOT NULL,
+    hour smallint NOT NULL,
+    locale text NOT NULL,
+    due_time timestamp with time zone NOT NULL,
+    sent_time timestamp with time zone,
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT report_digest_check CHECK (((day >= 1) AND (day <=
+CASE frequency
+    WHEN 'weekly'::text THEN 7
+    ELSE 28
+END))),
+    CONSTRAINT report_digest_frequency_check CHECK ((frequency = ANY (ARRAY['weekly'::text, 'monthly'::text]))),
+    CONSTRAINT report_digest_hour_check CHECK (((hour >= 0) AND (hour <= 23))),
+    CONSTRAINT report_digest_locale_check CHECK ((length(locale) <= 35))
+);
 
 CREATE TABLE report_share (
     organization_id text NOT NULL COLLATE pg_catalog."C",
@@ -2009,6 +2033,9 @@ ALTER TABLE ONLY queue_import_row
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_pkey PRIMARY KEY (organization_id, item_id);
 
+ALTER TABLE ONLY report_digest
+    ADD CONSTRAINT report_digest_pkey PRIMARY KEY (organization_id, digest_id);
+
 ALTER TABLE ONLY report_share
     ADD CONSTRAINT report_share_organization_id_digest_key UNIQUE (organization_id, digest);
 
@@ -2317,6 +2344,12 @@ CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_
 
 CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
 
+CREATE INDEX report_digest_due ON report_digest USING btree (due_time);
+
+CREATE UNIQUE INDEX report_digest_own ON report_digest USING btree (organization_id, user_id, COALESCE(report_id, ''::text));
+
+CREATE INDEX report_digest_report ON report_digest USING btree (organization_id, report_id);
+
 CREATE INDEX report_share_age ON report_share USING btree (expires_time);
 
 CREATE INDEX report_share_report ON report_share USING btree (organization_id, report_id);
@@ -2420,6 +2453,8 @@ CREATE TRIGGER audit AFTER INSERT ON questionnaire_version FOR EACH ROW EXECUTE 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire_visual FOR EACH ROW EXECUTE FUNCTION write_audit_entry('visual', 'visual_id', '');
 
 CREATE TRIGGER audit AFTER INSERT ON queue_batch FOR EACH ROW EXECUTE FUNCTION write_audit_entry('queue_batch', 'batch_id', 'owner');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_digest FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_digest', 'digest_id', '');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON report_share FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report_share', 'share_id', 'digest');
 
@@ -2666,6 +2701,12 @@ ALTER TABLE ONLY queue_item
 
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_organization_id_previous_item_id_fkey FOREIGN KEY (organization_id, previous_item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE SET NULL (previous_item_id);
+
+ALTER TABLE ONLY report_digest
+    ADD CONSTRAINT report_digest_organization_id_report_id_fkey FOREIGN KEY (organization_id, report_id) REFERENCES custom_report(organization_id, report_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY report_digest
+    ADD CONSTRAINT report_digest_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY report_share
     ADD CONSTRAINT report_share_organization_id_report_id_fkey FOREIGN KEY (organization_id, report_id) REFERENCES custom_report(organization_id, report_id) ON DELETE CASCADE;

@@ -10,6 +10,7 @@ from afterword.alerts.escalation import service as escalation
 from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
 from afterword.audit import service as audit
+from afterword.console import digest_mails
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.db import Database
@@ -66,6 +67,8 @@ SURVEY_SECONDS: Final = 300.0
 AGED_SECONDS: Final = 60.0
 AGED_CASES_MAX: Final = 200
 FIGURES_SECONDS: Final = 60.0
+DIGESTS_SECONDS: Final = 10.0
+DIGESTS_MAX: Final = 5  # with the figures of a report each
 FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them has its figures
 
 
@@ -109,6 +112,9 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
     async def follow_sequences(db: Database, /, *, now: datetime, limit: int) -> int:
         return await sequences.follow(db, secret=secret, now=now, limit=limit)
 
+    async def mail_digests(db: Database, /, *, now: datetime, limit: int) -> int:
+        return await digest_mails.mail_due(db, secret=secret, now=now, limit=limit)
+
     async def end_answered(db: Database) -> int:
         return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
 
@@ -151,6 +157,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
+        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, mail_digests),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
 

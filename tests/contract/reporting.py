@@ -32,6 +32,9 @@ async def reporting(
         made.append(reply.document["report_id"])
     shared = await wire.ask("POST", f"/v3.2/report/custom/{made[0]}/share", token=token, document={})
     assert 201 == shared.status, shared
+    digest = {"report_id": made[0], "frequency": "weekly", "day": 1}
+    mailed = await wire.ask("POST", "/v3.2/report/digest", token=token, document=digest)
+    assert 201 == mailed.status, mailed
     reply = await wire.ask("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
     assert 204 == reply.status, reply
     written, gone = await _exports(wire, token=token, questionnaire_id=questionnaire_id)
@@ -41,6 +44,7 @@ async def reporting(
         "template_id": template_id,
         "export_id": written,
         "share_id": shared.document["share_id"],
+        "digest_id": mailed.document["digest_id"],
     }, {
         "report_id": made[1],
         "export_id": gone,

@@ -285,6 +285,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         *(tenant, digest),
     )
     await database.execute(
+        """insert into report_digest (organization_id, digest_id, user_id, report_id, frequency, day, hour, locale,
+             due_time) values ($1, $1, $1, $1, 'weekly', 1, 8, 'en', now())""",
+        tenant,
+    )
+    await database.execute(
         """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone)
            values ($1, $1, $1, 'UTC')""",
         tenant,

@@ -15,6 +15,7 @@ from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
 from afterword.queue.lists.store import Filter as QueueFilter
+from afterword.reports.counts.store import Live
 from afterword.responses.store import Filter
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
@@ -90,6 +91,7 @@ OF_US_ALONE: Final = {
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",
     "get_needs": "asks for ours",
+    "get_subjects": "asks for ours",
     "get_unknown": "says which id is not ours",
     "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",
@@ -148,7 +150,9 @@ BLIND: Final = {
 }  # nothing of theirs has such a name
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")
-NOTHING: Final = (None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True))
+NOTHING: Final = (
+    None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], [], []),
+)  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
     "kind": "questionnaire", "configuration": {"font": "mono"},
@@ -156,7 +160,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1,
-    "kept_names": (),
+    "kept_names": (), "spans_max": [9],
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from afterword import sealing
 from afterword.alerts.mails.service import link_context
@@ -45,6 +45,8 @@ class _Content:
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
     """The mail in the user's language. The subject of notices is the title of a single one, else their count."""
     words = texts("notices", mail.locale)
+    if mail.content is not None:
+        return _of_digest(mail, mail.content, recipient=recipient, sender=sender, site=site, now=now)
     content = _of_link(mail, words, site) if mail.purpose else _of_notices(mail, words, site)
     lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in content.notices]
     return Message(
@@ -82,6 +84,38 @@ def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
         notices=shown,
         why=f"{words('You get this mail because you follow this in Afterword.')} {settings}",
         more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
+    )
+
+
+def _of_digest(
+    mail: Mail, content: Mapping[str, Any], *, recipient: str, sender: str, site: Site, now: datetime
+) -> Message:
+    """Figures in words and tables. `content` has the texts in their language, and addresses without the site's own."""
+    url, stop_url = (f"{site.public_url}{content[name]}" for name in ("url", "stop_url"))
+    subject = one_line(content["subject"])[:SUBJECT_CHARACTERS_MAX]
+    lines: list[str] = [content["period"]]
+    for section in content["sections"]:
+        lines.append("\n".join(filter(None, (section["title"], *section["sentences"]))))
+        heads = section["head"]
+        lines += [
+            f"{row[0]}: {', '.join(f'{head} {cell}' for head, cell in zip(heads[1:], row[1:], strict=False) if cell)}"
+            for row in section["rows"]
+        ]
+    lines += [f"{content['open']}: {url}", f"{content['why']} {content['stop']}: {stop_url}"]
+    return Message(
+        item_id=mail.mail_id,
+        organization_id=mail.organization_id,
+        channel_id=EMAIL,
+        recipient=recipient,
+        sender=sender,
+        sender_name=mail.organization_name,
+        reply_to=None,
+        subject=subject,
+        html=html.render("email/digest.html", content=content, subject=subject, url=url, stop_url=stop_url),
+        text="\n\n".join(filter(None, lines)),
+        locale=content["language"],
+        composed_time=now,
+        headers={"Content-Language": content["language"], "List-Unsubscribe": f"<{stop_url}>"},
     )
 
 

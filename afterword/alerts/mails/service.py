@@ -1,8 +1,8 @@
 """Mails to users, with notices or with a link that works once: schedule, claim, settle, prune."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from afterword import ids, sealing
 from afterword.alerts.mails import store
@@ -59,6 +59,15 @@ async def schedule_link(
         recipient=recipient,
         link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
         now=now,
+    )
+
+
+async def schedule_digest(
+    db: Database, *, organization_id: str, user_id: str, content: Mapping[str, Any], now: datetime
+) -> None:
+    """Mail figures to the user, as `compose.py` shows them."""
+    await store.insert_digest_mail(
+        db, organization_id=organization_id, mail_id=ids.ordered(now), user_id=user_id, content=content, now=now
     )
 
 

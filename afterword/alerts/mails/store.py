@@ -1,6 +1,6 @@
 """SQL of mails with notices: claimed under a lease, settled under its epoch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -29,7 +29,8 @@ class Notice:
 class Mail:
     """A claimed mail with its content. `email` is None for a user who is not active any more.
 
-    With a `purpose` (invitation, reset, address) it carries a sealed `link` in place of notices.
+    With a `purpose` (invitation, reset, address) it carries a sealed `link` in place of notices, and for `digest` the
+    `content` of a digest of figures.
     """
 
     organization_id: str
@@ -43,6 +44,7 @@ class Mail:
     notices_count: int
     purpose: str | None = None
     link: bytes | None = field(default=None, repr=False)
+    content: Mapping[str, Any] | None = None
 
 
 async def insert_mails(  # any tenant: a batch of events serves many organizations
@@ -80,6 +82,16 @@ async def insert_link_mail(
     )
 
 
+async def insert_digest_mail(
+    db: Database, *, organization_id: str, mail_id: str, user_id: str, content: Mapping[str, Any], now: datetime
+) -> None:
+    await db.execute(
+        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, content)
+           values ($1, $2, $3, $4, $4, 'digest', $5)""",
+        *(organization_id, mail_id, user_id, now, dict(content)),
+    )
+
+
 async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
     """Claim due mails, the longest due first; an attempt counts when it begins."""
     rows = await db.fetch(
@@ -91,8 +103,8 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
              set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
              from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
              returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
-               m.link)
-           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link,
+               m.link, m.content)
+           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
              case when u.active then coalesce(t.recipient, u.email) end as email,
              coalesce(u.locale, o.default_locale) as locale, o.display_name as organization_name,
              array(select jsonb_build_array(n.title, n.body, n.link) from notification n
@@ -120,7 +132,7 @@ async def settle_mail(  # any tenant: the mail names its own
         """update notice_mail
            set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
              finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
-             link = case when $4 = 'waiting' then link end
+             link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
            where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
         mail.organization_id,
         mail.mail_id,

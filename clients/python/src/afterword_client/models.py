@@ -1260,6 +1260,34 @@ class Reminder(Struct, kw_only=True):
     messages: dict[str, MessageTexts] | UnsetType = UNSET
 
 
+class ReportDigest(Struct, kw_only=True):
+    """
+    A report that is mailed to the token's user with the figures that the user may see at that time.
+    """
+
+    digest_id: str
+    report_id: str | None
+    frequency: str
+    day: int
+    hour: int
+    locale: str
+    due_time: datetime
+    sent_time: datetime | None
+    created_time: datetime
+
+
+class ReportDigestRequest(Struct, kw_only=True):
+    """
+    A report to be mailed regularly.
+    """
+
+    frequency: Literal["monthly", "weekly"]
+    day: int
+    report_id: str | None | UnsetType = UNSET
+    hour: int | UnsetType = 8
+    locale: Literal["el", "en"] | UnsetType = "en"
+
+
 class ReportShare(Struct, kw_only=True):
     """
     A link to a report. Its reader sees whole months, and no small groups.

@@ -2547,6 +2547,41 @@ class Reports(Family):
             "DELETE", f"/report/custom/{_segment(report_id)}/share/{_segment(share_id)}", if_match=if_match
         )
 
+    def list_report_digests(self, *, limit: int = 100) -> Iterator[models.ReportDigest]:
+        """Get all digests.
+
+        Those of the token's user; a token of the organization has none. Needs `Report.Read`.
+        """
+        return self._transport.pages("/report/digest", models.ReportDigest, limit=limit)
+
+    def create_report_digest(
+        self, body: models.ReportDigestRequest, *, idempotency_key: str | None = None
+    ) -> models.ReportDigest:
+        """Create a digest.
+
+        Mails the report, or the overview, to the token's user every week or month, until it is deleted. Needs
+        `Report.Read`.
+        """
+        return self._transport.request("POST", "/report/digest", body=body, idempotency_key=idempotency_key).read(
+            models.ReportDigest
+        )
+
+    def send_report_digest(self, digest_id: str, *, idempotency_key: str | None = None) -> models.ReportDigest:
+        """Send a digest now.
+
+        Sends one more mail within some seconds. The days of the others stay. Needs `Report.Read`.
+        """
+        return self._transport.request(
+            "POST", f"/report/digest/{_segment(digest_id)}/mail", idempotency_key=idempotency_key
+        ).read(models.ReportDigest)
+
+    def delete_report_digest(self, digest_id: str, *, if_match: str | None = None) -> None:
+        """Stop a digest.
+
+        Needs `Report.Read`.
+        """
+        self._transport.request("DELETE", f"/report/digest/{_segment(digest_id)}", if_match=if_match)
+
 
 class QuestionnaireExports(Family):
     """Questionnaire Exports."""

@@ -1,0 +1,1 @@
+"""Reports that are mailed to a user every week or month."""
