@@ -1620,6 +1620,7 @@ CREATE TABLE rollup_span (
     kept_until date DEFAULT '1970-01-01'::date NOT NULL,
     due_time timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     people_max integer DEFAULT 0 NOT NULL,
+    kept_from date,
     CONSTRAINT rollup_span_dimension_check CHECK ((length(dimension) <= 300))
 )
 WITH (fillfactor='70');

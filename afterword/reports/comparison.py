@@ -3,12 +3,13 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
 from afterword import errors
 from afterword.core.figures import periods
+from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED
@@ -78,8 +79,14 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
         dimensions=((kind, name),) if kind else (),
     )
     found: Counter[tuple[object, ...]] = Counter()
-    kept, _ = await service.answers(db, asked=asked)
-    live, _ = await service.answers(db, asked=asked, is_live=True)
+    if span.dimension == rollups_store.CASES:
+        of_cases = replace(asked, basis="sent", questions={}, types=frozenset(), dimensions=())
+        [(kept, _)] = await service.cases_of_parts(db, asked=of_cases, has_repeats=False)
+        live, _ = await service.cases(db, asked=of_cases)
+        live = [cell for cell in live if cell.value in core_reports.STAGES]
+    else:
+        kept, _ = await service.answers(db, asked=asked)
+        live, _ = await service.answers(db, asked=asked, is_live=True)
     for sign, cells in ((1, kept), (-1, live)):
         for cell in cells:
             found[cell.bucket, cell.dimensions, cell.question_id, cell.value] += sign * cell.count

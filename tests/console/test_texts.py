@@ -16,6 +16,7 @@ from afterword.console import (
     case_settings,
     cases,
     charts,
+    digests,
     entry,
     find,
     overview,
@@ -73,6 +74,7 @@ def shown() -> set[str]:
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
+    found |= {*digests.WEEK_DAYS}
     return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 

@@ -28,6 +28,7 @@ OPEN: Final[Mapping[str, str]] = {
     "POST /q/questionnaire/validation": "stores nothing",
     "PUT /notification/subscription": "the user's own",
     "POST /q/response/view": "the user's own",
+    "POST /report/digest": "the user's own",
     "POST /q/response/search": "finds nothing for it",
     "POST /q/response/tag": "finds nothing for it",
     "POST /q/response/export": "finds nothing for it",

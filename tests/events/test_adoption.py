@@ -16,7 +16,7 @@ from afterword.events.log import service as log
 from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
 from afterword.events.service import NewEvent
-from afterword.reports.counts import store as counts_store
+from afterword.reports.kept import store as kept_store
 from afterword.web import paging
 from afterword.web.paging import SEAL_BYTES
 from tests.conftest import House, settled
@@ -205,7 +205,7 @@ class TestCounterHasPassed:
                     basis="submitted",
                     zone="Europe/Athens",
                 )
-                kept = await counts_store.get_kept(
+                kept = await kept_store.get_kept(
                     database,
                     organization_id=house.organization_id,
                     asked=asked,

@@ -28,6 +28,7 @@ from afterword.db import Database
 from afterword.instances import facts
 from afterword.reports.counts import store
 from afterword.reports.counts.store import Live
+from afterword.reports.kept import store as kept_store
 
 Found = TypeVar("Found")
 
@@ -85,9 +86,12 @@ async def cases_of_parts(
 ) -> list[tuple[list[Cell], People]]:
     """Count instances by stage in each period of the query, the earlier one first.
 
-    `has_repeats`: with the cases of each person, which intervals of rates need. Raises Invalid for too much.
+    `has_repeats`: with the cases of each person, and the pairs of stages, which rates need. Raises Invalid for too
+    much.
     """
     asked = replace(asked, questions={})
+    if not has_repeats and not once and _are_stages_kept(asked):
+        return await _stages(db, asked, people_max)
     return await _count(db, asked, None, people_max=people_max, once=once, has_repeats=has_repeats)
 
 
@@ -184,7 +188,7 @@ async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | 
     whole = _whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
-    return await store.get_kept(
+    return await kept_store.get_kept(
         db,
         organization_id=asked.organization_id,
         asked=asked,
@@ -232,6 +236,28 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
         else:
             found.append((low, high))
     return found
+
+
+def _are_stages_kept(asked: CountQuery) -> bool:
+    chosen = asked.condition is not None or asked.channel_id is not None or asked.pipeline_id is not None
+    is_of_days = len(asked.buckets) == 1 or asked.zone == asked.period.time_zone
+    return asked.basis == "sent" and not (asked.test or asked.dimensions or chosen) and is_of_days
+
+
+async def _stages(db: Database, asked: CountQuery, people_max: int) -> list[tuple[list[Cell], People]]:
+    most = CASES_MAX * len(asked.parts)
+    cells, groups, number = await kept_store.list_stages(
+        db,
+        organization_id=asked.organization_id,
+        asked=asked,
+        whole=_whole_days(asked),
+        events_max=UNREAD_MAX,
+        people_max=people_max,
+        number_max=most + 1,
+    )
+    if number > most:
+        raise _too_many(most)
+    return _by_part(asked, cells, groups, (), [False] * len(asked.parts))
 
 
 # Live counts ---------------------------------------------------------------------------------------------------------

@@ -1,14 +1,12 @@
-"""SQL of what reports count: responses and their answers, live or as `rollups` keeps them."""
+"""SQL of what reports count live: responses and their answers, and cases."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from afterword.core.figures.periods import Days
-from afterword.core.figures.queries import CountQuery, Kept, Scope
+from afterword.core.figures.queries import CountQuery, Scope
 from afterword.core.figures.reports import NUMERIC, Cell, Group, Repeat
 from afterword.db import Database, Row
-from afterword.events.store import IS_NATIVE
 from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
 
 # The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
@@ -191,61 +189,6 @@ _LIVE_PEOPLE: Final = _live(_PEOPLE)
 _LIVE_CASES: Final = _live_cases(_CASES)
 _LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)
 
-_KEPT: Final[LiteralString] = f"""with span as (
-             select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
-             join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-               and o.minimum_base <= s.people_max
-             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
-           unread as materialized (
-             select unread.* from event_cursor c
-             cross join lateral (
-               select e.organization_id, e.questionnaire_id, e.type, e.data from event e
-               where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $9) unread
-             where c.reader = 'rollups'),
-           live as materialized (
-             select d.questionnaire_id, d.day from rollup_dirty d
-             where d.organization_id = $1 and d.questionnaire_id = any($2) and d.dimension = $3
-             union
-             select w.questionnaire_id, w.day from rollup_wide w join span s using (questionnaire_id, generation)
-             where w.organization_id = $1 and w.dimension = $3
-             union
-             select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
-               select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
-               where organization_id = $1 and questionnaire_id = any($2)) u
-             where u.at >= ($6::timestamptz[])[1] and u.at < $7),
-           c as materialized (
-             select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
-               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
-             from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
-             join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
-               and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
-               and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
-               and c.day = any($5)
-             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
-           enough as (
-             select questionnaire_id, bucket, dimension_value, question_id,
-               max(people) filter (where cardinality(people) >= $12) as people
-             from c where $12 > 0 group by 1, 2, 3, 4)
-           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
-             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
-           from c cross join lateral unnest(c.given, c.counts) as v (value, count)
-           group by 2, 3, 4, 5, 6 limit $11)
-           union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
-           from enough where people is not null limit $11)
-           union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
-             (array_agg(distinct p.person))[1:$12]
-           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
-           cross join lateral unnest(c.people) as p (person)
-           where e.people is null group by 2, 3, 4, 5 limit $11)
-           union all
-           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
-           union all
-           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
-           union all
-           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
-
 
 @dataclass(frozen=True, slots=True)
 class Live:
@@ -409,59 +352,6 @@ async def list_instance_ids(
         f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(organization_id, asked, scope)[:7], limit
     )
     return [row["instance_id"] for row in rows]
-
-
-async def get_kept(
-    db: Database,
-    *,
-    organization_id: str,
-    asked: CountQuery,
-    whole: Sequence[Days],
-    events_max: int,
-    cells_max: int,
-    people_max: int,
-) -> Kept | None:
-    """The kept counts of the `whole` days of each period in the organization's zone, all as of one moment.
-
-    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit. None
-    where it is `events_max` events behind.
-    """
-    buckets = [
-        max(start, days.first) if index == 0 else start  # the first one may begin in the days of the period before
-        for part, days in zip(asked.parts, whole, strict=True)
-        for index, start in enumerate(part.buckets)
-    ]
-    rows = await db.fetch(
-        _KEPT,
-        organization_id,
-        list(asked.questionnaire_ids),
-        ":".join(filter(None, asked.dimensions[0])) if asked.dimensions else "",
-        list(asked.questions),
-        [day for days in whole for day in days.days],
-        [start for days in whole for start in days.starts],
-        whole[-1].end,
-        buckets,
-        events_max,
-        list(asked.questions.values()),
-        cells_max,
-        people_max,
-    )
-    found = Kept()
-    for row in rows:
-        key = (row["bucket"], row["questionnaire_id"], (row["dimension_value"] or None,) if asked.dimensions else ())
-        match row["kind"]:
-            case "until":
-                found.until[row["questionnaire_id"]] = row["day"]
-            case "live":
-                found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
-            case "people":
-                found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
-            case "count":
-                found.cells.append(Cell(*key, row["question_id"], row["value"], row["count"]))
-            case _:  # the count of events that the reader of the log has not read
-                if row["count"] >= events_max:
-                    return None
-    return found
 
 
 def _chosen(organization_id: str, asked: CountQuery, scope: Scope) -> tuple[Any, ...]:

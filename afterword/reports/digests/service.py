@@ -31,12 +31,15 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Digest:
-    """Raises Forbidden for a token without a user, NotFound for the report, Invalid for a day or one too many."""
+    """Raises Forbidden for a token without a user, Invalid for a report, for a day and for one too many."""
     user_id = _user_of(caller)
     if columns["frequency"] == "weekly" and columns["day"] > digests.WEEK_DAYS:
         raise errors.Invalid.at("/day", "out_of_range", "A week has the days 1 (Monday) to 7.")
     if columns["report_id"] is not None:
-        await results.get_saved(db, caller=caller, report_id=columns["report_id"])
+        try:
+            await results.get_saved(db, caller=caller, report_id=columns["report_id"])
+        except errors.NotFound as refusal:
+            raise errors.Invalid.at("/report_id", "unknown_id", refusal.detail) from None
     if len(await list_of(db, caller=caller)) >= DIGESTS_MAX:
         raise errors.Invalid.at("", "too_many", f"A user has {DIGESTS_MAX} digests at most.")
     try:

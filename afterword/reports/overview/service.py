@@ -130,11 +130,13 @@ async def _scores(
 
     def choose(total: Sequence[Figure]) -> Bucket:
         most = max(figure.measure.n for figure in total)
-        buckets: list[Bucket] = [
-            bucket for bucket, length in BIN_DAYS.items() if length == 1 or days >= BINS_MIN * length
-        ]
-        enough = (bucket for bucket in buckets if most * BIN_DAYS[bucket] >= BIN_ANSWERS * days)
-        return next(enough, buckets[-1])
+        chosen: Bucket = "day"
+        for bucket, length in BIN_DAYS.items():
+            if length == 1 or days >= BINS_MIN * length:
+                chosen = bucket
+                if most * length >= BIN_ANSWERS * days:
+                    break
+        return chosen
 
     result, query = await results.run_trend(db, query=query, context=context, now=now, choose=choose)
     starts = periods.buckets(result.period, query.bucket)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Days
+from afterword.core.messaging import notices
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.core.wire import times
 from afterword.db import Database
@@ -32,28 +33,37 @@ AGAIN_DAYS_MAX: Final = 10  # in one transaction
 SURVEY_MAX: Final = 200  # questionnaires
 RETIRED_HOURS: Final = 1  # in which a report may still read the counts of an old zone
 PRUNED_MAX: Final = 5_000
-FIXED: Final = ("", "version", "channel", "locale")
+FIXED: Final = ("", "version", "channel", "locale", store.CASES)
+CASES_DAYS: Final = 400  # before the first survey; older cases are counted live
 TYPES: Final = (
     "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
     "questionnaire_instance.reopened", "questionnaire_instance.deleted", "answer.confirmed", "answer.changed",
 )  # fmt: skip
+# Each act that changes a stage of a case has an event of its item or its instance in the same transaction.
+CASE_FAMILIES: Final = ("queue_item", "questionnaire_instance")
+READ_TYPES: Final = frozenset(TYPES) | {each for each in notices.MASS_TYPES if each.partition(".")[0] in CASE_FAMILIES}
 
 
 async def follow(db: Database, *, now: datetime) -> int:
     """Mark the days that the next events change; return the count of events read, `EVENTS_MAX` where more wait."""
-    news, passed = await events.read_next(db, reader=READER, types=TYPES, limit=EVENTS_MAX)
+    news, passed = await events.read_next(db, reader=READER, types=READ_TYPES, limit=EVENTS_MAX)
     touched = {
         (event.organization_id, event.questionnaire_id, moment)
         for event in news
-        if event.questionnaire_id is not None and not event.test and (moment := _submitted(event)) is not None
+        if event.type in TYPES
+        and event.questionnaire_id is not None
+        and not event.test
+        and (moment := _submitted(event)) is not None
     }
-    if touched:
-        known = sorted({(organization_id, questionnaire_id) for organization_id, questionnaire_id, _ in touched})
+    cases = {(event.organization_id, each) for event in news if not event.test and (each := _case_of(event))}
+    moved = await store.list_case_moments(db, cases=sorted(cases)) if cases else []
+    known = sorted({(organization_id, questionnaire_id) for organization_id, questionnaire_id, _ in [*touched, *moved]})
+    if known:
         spans = await store.list_spans(db, questionnaires=known)
         days = {
             (span, periods.day_of(moment, times.zone_of(span.time_zone)))
             for span in spans
-            for organization_id, questionnaire_id, moment in touched
+            for organization_id, questionnaire_id, moment in (moved if span.dimension == store.CASES else touched)
             if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
         }
         await store.insert_dirty_days(db, days=list(days), now=now)
@@ -71,7 +81,7 @@ async def keep(db: Database, *, now: datetime) -> int:
         days = periods.days(day, day + timedelta(days=1), times.zone_of(span.time_zone))
         given: dict[str, Any] = {"organization_id": span.organization_id, "span": span, "days": days}
         await store.delete_counts(db, **given)
-        await store.insert_counts(db, **given, values_max=VALUES_MAX)
+        await _insert(db, **given)
     return len(marked)
 
 
@@ -109,7 +119,13 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
     declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
     wanted = dimensions_of(declared)
     if missing := [each for each in wanted if each not in spans]:
-        await store.insert_spans(db, organization_id=organization_id, questionnaire=questionnaire, dimensions=missing)
+        await store.insert_spans(
+            db,
+            organization_id=organization_id,
+            questionnaire=questionnaire,
+            dimensions=missing,
+            cases_from=periods.day_of(now, times.zone_of(questionnaire.time_zone)) - timedelta(days=CASES_DAYS),
+        )
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
@@ -138,9 +154,17 @@ async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> Non
             if len(days.starts) == 1 and await _is_too_full(db, span=span, days=days):
                 await store.insert_wide_day(db, **key, day=days.first)
             else:
-                await store.insert_counts(db, **key, days=days, values_max=VALUES_MAX)
+                await _insert(db, **key, days=days)
         due_time = periods.day_start(until + timedelta(days=1), zone)
         await store.settle_span(db, **key, kept_until=until, due_time=due_time)
+
+
+async def _insert(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    key: dict[str, Any] = {"organization_id": organization_id, "span": span, "days": days}
+    if span.dimension == store.CASES:
+        await store.insert_cases(db, **key)
+    else:
+        await store.insert_counts(db, **key, values_max=VALUES_MAX)
 
 
 async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
@@ -148,6 +172,11 @@ async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
     zone = times.zone_of(span.time_zone)
     scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
     begin = periods.day_start(span.kept_until, zone)
+    if span.dimension == store.CASES:  # no day is left out: a case may have gone out before it was made
+        full = await store.get_next_case_time(db, **scope, from_time=begin, offset=CHUNK_RESPONSES_MAX)
+        last = today if full is None else max(periods.day_of(full, zone), span.kept_until + timedelta(days=1))
+        after = min(last, today, span.kept_until + timedelta(days=CHUNK_DAYS_MAX))
+        return periods.days(span.kept_until, after, zone) if span.kept_until < today else None
     moment = await store.get_next_response_time(db, **scope, from_time=begin, offset=0)
     first = today if moment is None else periods.day_of(moment, zone)
     if first >= today:
@@ -160,8 +189,20 @@ async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
 
 async def _is_too_full(db: Database, *, span: Span, days: Days) -> bool:
     scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
-    moment = await store.get_next_response_time(db, **scope, from_time=days.starts[0], offset=DAY_RESPONSES_MAX)
+    read = store.get_next_case_time if span.dimension == store.CASES else store.get_next_response_time
+    moment = await read(db, **scope, from_time=days.starts[0], offset=DAY_RESPONSES_MAX)
     return moment is not None and moment < days.end
+
+
+def _case_of(event: Event) -> str | None:
+    """The instance that an event is about, if it may change a stage of it."""
+    match event.type.partition(".")[0]:
+        case "queue_item":
+            return event.data.get("questionnaire_instance_id")
+        case "questionnaire_instance":
+            return event.subject_id
+        case _:
+            return None
 
 
 def _submitted(event: Event) -> datetime | None:

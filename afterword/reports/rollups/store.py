@@ -23,7 +23,8 @@ _ASKED: Final[LiteralString] = """asked as materialized (
 class Span:
     """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
 
-    Of each group as many people as `people_max` are kept, to know whether there are fewer.
+    Of each group as many people as `people_max` are kept, to know whether there are fewer. `kept_from`: the first day
+    of cases.
     """
 
     organization_id: str
@@ -34,10 +35,12 @@ class Span:
     kept_until: date
     due_time: datetime
     people_max: int
+    kept_from: date | None = None
 
 
+CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time, people_max"""
+  due_time, people_max, kept_from"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
 _RETIRE: Final[LiteralString] = """
@@ -82,14 +85,17 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
 
 
 async def insert_spans(
-    db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str]
+    db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str], cases_from: date
 ) -> None:
-    """Begin to keep these dimensions; those that are kept already stay as they are."""
+    """Begin to keep these dimensions, cases from a day on; those that are kept already stay as they are."""
     await db.execute(
-        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max)
-           select $1, $2, d.dimension, $4, $5 from unnest($3::text[]) as d (dimension) on conflict do nothing""",
+        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max, kept_from,
+             kept_until)
+           select $1, $2, d.dimension, $4, $5, case when d.dimension = $7 then $6::date end,
+             case when d.dimension = $7 then $6 else '1970-01-01' end
+           from unnest($3::text[]) as d (dimension) on conflict do nothing""",
         *(organization_id, questionnaire.questionnaire_id, dimensions),
-        *(questionnaire.time_zone, questionnaire.minimum_base),
+        *(questionnaire.time_zone, questionnaire.minimum_base, cases_from, CASES),
     )
 
 
@@ -99,8 +105,8 @@ async def update_span(
     """Count again from the beginning, with the days of another zone or more people."""
     await db.execute(
         f"""with ended as (
-             update rollup_span set generation = default, time_zone = $6, people_max = $7, kept_until = default,
-               due_time = default
+             update rollup_span set generation = default, time_zone = $6, people_max = $7,
+               kept_until = coalesce(kept_from, '1970-01-01'), due_time = default
              where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
            {_RETIRE}""",
         *(*_key(organization_id, span), now, time_zone, people_max),
@@ -150,13 +156,14 @@ async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
     """Claim the spans of one questionnaire that wait for the same day; the longest waiting questionnaire first."""
     rows = await db.fetch(
         f"""with first as (
-             select organization_id, questionnaire_id, kept_until, time_zone from rollup_span
-             where due_time <= $1 order by due_time limit 1 for no key update skip locked)
+             select organization_id, questionnaire_id, kept_until, time_zone, dimension = $2 as is_of_cases
+             from rollup_span where due_time <= $1 order by due_time limit 1 for no key update skip locked)
            select {_COLUMNS_S} from first f join rollup_span s
              on s.organization_id = f.organization_id and s.questionnaire_id = f.questionnaire_id
                and s.kept_until = f.kept_until and s.time_zone = f.time_zone
+               and (s.dimension = $2) = f.is_of_cases
            order by s.dimension for no key update of s skip locked""",
-        now,
+        *(now, CASES),
     )
     return [_span(row) for row in rows]
 
@@ -201,7 +208,8 @@ async def get_next_response_time(
 async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
     await db.execute(
         f"""with {_ASKED}, wide as (delete from rollup_wide where {_OF_SPAN} and day >= $6 and day < $7)
-           delete from rollup_count where {_OF_SPAN} and question_id in (select question_id from asked)
+           delete from rollup_count
+           where {_OF_SPAN} and question_id = any(array(select question_id from asked) || ''::text)
              and day >= $6 and day < $7""",
         *(*_key(organization_id, span), sorted(COUNTED), days.first, days.after),
     )
@@ -251,6 +259,61 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
         *(kind, name, values_max),
         *(days.days, days.starts, days.end),
         span.people_max,
+    )
+
+
+async def insert_cases(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    """Count the cases of these days by the stages that they have come to, with people of each day."""
+    await db.execute(
+        """insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
+             dimension_value, given, counts, people)
+           select $1, $2, $3, $4, '', i.day, '',
+             array['created', 'sent', 'delivered', 'viewed', 'started', 'submitted', 'completed'],
+             array[count(*), count(i.sent_time), count(i.delivered_time), count(i.viewed_time),
+               count(coalesce(i.submitted_time, i.completed_time)), count(i.submitted_time), count(i.completed_time)],
+             (array_agg(distinct i.person))[1:$8]
+           from (
+             select ($5::date[])[width_bucket(coalesce(i.sent_time, i.created_time), $6::timestamptz[])] as day,
+               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time,
+               hashtextextended(i.responder_id, 0) as person
+             from questionnaire_instance i
+             where i.organization_id = $1 and i.questionnaire_id = $2
+               and coalesce(i.sent_time, i.created_time) >= ($6::timestamptz[])[1]
+               and coalesce(i.sent_time, i.created_time) < $7 and i.deleted_time is null and not i.test) i
+           group by i.day""",
+        *_key(organization_id, span),
+        *(days.days, days.starts, days.end, span.people_max),
+    )
+
+
+async def list_case_moments(  # any tenant: the reader of the log serves all of them
+    db: Database, *, cases: Sequence[tuple[str, str]]
+) -> list[tuple[str, str, datetime]]:
+    """The moments by which these cases (organization, instance) count, or counted before they were sent.
+
+    Each with its organization and questionnaire; without test data.
+    """
+    rows = await db.fetch(
+        """select distinct i.organization_id, i.questionnaire_id, m.at
+           from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
+           join questionnaire_instance i on i.organization_id = b.organization_id and i.instance_id = b.instance_id
+           cross join lateral (values (i.created_time), (i.sent_time)) as m (at)
+           where not i.test and m.at is not null""",
+        [organization_id for organization_id, _ in cases],
+        [instance_id for _, instance_id in cases],
+    )
+    return [(row["organization_id"], row["questionnaire_id"], row["at"]) for row in rows]
+
+
+async def get_next_case_time(
+    db: Database, *, organization_id: str, questionnaire_id: str, from_time: datetime, offset: int
+) -> datetime | None:
+    """When the instance at position `offset` after `from_time` was made: about as many cases have gone out by then."""
+    return await db.fetch_value(
+        """select created_time from questionnaire_instance
+           where organization_id = $1 and questionnaire_id = $2 and created_time >= $3
+           order by created_time offset $4 limit 1""",
+        *(organization_id, questionnaire_id, from_time, offset),
     )
 
 

@@ -1,0 +1,1 @@
+"""Reading the counts that `rollups` keeps."""
