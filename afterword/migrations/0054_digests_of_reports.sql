@@ -17,7 +17,7 @@ create table report_digest (
   foreign key (organization_id, user_id) references organization_user on delete cascade,
   foreign key (organization_id, report_id) references custom_report on delete cascade
 );
-create unique index report_digest_own on report_digest (organization_id, user_id, coalesce(report_id, ''));
+create index report_digest_user on report_digest (organization_id, user_id);
 create index report_digest_report on report_digest (organization_id, report_id);
 create index report_digest_due on report_digest (due_time);
 

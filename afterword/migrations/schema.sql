@@ -2347,9 +2347,9 @@ CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status
 
 CREATE INDEX report_digest_due ON report_digest USING btree (due_time);
 
-CREATE UNIQUE INDEX report_digest_own ON report_digest USING btree (organization_id, user_id, COALESCE(report_id, ''::text));
-
 CREATE INDEX report_digest_report ON report_digest USING btree (organization_id, report_id);
+
+CREATE INDEX report_digest_user ON report_digest USING btree (organization_id, user_id);
 
 CREATE INDEX report_share_age ON report_share USING btree (expires_time);
 

@@ -40,6 +40,7 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {  # above the budget as yet: lowere
     "/console/people/{responder_id}/subject": 60,  # a file with all that is held
     "/console/cases/{alert_instance_id}/recovery": 11,  # a dry run asks for all that the rules need
     "/console/sending/{item_id}": 10,
+    "/console/reports/saved/{report_id}": 10,
 }
 HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000

@@ -194,6 +194,8 @@ class TestCounterHasPassed:
                    from questionnaire"""
             )
 
+            await database.execute("insert into event_cursor (reader) values ('rollups') on conflict do nothing")
+
         async def until() -> dict[str, date]:
             async with db.connection(pool) as database:
                 days = periods.days(date(2026, 1, 1), date(2026, 1, 5), ZoneInfo("Europe/Athens"))

@@ -157,7 +157,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "response_view": {"query": ACCOUNT, "title": ACCOUNT},
     "tagging": {"action": FIXED, "actor_kind": FIXED, "state": FIXED, "tag": "a user's word for many responses"},
     "response_fill": {"after": "the last row of a walk"},
-    "report_digest": {"locale": OURS},
+    "report_digest": {"frequency": FIXED, "locale": FIXED},
     "report_share": {"digest": OURS},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
     "rollup_dirty": {"dimension": FIGURES},

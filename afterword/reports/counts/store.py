@@ -180,11 +180,10 @@ def _live_cases(cells: LiteralString) -> LiteralString:
     from ({_groups(_SOME)}) p where $19 > 0 and $16::boolean is not null and $25::bigint is not null"""
 
 
-_LIVE_NUMBERS: Final = (_live(_answers(_NUMBERS, _READ_ANSWERS)), _live(_answers(_NUMBERS, _READ_FEW)))
-_LIVE_ANSWERS: Final = (
-    _live(_answers(VALUES_AND_RANKS, _READ_ANSWERS)),
-    _live(_answers(VALUES_AND_RANKS, _READ_FEW)),
-)
+_LIVE_NUMBERS: Final = _live(_answers(_NUMBERS, _READ_ANSWERS))
+_LIVE_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS, _READ_ANSWERS))
+_FEW_NUMBERS: Final = _live(_answers(_NUMBERS, _READ_FEW))
+_FEW_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS, _READ_FEW))
 _LIVE_PEOPLE: Final = _live(_PEOPLE)
 _LIVE_CASES: Final = _live_cases(_CASES)
 _LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)
@@ -224,10 +223,13 @@ async def list_live(
     `people_max` people of each group are among the first `span_max` responses of each span; of answers among all
     where there are `all_max` at most. `size_max` None: no sizes. `is_rest`: most answers are kept already.
     """
-    if asked.is_of_cases:
-        query = _LIVE_CASES_ONCE if once else _LIVE_CASES
-    else:
-        query = _LIVE_PEOPLE if once else (_LIVE_NUMBERS if asked.types <= NUMERIC else _LIVE_ANSWERS)[is_rest]
+    is_numeric = asked.types <= NUMERIC
+    query: LiteralString = (
+        (_LIVE_CASES_ONCE if once else _LIVE_CASES) if asked.is_of_cases
+        else _LIVE_PEOPLE if once
+        else (_FEW_NUMBERS if is_numeric else _FEW_ANSWERS) if is_rest
+        else _LIVE_NUMBERS if is_numeric else _LIVE_ANSWERS
+    )  # fmt: skip
     parts = [part.period for part in asked.parts] if size_max is not None else []
     rows = await db.fetch(
         query,

@@ -12,7 +12,7 @@ from afterword.core.answers import form_tokens
 from afterword.core.figures import digests
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.core.wire import times
-from afterword.db import Database, Taken, savepoint
+from afterword.db import Database, savepoint
 from afterword.organizations import store as organizations
 from afterword.organizations.store import Organization
 from afterword.organizations.users import store as users
@@ -42,25 +42,21 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
             raise errors.Invalid.at("/report_id", "unknown_id", refusal.detail) from None
     if len(await list_of(db, caller=caller)) >= DIGESTS_MAX:
         raise errors.Invalid.at("", "too_many", f"A user has {DIGESTS_MAX} digests at most.")
-    try:
-        async with savepoint(db):
-            return await store.insert_digest(
-                db,
-                organization_id=caller.organization_id,
-                digest_id=ids.ordered(now),
-                user_id=user_id,
-                columns=columns,
-                due_time=digests.next_due(
-                    now,
-                    frequency=columns["frequency"],
-                    day=columns["day"],
-                    hour=columns["hour"],
-                    zone=times.zone_of(caller.time_zone),
-                ),
-                now=now,
-            )
-    except Taken:
-        raise errors.Invalid.at("/report_id", "exclusive", "You have a digest of it already: stop that one.") from None
+    return await store.insert_digest(
+        db,
+        organization_id=caller.organization_id,
+        digest_id=ids.ordered(now),
+        user_id=user_id,
+        columns=columns,
+        due_time=digests.next_due(
+            now,
+            frequency=columns["frequency"],
+            day=columns["day"],
+            hour=columns["hour"],
+            zone=times.zone_of(caller.time_zone),
+        ),
+        now=now,
+    )
 
 
 async def list_of(db: Database, *, caller: Caller) -> list[Digest]:

@@ -40,7 +40,6 @@ async def insert_digest(
     due_time: datetime,
     now: datetime,
 ) -> Digest:
-    """Raises Taken where the user has a digest of this report."""
     row = await db.fetch_one(
         f"""insert into report_digest (organization_id, digest_id, user_id, report_id, frequency, day, hour, locale,
              due_time, created_time)
