@@ -13,7 +13,7 @@ import afterword
 
 SOURCE = Path(afterword.__file__).parent
 WRITE_FILES_MAX = 5
-REPORT_FILES_MAX = 5
+REPORT_FILES_MAX = 6
 
 
 @contextmanager

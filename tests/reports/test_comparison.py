@@ -70,6 +70,7 @@ async def test_a_difference_is_found_and_counted_again(house: House, monkeypatch
 async def test_what_is_too_large_is_skipped(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     await kept(house)
     monkeypatch.setattr("afterword.reports.counts.service.RESPONSES_MAX", 2)
+    monkeypatch.setattr("afterword.reports.counts.service.CASES_MAX", 2)
     found = await compared(house)
     assert found.spans == found.skipped
 

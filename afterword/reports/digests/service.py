@@ -20,7 +20,7 @@ from afterword.reports import results
 from afterword.reports.digests import store
 from afterword.reports.digests.store import Digest
 
-DIGESTS_MAX: Final = 20  # of a user
+DIGESTS_MAX: Final = 50  # of a user
 AGAIN_SECONDS: Final = 60  # between two mails that the user asks for
 PURPOSE: Final = "report digest"
 VERSION: Final = 1  # of every digest: they are made and stopped, never changed
