@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
@@ -162,12 +162,14 @@ async def run_trend(
     if context.protected:
         return await _run_table(db, run), query
     found, before = await _found(db, run)
-    total = _tabulated(run, _gathered(run, found, run.period), None).total
+    alone = replace(run, query=replace(query, group_by=()))  # rows of days are not needed to choose by
+    total = _tabulated(alone, _gathered(alone, found, run.period), None).total
     larger = replace(run, query=replace(query, bucket=choose(total)))
 
     def gathered(cells: Found, period: Period) -> Counted:
         days, starts = (periods.buckets(period, each.query.bucket) for each in (run, larger))
-        return _gathered(larger, core_reports.moved(*cells, [periods.bucket_of(day, starts) for day in days]), period)
+        into = {index: periods.bucket_of(day, starts) for index, day in enumerate(days)}
+        return _gathered(larger, core_reports.moved(*cells, into), period)
 
     earlier = None if before is None or run.earlier is None else gathered(before, run.earlier)
     return _listed(larger, _tabulated(larger, gathered(found, run.period), earlier)), larger.query
@@ -244,7 +246,7 @@ def _listed(run: Plan, table: Table) -> Result:
     rows: list[Row] = []
     for line in kept:
         key = core_rows.named_key(query.group_by, line.key, starts)
-        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key)))
+        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key, starts=starts)))
     return _result(
         run,
         rows if query.group_by else [],  # without groups there is nothing but the total
@@ -453,14 +455,20 @@ def _result(run: Plan, rows: list[Row], *, total: Sequence[Figure], suppressed: 
     )
 
 
-def _selection(run: Plan, key: core_rows.RowKey, condition: Mapping[str, Any] | None = None) -> Selection:
-    """The responses of a row; `condition`: beside those of its key and of the report."""
+def _selection(
+    run: Plan,
+    key: core_rows.RowKey,
+    condition: Mapping[str, Any] | None = None,
+    *,
+    starts: tuple[date, ...] | None = None,
+) -> Selection:
+    """The responses of a row; `condition`: beside those of its key and of the report; `starts`: of the buckets."""
     conditions = [each for each in (run.query.filter, condition) if each is not None]
     return core_rows.selection_of(
         key,
         questionnaire_ids=run.query.questionnaire_ids,
         period=run.period,
-        starts=periods.buckets(run.period, run.query.bucket),
+        starts=starts or periods.buckets(run.period, run.query.bucket),
         basis=run.query.basis_shown,
         wanted=run.wanted,
         types={each: question.type for each, question in run.context.questions.items()},

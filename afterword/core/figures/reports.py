@@ -205,12 +205,22 @@ def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str
     return found
 
 
-def moved(cells: Iterable[Cell], people: People, buckets: Sequence[int]) -> tuple[Sequence[Cell], People]:
-    """The same counts in larger buckets; `buckets`: the one that each becomes a part of."""
-    return [replace(each, bucket=buckets[each.bucket]) for each in cells], replace(
-        people,
-        groups=[replace(each, bucket=buckets[each.bucket]) for each in people.groups],
-        repeats=[replace(each, bucket=buckets[each.bucket]) for each in people.repeats],
+def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> tuple[list[Cell], People]:
+    """The same counts in other buckets; those of buckets that are not named are left out."""
+    return [
+        Cell(buckets[each.bucket], each.questionnaire_id, each.dimensions, each.question_id, each.value, each.count)
+        for each in cells
+        if each.bucket in buckets
+    ], People(
+        [
+            Group(
+                buckets[each.bucket], each.questionnaire_id, each.dimensions, each.question_id, each.stage, each.people
+            )
+            for each in people.groups
+            if each.bucket in buckets
+        ],
+        [replace(each, bucket=buckets[each.bucket]) for each in people.repeats if each.bucket in buckets],
+        is_sample=people.is_sample,
     )
 
 

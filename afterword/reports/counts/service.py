@@ -152,18 +152,9 @@ def _by_part(
     found: list[tuple[list[Cell], People]] = []
     first = 0
     for part, is_sample in zip(asked.parts, sampled, strict=True):
-        after = first + len(part.buckets)
-        found.append(
-            (
-                [replace(each, bucket=each.bucket - first) for each in cells if first <= each.bucket < after],
-                People(
-                    [replace(each, bucket=each.bucket - first) for each in groups if first <= each.bucket < after],
-                    [replace(each, bucket=each.bucket - first) for each in repeats if first <= each.bucket < after],
-                    is_sample=is_sample,
-                ),
-            )
-        )
-        first = after
+        own = {first + index: index for index in range(len(part.buckets))}
+        found.append(core_reports.moved(cells, People(groups, repeats, is_sample=is_sample), own))
+        first += len(part.buckets)
     return found
 
 

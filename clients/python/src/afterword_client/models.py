@@ -28,6 +28,9 @@ class Alert(Struct, kw_only=True):
     due_hours: int | None
     fold_hours: int
     subscriber_user_ids: list[str]
+    escalation_hours: int | None
+    escalation_severity: str | None
+    escalation_user_id: str | None
     chat_urls: list[str]
     open_count: int
     last_triggered_time: datetime | None
@@ -64,6 +67,16 @@ class AlertCommentUpdate(Struct, kw_only=True):
     """
 
     body: str | UnsetType = UNSET
+
+
+class AlertEscalation(Struct, kw_only=True):
+    """
+    The open cases that this age would escalate at once.
+    """
+
+    alert_id: str
+    escalation_hours: int
+    open_cases: int
 
 
 class AlertHistoryEntry(Struct, kw_only=True):
@@ -142,6 +155,9 @@ class AlertRequest(Struct, kw_only=True):
     due_hours: int | None | UnsetType = UNSET
     fold_hours: int | UnsetType = 0
     subscriber_user_ids: list[str] | UnsetType = UNSET
+    escalation_hours: int | None | UnsetType = UNSET
+    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
+    escalation_user_id: str | None | UnsetType = UNSET
     chat_urls: list[str] | UnsetType = UNSET
 
 
@@ -206,6 +222,9 @@ class AlertUpdate(Struct, kw_only=True):
     due_hours: int | None | UnsetType = UNSET
     fold_hours: int | UnsetType = UNSET
     subscriber_user_ids: list[str] | UnsetType = UNSET
+    escalation_hours: int | None | UnsetType = UNSET
+    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
+    escalation_user_id: str | None | UnsetType = UNSET
     chat_urls: list[str] | UnsetType = UNSET
 
 
@@ -2037,6 +2056,7 @@ class AlertInstance(Struct, kw_only=True):
     recovery_instance_id: str | None
     recovery_time: datetime | None
     recovered: bool | None
+    escalated_time: datetime | None
     created_time: datetime
     updated_time: datetime
     updated_by: str | None
