@@ -36,7 +36,7 @@ async def alerting(
             *(house.organization_id, first),
         )
     deleted: dict[str, str] = {}
-    ids: dict[str, str] = {"assigned_user_id": house.user_id}
+    ids: dict[str, str] = {"assigned_user_id": house.user_id, "escalation_user_id": house.user_id}
     for made in (deleted, ids):
         status = await ask("POST", "/alert/status", {"title": "Waiting", "color": "#112233"})
         made["status_id"] = str(status["status_id"])

@@ -157,7 +157,6 @@ async def test_in_cursors(world: World, route: Route, tell: Tell) -> None:
     tell("cursors: {count} requests, all refused, database errors 0", count=findings.count)
 
 
-@pytest.mark.asyncio(loop_scope="function")
 async def test_in_bodies(client: httpx2.AsyncClient, house: House, neighbour: House, tell: Tell) -> None:
     """Two operations of a family: what is taken comes back as it was, and the neighbour has nothing of it."""
     written = asked = 0

@@ -90,8 +90,13 @@ async def change_many(
     return [one.instance_id for one in found]
 
 
-async def rename(db: Database, *, caller: Caller, text: str, to: str, now: datetime) -> str:
-    """Give a tag another name, wherever it is; return that. Raises NotFound, Invalid, TagExists, Forbidden."""
+async def rename(
+    db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect | None = None, now: datetime
+) -> str:
+    """Give a tag another name, wherever it is; return that.
+
+    `expect` is told the version. Raises NotFound, Invalid, TagExists, Forbidden, and what it raises.
+    """
     caller.require_whole()
     caller.require_real()
     try:
@@ -102,6 +107,8 @@ async def rename(db: Database, *, caller: Caller, text: str, to: str, now: datet
     found = await store.list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
     if not found:
         _refuse_unknown()
+    if expect is not None:
+        expect(VERSION)
     if wanted == tag:
         return tag
     if await store.list_instance_ids(db, **key, tag=wanted, limit=1):

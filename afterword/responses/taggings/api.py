@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from afterword.core.answers.tags import TAG_CHARACTERS_MAX
 from afterword.db import Database
@@ -54,7 +54,9 @@ class Tagging(fields.Resource):
 class TagUpdate(fields.Request):
     """Another name for a tag."""
 
-    tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["late delivery"])]
+    tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["late delivery"])] | UnsetType = (
+        UNSET
+    )
 
 
 class CountedTag(fields.Resource):
@@ -84,7 +86,9 @@ async def list_organization_tags(call: Call[None], db: Database) -> Answer:
     refusals=("already_exists",),
 )
 async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
-    tag = await tags.rename(db, caller=call.caller, text=call.ids["tag"], to=call.body.tag, now=call.now)
+    text = call.ids["tag"]
+    to = text if call.body.tag is UNSET else call.body.tag
+    tag = await tags.rename(db, caller=call.caller, text=text, to=to, expect=call.check_version, now=call.now)
     ids = await tags_store.list_instance_ids(
         db, organization_id=call.caller.organization_id, tag=tag, limit=tags.RENAMED_MAX
     )

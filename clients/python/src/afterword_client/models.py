@@ -1709,7 +1709,7 @@ class TagUpdate(Struct, kw_only=True):
     Another name for a tag.
     """
 
-    tag: str
+    tag: str | UnsetType = UNSET
 
 
 class Tagging(Struct, kw_only=True):

@@ -1239,7 +1239,9 @@ class Responses(Family):
             "/tag", models.CountedTag, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
         )
 
-    def rename_tag(self, tag: str, body: models.TagUpdate, *, if_match: str | None = None) -> models.CountedTag:
+    def rename_tag(
+        self, tag: str, body: models.TagUpdate | None = None, *, if_match: str | None = None
+    ) -> models.CountedTag:
         """Rename a tag.
 
         On all responses, of which at most ten thousand have it. 409 where there is a tag of the new name. Needs
