@@ -124,6 +124,7 @@ async def test_rolling_restart(rig: Rig) -> None:
     await rig.fill(organizations=2, lanes=1, items=size(100, 2_000))
     done = asyncio.Event()
     async with rig.sink(pause=0.01) as sink, rig.web(2) as sites, rig.workers(2) as workers:
+        await workers.ready()  # one that is told to end while it starts just ends
         urls = [site.url for site in sites]
         clients = [
             Client(
