@@ -43,7 +43,7 @@ class TooManyFailures(errors.TooMany):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Where an attempt comes from. `device`: the cookie of a known browser, else empty; `browser`: its name."""
+    """The origin of an attempt. `device`: the cookie of a known browser, else empty; `browser`: its name."""
 
     email: str
     network: str

@@ -41,7 +41,7 @@ async def make(client: httpx2.AsyncClient, device: Authenticator) -> httpx2.Resp
 
 
 async def removals(client: httpx2.AsyncClient) -> list[str]:
-    """Where the passkeys of the person can be removed."""
+    """The pages that remove the passkeys of the person."""
     return re.findall(rf"{NEW}/\w{{32}}", html.unescape((await client.get(ACCOUNT)).text))
 
 

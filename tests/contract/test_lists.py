@@ -1,4 +1,4 @@
-"""What a list shows, its filters find: for every list and column, by the shown value itself.
+"""Filters find the row that a list shows, by the shown value itself, for every list and column.
 
 Of the criteria that find the value, and of those that leave it out, each column meets one, another for each commit.
 """

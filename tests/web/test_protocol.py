@@ -96,14 +96,19 @@ async def test_head_and_body_are_sent_as_one(monkeypatch: pytest.MonkeyPatch) ->
     made: list[Protocol] = []
     async with serving(made) as (reader, writer):
         sent: list[bytes] = []
+        written = asyncio.Event()
+
+        def write(data: bytes) -> None:
+            sent.append(data)
+            written.set()
+
         writer.write(b"GET /first HTTP/1.1\r\nHost: here\r\n\r\n")
         await read_answer(reader)
         transport: Any = made[0].transport
-        monkeypatch.setattr(transport, "_transport", SimpleNamespace(write=sent.append, is_closing=lambda: False))
+        monkeypatch.setattr(transport, "_transport", SimpleNamespace(write=write, is_closing=lambda: False))
         made[0].data_received(b"GET /second HTTP/1.1\r\nHost: here\r\n\r\n")
         async with asyncio.timeout(SECONDS_MAX):
-            while not sent:
-                await asyncio.sleep(0)
+            await written.wait()
         monkeypatch.undo()
     assert [(b"HTTP/1.1 200 OK", b"/second")] == [(each[:15], each[-7:]) for each in sent]
 

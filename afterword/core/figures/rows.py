@@ -117,7 +117,7 @@ def selection_of(
         from_time=low,
         to_time=high,
         date_basis=basis,
-        condition=None if not parts else parts[0] if len(parts) == 1 else {"all": parts},  # type: ignore[arg-type]
+        condition=None if not parts else parts[0] if len(parts) == 1 else {"all": parts},  # type: ignore[arg-type]  a dict literal is a Node
         **found,
     )
 

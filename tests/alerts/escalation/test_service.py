@@ -1,5 +1,6 @@
 """Overdue cases are told once for each due time; old ones are escalated once, without the time of waiting."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from afterword import db
@@ -57,7 +58,6 @@ async def test_escalated_once(desk: Desk) -> None:
     assert {"from": "normal", "to": "high"} == entry["changes"]["severity"]
 
 
-async def _run(desk: Desk, job: object, *, later: timedelta = timedelta(0)) -> int:
+async def _run(desk: Desk, job: Callable[..., Awaitable[int]], *, later: timedelta = timedelta(0)) -> int:
     async with db.transaction(desk.pool) as database:
-        done: int = await job(database, now=database.clock.now() + later, limit=100)  # type: ignore[operator]
-    return done
+        return await job(database, now=database.clock.now() + later, limit=100)
