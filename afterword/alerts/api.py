@@ -12,6 +12,7 @@ from afterword.alerts.figures import api as figures_api
 from afterword.alerts.history import store as history_store
 from afterword.alerts.messages import service as messages
 from afterword.alerts.notifications import api as notifications_api
+from afterword.alerts.previews import api as previews_api
 from afterword.alerts.resources import (
     Alert,
     AlertComment,
@@ -357,7 +358,12 @@ async def delete_alert_status(call: Call[None], db: Database) -> None:
     )
 
 
-routes.all[:0] = [*settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all]
+routes.all[:0] = [
+    *settings_api.routes.all,
+    *figures_api.routes.all,
+    *escalation_api.routes.all,
+    *previews_api.routes.all,
+]
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
 
 

@@ -10,12 +10,14 @@ from babel.messages.pofile import read_po
 from afterword import texts
 from afterword.console import (
     account,
+    alert_rule_form,
     audit,
     case_figures,
     case_rows,
     case_settings,
     cases,
     charts,
+    condition_rows,
     digests,
     entry,
     find,
@@ -48,6 +50,7 @@ TABLES = (
     find.GROUPS, people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
+    alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
 )  # fmt: skip

@@ -39,8 +39,7 @@ async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
     """Create a rule. Raises Invalid: unknown ids, conditions that these questionnaires cannot answer."""
-    errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
-    await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
+    await check(db, caller=caller, columns=columns)
     return await store.insert_alert(
         db,
         organization_id=caller.organization_id,
@@ -49,6 +48,12 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
         now=now,
         by=caller.actor_id,
     )
+
+
+async def check(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> None:
+    """Check the columns of a rule that is not saved yet. Raises Invalid."""
+    errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
+    await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
 
 
 async def update(
@@ -117,7 +122,7 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
         known = set(owners)
         wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
     owners = ("assigned_user_id", "escalation_user_id")
-    users = [*columns["subscriber_user_ids"], *filter(None, (columns.get(name) for name in owners))]
+    users = [*columns.get("subscriber_user_ids", ()), *filter(None, (columns.get(name) for name in owners))]
     if users and changed & {"subscriber_user_ids", *owners}:
         known = await store.list_user_ids(
             db, organization_id=organization_id, application_id=columns["application_id"], among=users

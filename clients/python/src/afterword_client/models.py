@@ -124,6 +124,27 @@ class AlertMessageRequest(Struct, kw_only=True):
     remedy: str | None | UnsetType = UNSET
 
 
+class AlertPreview(Struct, kw_only=True):
+    """
+    Of the newest `responses`, since `from_time`, `matched` would have been matched.
+    """
+
+    responses: int
+    matched: int
+    from_time: datetime | None
+
+
+class AlertPreviewRequest(Struct, kw_only=True):
+    """
+    The part of a rule that decides which responses it matches.
+    """
+
+    application_id: str
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "submitted"] | UnsetType = "completed"
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+
+
 class AlertRecovery(Struct, kw_only=True):
     """
     The message by which the customer of a case is asked again; `item_id` is null before it is asked for.

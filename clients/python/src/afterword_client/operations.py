@@ -2237,6 +2237,18 @@ class Alerts(Family):
             "GET", f"/alert/{_segment(alert_id)}/escalation", query={"escalation_hours": escalation_hours}
         ).read(models.AlertEscalation)
 
+    def preview_alert(
+        self, body: models.AlertPreviewRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertPreview:
+        """Try an alert before it is saved.
+
+        Nothing is stored. The newest 1,000 responses are looked at as they are now, without tests, among the newest
+        20,000 of the organization. Conditions are checked as on saving. Needs `Alert.Create`.
+        """
+        return self._transport.request("POST", "/alert/preview", body=body, idempotency_key=idempotency_key).read(
+            models.AlertPreview
+        )
+
     def list_alerts(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
     ) -> Iterator[models.Alert]:

@@ -1,0 +1,1 @@
+"""The responses that a rule would have matched."""

@@ -1,0 +1,50 @@
+"""The route that tries a rule before it is saved."""
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from afterword.alerts.previews import service
+from afterword.alerts.resources import Ids
+from afterword.db import Database
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+PATH: Final = "/alert/preview"
+
+routes = Routes(tag="Alerts")
+
+
+class AlertPreviewRequest(fields.Request):
+    """The part of a rule that decides which responses it matches."""
+
+    application_id: fields.Id
+    questionnaire_ids: Ids = msgspec.field(default_factory=list[str])
+    trigger: Literal["submitted", "completed"] = "completed"
+    conditions: dict[str, Any] | None = None
+
+
+class AlertPreview(fields.Resource):
+    """Of the newest `responses`, since `from_time`, `matched` would have been matched."""
+
+    responses: int
+    matched: int
+    from_time: fields.DateTime | None
+
+
+@routes.post(
+    PATH,
+    scope="Alert.Create",
+    body=AlertPreviewRequest,
+    answer=AlertPreview,
+    status=200,
+    summary="Try an alert before it is saved",
+    description=(
+        f"Nothing is stored. The newest {service.RESPONSES_MAX:,} responses are looked at as they are now, without "
+        f"tests, among the newest {service.SCANNED_MAX:,} of the organization. Conditions are checked as on saving."
+    ),
+)
+async def preview_alert(call: Call[AlertPreviewRequest], db: Database) -> Answer:
+    columns = {**call.body.named(), "questionnaire_ids": list(dict.fromkeys(call.body.questionnaire_ids))}
+    found = await service.preview(db, caller=call.caller, columns=columns)
+    return Answer(AlertPreview.of(found, call.zone))

@@ -1,0 +1,181 @@
+"""Conditions as rows of a form: subject, comparison, value; a tree that rows cannot show stays a document."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from afterword.core.questionnaires.condition_reader import Kind
+from afterword.core.questionnaires.conditions import WITHOUT_VALUE, boolean_of
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import Declared
+from afterword.texts import Texts
+
+ROWS_MAX: Final = 20
+BLANK_ROWS: Final = 2
+GROUPS: Final = ("all", "any")
+COMPARISONS: Final[Mapping[str, str]] = {
+    "equal": "is",
+    "not_equal": "is not",
+    "in": "is one of",
+    "less_equal": "is at most",
+    "less": "is less than",
+    "greater_equal": "is at least",
+    "greater": "is more than",
+    "contains": "contains",
+    "not_contains": "does not contain",
+    "begins_with": "begins with",
+    "ends_with": "ends with",
+    "matches": "matches the pattern",
+    "is_empty": "is not given",
+    "is_not_empty": "is given",
+}
+_WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?\d{1,12}[.,]\d{1,6}\Z", re.ASCII)
+_NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "metric"})
+_YES: Final[Mapping[bool, str]] = {True: "yes", False: "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`key`: as conditions name it. `labels`: the choices of a question by their values."""
+
+    key: str
+    text: str
+    kind: Kind
+    group: str = ""
+    labels: Mapping[int, str] = field(default_factory=dict[int, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    subject: str = ""
+    operator: str = ""
+    value: str = ""
+
+
+Subjects = Mapping[str, Subject]
+Document = Mapping[str, Any]
+
+
+def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: Declared) -> Subjects:
+    """The subjects that rows offer: answers, metadata, and figures, which daily rules compare."""
+    found: list[Subject] = []
+    answers, numbers = words("Answers"), words("Figures of thirty days")
+    for question in (each for definition in definitions for each in definition.questions() if each.is_answered):
+        labels = {one.value: one.label for one in question.choices}
+        rows = {f"{question.question_id}:{row.row_id}": f"{question.title} · {row.label}" for row in question.rows}
+        for name, kind in question.kinds.items():
+            text = rows.get(name, question.title)
+            if ":" not in name or name in rows:
+                found.append(Subject(f"question:{name}", text, kind, answers, labels))
+        if question.type in {"nps", "csat", "ces"}:
+            text = f"{question.type.upper()} · {question.title}"
+            found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
+    for name, one in declared.questionnaire.items():
+        found.append(Subject(f"questionnaire_metadata:{name}", one.title or name, one.type, words("Of the order")))
+    for name, one in declared.responder.items():
+        found.append(Subject(f"responder_metadata:{name}", one.title or name, one.type, words("Of the person")))
+    for metric, title in (("response", words("Answered of sent")), ("completion", words("Completed of started"))):
+        found.append(Subject(f"metric:{metric}", title, "metric", numbers))
+    return {one.key: one for one in found}
+
+
+def with_named(subjects: Subjects, document: object) -> Subjects:
+    """The subjects, and those that only the document names: tags, and metadata that nobody declared."""
+    kinds: Mapping[str, Kind] = {"tag": "presence", "questionnaire_metadata": "text", "responder_metadata": "text"}
+    named = {
+        key: Subject(key, key.partition(":")[2], kinds[key.partition(":")[0]], "")
+        for key in _named(document)
+        if key.partition(":")[0] in kinds
+    }
+    return {**named, **subjects}
+
+
+def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | None:
+    """The group ("all" or "any") and its rows; None for a tree that rows cannot show."""
+    if document is None:
+        return "all", []
+    if not isinstance(document, dict):
+        return None
+    group = next((name for name in GROUPS if name in document), None)
+    leaves = document[group] if group else [document]
+    rows = [
+        Row(str(leaf["subject"]), str(leaf.get("operator")), _text_of(leaf.get("value"), subjects.get(leaf["subject"])))
+        for leaf in leaves
+        if isinstance(leaf, dict) and "subject" in leaf
+    ]
+    shown = document_of(group or "all", rows, subjects)
+    is_same = shown == {group or "all": leaves} and all(row.subject in subjects for row in rows)
+    return (group or "all", rows) if is_same and 0 < len(rows) <= ROWS_MAX else None
+
+
+def document_of(group: str, rows: Iterable[Row], subjects: Subjects) -> dict[str, Any] | None:
+    """The condition of the rows, without those that have no subject; None where none has."""
+    leaves: list[dict[str, Any]] = []
+    for row in rows:
+        if row.subject:
+            leaf: dict[str, Any] = {"subject": row.subject, "operator": row.operator}
+            if row.operator not in WITHOUT_VALUE:
+                leaf["value"] = _value_of(row, subjects.get(row.subject))
+            leaves.append(leaf)
+    return {group if group in GROUPS else "all": leaves} if leaves else None
+
+
+def sentence_of(words: Texts, document: object, subjects: Subjects) -> str:
+    """The condition in words."""
+    found = rows_of(document, subjects)
+    if found is None:
+        return words("by a condition with groups")
+    group, rows = found
+    parts = [
+        f"{subjects[row.subject].text} {words(COMPARISONS[row.operator])} {row.value}".strip()
+        for row in rows
+        if row.operator in COMPARISONS
+    ]
+    joint = words("and") if group == "all" else words("or")
+    return f" {joint} ".join(parts) or words("each response")
+
+
+def _value_of(row: Row, subject: Subject | None) -> object:
+    """The value as conditions have it: numbers as such, choices by their labels."""
+    kind: Kind = subject.kind if subject else "any"
+    labels = subject.labels if subject else {}
+    if row.operator == "in":
+        return [_one_of(part.strip(), kind, labels) for part in row.value.split(",") if part.strip()] or None
+    return _one_of(row.value, kind, labels) if row.value else None
+
+
+def _one_of(text: str, kind: Kind, labels: Mapping[int, str]) -> object:
+    folded = text.casefold()
+    for value, label in labels.items():
+        if label.casefold() == folded:
+            return value
+    if kind in _NUMBERS and _WHOLE.match(text):
+        return int(text)
+    if kind in _NUMBERS and _DECIMAL.match(text):
+        return float(Decimal(text.replace(",", ".")))
+    if kind == "boolean" and folded in {*_YES.values()}:
+        return folded == _YES[True]
+    return text
+
+
+def _text_of(value: object, subject: Subject | None) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text_of(one, subject) for one in value)
+    labels = subject.labels if subject else {}
+    if isinstance(value, bool):
+        return _YES[value]
+    if isinstance(value, int) and value in labels:
+        return labels[value]
+    if subject is not None and subject.kind == "boolean" and boolean_of(value) is not None:
+        return _YES[bool(boolean_of(value))]
+    return "" if value is None else str(value)
+
+
+def _named(document: object) -> set[str]:
+    if isinstance(document, dict):
+        own = {document["subject"]} if isinstance(document.get("subject"), str) else set[str]()
+        return own.union(*(_named(value) for value in document.values()))
+    return set[str]().union(*(_named(one) for one in document)) if isinstance(document, list) else set()
