@@ -54,6 +54,7 @@ from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.responses import api as responses_api
+from afterword.responses.comments import api as comments_api
 from afterword.responses.taggings import api as taggings_api
 from afterword.responses.views import api as views_api
 from afterword.search import api as search_api
@@ -136,6 +137,7 @@ def api_routes() -> list[Routes]:
         metadata_api.routes,
         instances_api.routes,
         responses_api.routes,
+        comments_api.routes,
         taggings_api.routes,
         views_api.routes,
         queue_api.routes,

@@ -23,6 +23,11 @@ def file_of(result: Result, *, now: datetime) -> Response:
         key = ["" if row.key[each] is None else guarded(str(row.key[each])) for each in groups]
         lines += [[*key, *_cells(figure)] for figure in row.figures]
     lines += [[*([""] * len(groups)), *_cells(figure)] for figure in result.total]
+    return csv_of(lines, now=now)
+
+
+def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
+    """A file to download."""
     text = io.StringIO()
     csv.writer(text).writerows(lines)
     return Response(

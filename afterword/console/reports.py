@@ -71,6 +71,7 @@ async def list_reports(visit: Visit) -> Response:
             for name, (title, text) in READY_TEXTS.items()
             if visit.caller.reads_answers or name != "drivers"
         ],
+        shows_comments=visit.caller.reads_answers,
         saved=Listing(
             rows=[
                 {

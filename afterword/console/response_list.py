@@ -76,6 +76,7 @@ class Choice:
     band: str = ""
     channel: str = ""
     search: str = ""
+    word: str = ""
     condition: str = ""
     test: str = ""
     after: str = ""
@@ -100,6 +101,7 @@ class Choice:
             "tag": self.tag,
             "channel": self.channel,
             "search": self.search,
+            "word": self.word,
             "condition": self.condition,
             "test": self.test,
             "after": self.after,
@@ -110,6 +112,11 @@ class Choice:
     @cached_property
     def words(self) -> Query:
         return search_words.read_query(self.search)
+
+    @cached_property
+    def marked(self) -> Query:
+        """The words to mark in comments."""
+        return (*self.words, *search_words.whole_word(self.word))
 
     def node(self, visit: Visit) -> Node | None:
         """The condition. Raises Invalid for what is none."""
@@ -150,7 +157,7 @@ class Choice:
             band=self.band or None,
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
-            search=service.search_of(visit.caller, self.words),
+            search=service.search_of(visit.caller, self.words, self.word),
             user_id=visit.caller.user_id,
             seen_time=service.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
@@ -174,6 +181,7 @@ def choice_from(query: Mapping[str, str]) -> Choice:
         tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
         channel=channel if channel in {str(LINK), "1", "2", "3"} else "",
         search=query.get("search", "")[: search_words.QUERY_CHARACTERS_MAX].strip(),
+        word=query.get("word", "")[: search_words.WORD_CHARACTERS_MAX].strip(),
         condition=query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
         test="1" if query.get("test") else "",
         after=query.get("after", "")[:60],
@@ -286,6 +294,7 @@ def chips_of(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str,
         (text, choice.url(**{name: ""}))
         for name, text in (
             ("search", words("Words: {words}", words=choice.search)),
+            ("word", words("In the comment: {word}", word=choice.word)),
             ("between", _between(visit, choice)),
             ("score", words("With {score}", score=SCORES.get(choice.score, ""))),
             ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
@@ -326,7 +335,7 @@ def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
         "channel": words(CHANNELS.get(row.channel_id, "Link")),
         "case_url": f"/console/cases/{row.alert_instance_id}" if row.alert_instance_id else "",
         "is_unread": row.is_unread,
-        "comment": excerpt(row.comment or "", choice.words),
+        "comment": excerpt(row.comment or "", choice.marked),
         "person": search_words.highlighted(row.person or "", choice.words),
         "reference": search_words.highlighted(row.external_reference or "", choice.words),
     }

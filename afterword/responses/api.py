@@ -49,6 +49,10 @@ class ResponseQuery(fields.Request):
         Annotated[str, Meta(min_length=1, max_length=words.QUERY_CHARACTERS_MAX)] | None,
         _about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
     ] = None
+    word: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=words.WORD_CHARACTERS_MAX)] | None,
+        _about("A whole word of the person, as the words of comments name it."),
+    ] = None
     test: Annotated[bool, _about("Responses to test messages instead of real ones.")] = False
 
 
@@ -228,6 +232,6 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
         band=asked.band,
         score_kind=asked.score_kind,
         channel_id=asked.channel_id,
-        search=service.search_of(caller, words.read_query(asked.search or "")),
+        search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
         test=asked.test or caller.test,
     )

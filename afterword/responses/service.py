@@ -100,12 +100,16 @@ async def check_named(
     errors.check(wrong)
 
 
-def search_of(caller: Caller, query: Query) -> str | None:
-    """The tsquery for the parts of responses that are open to the caller; None where nothing is searched for."""
-    if not query:
+def search_of(caller: Caller, query: Query, word: str = "") -> str | None:
+    """The tsquery for the parts of responses that are open to the caller; None where nothing is searched for.
+
+    `word`: a whole one of the person's own words.
+    """
+    whole = words.whole_word(word)
+    if not query and not whole:
         return None
     weights = "".join(weight for weight, scope in LOOKED_IN if scope in caller.scopes)
-    return words.tsquery(query, tenant=caller.organization_id, weights=weights)
+    return words.tsquery(query, tenant=caller.organization_id, weights=weights, whole=whole, whole_weights=ANSWERED)
 
 
 def read_condition(caller: Caller, document: object, *, path: str) -> Node | None:

@@ -7,7 +7,8 @@ are left out. Scripts without spaces are cut into overlapping pairs of character
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -19,6 +20,7 @@ POSITION_MAX: Final = 16_383  # of PostgreSQL
 GAP: Final = 10  # positions between two texts, so that no phrase reaches from one to the next
 QUERY_CHARACTERS_MAX: Final = 200
 TERMS_MAX: Final = 20
+SENTENCE_ENDS: Final = ".!?;:…؟。！？"
 WEIGHTS: Final = "ABCD"  # a part of a vector each; a query names those it may find
 
 # Letters that no decomposition leads to their plain form.
@@ -96,8 +98,8 @@ def words_of(text: str) -> list[Word]:
         if _UNSPACED.match(run[0][0]):
             found += _pairs(run)
         else:
-            written = "".join(part for part, _, _ in run)[:WORD_CHARACTERS_MAX]
-            found.append(Word(written, run[0][1], run[-1][2], _stem(written)))
+            plain = "".join(part for part, _, _ in run)[:WORD_CHARACTERS_MAX]
+            found.append(Word(plain, run[0][1], run[-1][2], stem_of(plain)))
     return found
 
 
@@ -146,7 +148,8 @@ def _pairs(run: _Run) -> Iterator[Word]:
     yield Word(character, start, end, is_last=len(run) > 1)
 
 
-def _stem(word: str) -> str:
+def stem_of(word: str) -> str:
+    """The word without the Arabic words that are written together with it; empty where there are none."""
     prefix = _ARABIC_PREFIX.match(word)
     return word[prefix.end() :] if prefix and prefix.end() else ""
 
@@ -186,9 +189,33 @@ def read_query(text: str) -> Query:
     return tuple(terms[:TERMS_MAX])
 
 
-def tsquery(query: Query, *, tenant: str, weights: str) -> str:
-    """The literal of a tsquery that finds the tenant's texts of these weights."""
-    return " & ".join([quoted(tenant_word(tenant)), *(_clause(term, weights) for term in query)])
+def tsquery(query: Query, *, tenant: str, weights: str, whole: Query = (), whole_weights: str = "") -> str:
+    """The literal of a tsquery that finds the tenant's texts of these weights; `whole`: terms of other weights."""
+    clauses = [*(_clause(term, weights) for term in query), *(_clause(term, whole_weights) for term in whole)]
+    return " & ".join([quoted(tenant_word(tenant)), *clauses])
+
+
+def whole_word(text: str) -> Query:
+    """The first word of a text, which nothing follows."""
+    return tuple(Term((word,), is_open=False) for word in words_of(text)[:1])
+
+
+def written(texts: Iterable[str], wanted: Collection[str]) -> Mapping[str, str]:
+    """Folded words as they are written most often in these texts; those that are in none are left out.
+
+    A word that always begins a sentence is in lower case.
+    """
+    found: dict[str, Counter[str]] = {}
+    for text in texts:
+        plain = unicodedata.normalize("NFC", text)
+        for word in words_of(plain):
+            for form in (one for one in word.forms if one in wanted):
+                before = plain[: word.start].rstrip()
+                is_first = not before or before[-1] in SENTENCE_ENDS
+                shown = plain[word.start : word.end] if form == word.text else form
+                counter = found.setdefault(form, Counter())
+                counter[shown.lower() if is_first else shown] += 0 if is_first else 1
+    return {form: counter.most_common(1)[0][0] for form, counter in found.items()}
 
 
 def _clause(term: Term, weights: str) -> str:

@@ -78,6 +78,27 @@ def test_vector() -> None:
     assert words.WORDS_MAX + 1 == len(words.vector([("a " * 9_999, "A")], tenant="o").split())
 
 
+def test_written() -> None:
+    """As most write it; in lower case what always begins a sentence."""
+    texts = [
+        "Slow. Support was kind",
+        "SLOW Lieferung",
+        "Die Lieferung kam",
+        "η ΠΑΡΆΔΟΣΗ, η παράδοση, η παράδοση",
+        "والتوصيل",
+    ]
+    wanted = {"slow", "support", "lieferung", "παραδοση", "توصيل", "absent"}
+    found = words.written(texts, wanted)
+    expected = {
+        "slow": "slow",
+        "support": "support",
+        "lieferung": "Lieferung",
+        "παραδοση": "παράδοση",
+        "توصيل": "توصيل",
+    }
+    assert expected == found
+
+
 @pytest.mark.parametrize(
     ("text", "typed", "marked"),
     [

@@ -407,6 +407,16 @@ class Choice(Struct, kw_only=True):
     exclusive: bool
 
 
+class CommentWord(Struct, kw_only=True):
+    """
+    A word, and the comments that have it.
+    """
+
+    word: str
+    text: str
+    n: int
+
+
 class ConditionTest(Struct, kw_only=True):
     """
     Conditions to test on a response; without conditions every response matches.
@@ -1495,6 +1505,7 @@ class ResponseFilter(Struct, kw_only=True):
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
+    word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
     condition: dict[str, Any] | None | UnsetType = UNSET
 
@@ -1523,6 +1534,7 @@ class ResponseSearch(Struct, kw_only=True):
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
+    word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
     condition: dict[str, Any] | None | UnsetType = UNSET
     limit: int | UnsetType = 50
@@ -2182,6 +2194,29 @@ class Check(Struct, kw_only=True):
     detail: str | None
     until_time: datetime | None
     leaves: list[LeafResult]
+
+
+class CommentGroup(Struct, kw_only=True):
+    """
+    The comments of a group.
+    """
+
+    value: str | None
+    n: int
+    words: list[CommentWord]
+
+
+class CommentWords(Struct, kw_only=True):
+    """
+    The words of comments, those that most have first.
+    """
+
+    n: int
+    is_part: bool
+    suppressed: bool
+    words: list[CommentWord]
+    groups: list[CommentGroup]
+    suppressed_groups: int
 
 
 class ConditionTestResult(Struct, kw_only=True):

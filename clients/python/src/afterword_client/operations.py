@@ -1149,6 +1149,7 @@ class Responses(Family):
         tag: str | None = None,
         channel_id: int | None = None,
         search: str | None = None,
+        word: str | None = None,
         test: bool | None = None,
         filter_by: Filters | None = None,
         order_by: Orders | None = None,
@@ -1173,6 +1174,7 @@ class Responses(Family):
                 "tag": tag,
                 "channel_id": channel_id,
                 "search": search,
+                "word": word,
                 "test": test,
                 "filter_by": filter_by,
                 "order_by": order_by,
@@ -1192,6 +1194,7 @@ class Responses(Family):
         tag: str | None = None,
         channel_id: int | None = None,
         search: str | None = None,
+        word: str | None = None,
         test: bool | None = None,
     ) -> models.ResponseCounts:
         """Count responses.
@@ -1212,6 +1215,7 @@ class Responses(Family):
                 "tag": tag,
                 "channel_id": channel_id,
                 "search": search,
+                "word": word,
                 "test": test,
             },
         ).read(models.ResponseCounts)
@@ -1227,6 +1231,49 @@ class Responses(Family):
         return self._transport.request("POST", "/q/response/search", body=body, idempotency_key=idempotency_key).read(
             models.FoundResponses
         )
+
+    def count_words(
+        self,
+        *,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        only: Literal["comment", "unhappy"] | None = None,
+        band: Literal["detractor", "passive", "promoter"] | None = None,
+        score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
+        tag: str | None = None,
+        channel_id: int | None = None,
+        search: str | None = None,
+        word: str | None = None,
+        test: bool | None = None,
+        group_by: str | None = None,
+    ) -> models.CommentWords:
+        """Count words of comments.
+
+        Of the newest 5,000 comments with the filter. Words that say little, such as “the”, are left out, and so are
+        words and groups of fewer people than the organization's minimum base, and others that would reveal them.
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            "/q/response/word",
+            query={
+                "questionnaire_id": questionnaire_id,
+                "application_id": application_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "only": only,
+                "band": band,
+                "score_kind": score_kind,
+                "tag": tag,
+                "channel_id": channel_id,
+                "search": search,
+                "word": word,
+                "test": test,
+                "group_by": group_by,
+            },
+        ).read(models.CommentWords)
 
     def list_organization_tags(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100

@@ -1,0 +1,1 @@
+"""Words of comments, and of those of each group."""

@@ -1,0 +1,80 @@
+"""The HTTP route of the words of comments."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from afterword.db import Database
+from afterword.responses.api import ResponseQuery, check_filter, filter_of
+from afterword.responses.comments import service
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+GROUP_CHARACTERS_MAX: Final = 300
+routes = Routes(tag="Responses")
+
+
+class WordQuery(ResponseQuery):
+    """The comments whose words are counted."""
+
+    group_by: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=GROUP_CHARACTERS_MAX)] | None,
+        Meta(
+            description="band, channel, questionnaire or questionnaire_metadata:{name}; the last one also needs the "
+            "scope Questionnaire Value.Read."
+        ),
+    ] = None
+    limit: Annotated[int, Meta(ge=1, le=service.WORDS_MAX, description="The most words.")] = 40
+
+
+class CommentWord(fields.Answer):
+    """A word, and the comments that have it."""
+
+    word: Annotated[str, Meta(description="As the filter `word` of responses takes it: without case and accents.")]
+    text: Annotated[str, Meta(description="As it is written most often.")]
+    n: Annotated[int, Meta(description="The comments that have it.")]
+
+
+class CommentGroup(fields.Answer):
+    """The comments of a group."""
+
+    value: Annotated[str | None, Meta(description="Null: without a value.")]
+    n: int
+    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that enough of its people use.")]
+
+
+class CommentWords(fields.Answer):
+    """The words of comments, those that most have first."""
+
+    n: Annotated[int, Meta(description="The comments that were counted.")]
+    is_part: Annotated[bool, Meta(description="There are older comments that were not counted.")]
+    suppressed: Annotated[bool, Meta(description="Fewer people than the minimum base wrote them: nothing is shown.")]
+    words: Annotated[list[CommentWord], Meta(description="Those of enough people.")]
+    groups: Annotated[list[CommentGroup], Meta(description="The largest first, a hundred at most.")]
+    suppressed_groups: Annotated[int, Meta(description="Groups that are hidden.")]
+
+
+@routes.get(
+    "/q/response/word",
+    scope="Questionnaire Instance.Read",
+    answer=CommentWords,
+    query=WordQuery,
+    summary="Count words of comments",
+    description=(
+        "Of the newest 5,000 comments with the filter. Words that say little, such as “the”, are left out, and so are "
+        "words and groups of fewer people than the organization's minimum base, and others that would reveal them."
+    ),
+)
+async def count_words(call: Call[None], db: Database) -> Answer:
+    query: WordQuery = call.query
+    await check_filter(call.caller, query, db, is_query=True)
+    found = await service.count(
+        db,
+        caller=call.caller,
+        application_id=query.application_id,
+        chosen=filter_of(call.caller, query),
+        group_by=query.group_by or "",
+        limit=query.limit,
+    )
+    return Answer(msgspec.convert(found, CommentWords, from_attributes=True))

@@ -1,0 +1,163 @@
+"""The words of comments: counted in all and by group, with words and groups of few people left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from afterword import errors
+from afterword.core.figures import disclosure
+from afterword.core.figures.disclosure import Key
+from afterword.core.organizations.access import Caller
+from afterword.core.text import words
+from afterword.core.text.stop_words import STOP_WORDS
+from afterword.db import Database
+from afterword.organizations import store as organizations
+from afterword.responses import service as responses
+from afterword.responses import store as responses_store
+from afterword.responses.comments import store
+from afterword.responses.comments.store import Count
+from afterword.responses.rows.service import ANSWERED
+from afterword.responses.store import Filter
+
+COMMENTS_MAX: Final = 5_000  # the newest that match
+WRITTEN_MAX: Final = 500  # of them, read for how their words are written
+WORDS_MAX: Final = 100
+WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # those of few people among them are left out
+GROUPS_MAX: Final = 100
+METADATA: Final = "questionnaire_metadata"
+KINDS: Final = ("band", "channel", "questionnaire")
+_STOPPED: Final = [(language, word) for language, found in STOP_WORDS.items() for word in sorted(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """`text`: as it is written most often; `n`: comments that have it."""
+
+    word: str
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCount:
+    """`value`: None for comments without one."""
+
+    value: str | None
+    n: int
+    words: Sequence[WordCount]
+
+
+@dataclass(frozen=True, slots=True)
+class CommentWords:
+    """`is_part`: older comments match too; `suppressed`: too few people wrote them, so nothing is shown."""
+
+    n: int
+    is_part: bool
+    suppressed: bool
+    words: Sequence[WordCount]
+    groups: Sequence[GroupCount]
+    suppressed_groups: int
+
+
+async def count(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    chosen: Filter,
+    group_by: str = "",
+    limit: int = WORDS_MAX,
+) -> CommentWords:
+    """The words of the newest comments that match, by one of KINDS or a name of METADATA as in conditions.
+
+    Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
+    """
+    kind, name = _read_group(caller, group_by)
+    organization = await organizations.get_organization(db, organization_id=caller.organization_id)
+    minimum = organization.minimum_base if organization else 0
+    found = await responses_store.list_ids(
+        db,
+        **responses.reach_of(caller, application_id),
+        chosen=replace(chosen, tab="comment"),
+        among=None,
+        limit=COMMENTS_MAX + 1,
+    )
+    ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
+    counts = await store.list_counts(
+        db,
+        organization_id=caller.organization_id,
+        instance_ids=ids,
+        weight=ANSWERED,
+        stop_words=_STOPPED,
+        kind=kind,
+        name=name,
+        people_max=minimum,
+        words_max=WORDS_COUNTED_MAX,
+        groups_max=GROUPS_MAX,
+    )
+    total = next((one for one in counts if one.is_all and one.word is None), None)
+    is_small = total is not None and len(total.people) < minimum
+    shown = [] if is_small else _carried([one for one in counts if one.is_all], minimum)[:limit]
+    texts = await store.list_comments(db, organization_id=caller.organization_id, instance_ids=ids[:WRITTEN_MAX])
+    written = words.written(texts, {one.word for one in shown if one.word})
+    groups, suppressed = ([], 0) if is_small or not kind else _groups(counts, shown, written, minimum)
+    return CommentWords(
+        n=0 if is_small or total is None else total.n,
+        is_part=len(found) > COMMENTS_MAX,
+        suppressed=is_small,
+        words=[_word(one, written) for one in shown],
+        groups=groups,
+        suppressed_groups=suppressed,
+    )
+
+
+def _read_group(caller: Caller, group_by: str) -> tuple[str, str]:
+    if not group_by or group_by in KINDS:
+        return group_by, ""
+    kind, _, name = group_by.partition(":")
+    if kind != METADATA or not name:
+        message = f"{', '.join(KINDS)} or {METADATA}:{{name}} is expected."
+        raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="group_by"))
+    caller.require(dict(responses.METADATA_SCOPES)[f"{METADATA}:"])
+    return kind, name
+
+
+def _carried(counts: Sequence[Count], minimum: int) -> list[Count]:
+    """Words of enough people; not those that stand here without the words written together with them, too."""
+    enough = {one.word: one for one in counts if one.word is not None and len(one.people) >= minimum}
+    return [one for word, one in enough.items() if words.stem_of(word or "") not in enough]
+
+
+def _groups(
+    counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str], minimum: int
+) -> tuple[list[GroupCount], int]:
+    """The groups by size, each with its words; and the number of those that are hidden."""
+    of_word: dict[str | None, list[Count]] = {one.word: [] for one in shown} | {None: []}
+    for one in counts:
+        if not one.is_all and one.word in of_word:
+            of_word[one.word].append(one)
+    open_ = {word: _open(of_group, minimum) for word, of_group in of_word.items()}
+    found = [
+        GroupCount(
+            value,
+            one.n,
+            sorted(
+                (_word(of_group[value], written) for word, of_group in open_.items() if word and value in of_group),
+                key=lambda each: -each.n,
+            ),
+        )
+        for value, one in open_[None].items()
+    ]
+    return found, len(of_word[None]) - len(found)
+
+
+def _open(counts: Sequence[Count], minimum: int) -> dict[str | None, Count]:
+    """Groups by value, without small ones and those that would show them."""
+    bases: dict[Key, int] = {(one.value,): one.n for one in counts}
+    hidden = disclosure.hidden(bases, minimum=minimum, people={(one.value,): one.people for one in counts})
+    return {one.value: one for one in counts if (one.value,) not in hidden}
+
+
+def _word(one: Count, written: Mapping[str, str]) -> WordCount:
+    word = one.word or ""
+    return WordCount(word, written.get(word, word), one.n)

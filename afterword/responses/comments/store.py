@@ -1,0 +1,86 @@
+"""SQL of the words of comments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from afterword.db import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Comments with a word (None: with any), of a group (`is_all`: of all); `people`: as many as were asked for."""
+
+    word: str | None
+    value: str | None
+    is_all: bool
+    n: int
+    people: frozenset[int]
+
+
+async def list_counts(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    weight: str,
+    stop_words: Sequence[tuple[str, str]],
+    kind: str,
+    name: str,
+    people_max: int,
+    words_max: int,
+    groups_max: int,
+) -> list[Count]:
+    """The words that most of these responses have in their part of this weight, in all and by group.
+
+    `stop_words`: pairs of language and word; `kind` and `name`: of the groups, of which the largest are counted.
+    """
+    rows = await db.fetch(
+        """with found as materialized (
+             select r.responder_id, r.instance_id, r.words, split_part(r.locale, '-', 1) as language,
+               case $5::text
+                 when 'band' then r.band
+                 when 'channel' then coalesce(r.channel_id, 0)::text
+                 when 'questionnaire' then r.questionnaire_id
+                 when 'questionnaire_metadata' then (
+                   select i.metadata ->> $6::text from questionnaire_instance i
+                   where i.organization_id = r.organization_id and i.instance_id = r.instance_id)
+               end as value
+             from response r where r.organization_id = $1 and r.instance_id = any($2::text[])),
+           large as materialized (
+             select f.value from found f where $5 <> '' group by f.value order by count(*) desc, f.value limit $10),
+           carried as materialized (
+             select f.responder_id, f.instance_id, f.value, u.lexeme as word
+             from found f cross join lateral unnest(f.words) u
+             where $3::text = any(u.weights) and length(u.lexeme) > 1
+               and (f.language, u.lexeme) not in (select s.* from unnest($4::text[], $7::text[]) s)),
+           frequent as materialized (
+             select c.word from carried c group by c.word having count(*) >= $8
+             order by count(*) desc, c.word limit $9),
+           counted as (
+             select null::text as word, f.value, f.responder_id, f.instance_id from found f
+             union all
+             select c.word, c.value, c.responder_id, c.instance_id from carried c join frequent q on q.word = c.word)
+           select c.word, c.value, grouping(c.value) = 1 as is_all, count(*) as n,
+             (array_agg(distinct hashtext(coalesce(c.responder_id, c.instance_id))))[:$8] as people
+           from counted c
+           group by grouping sets ((c.word), (c.word, c.value))
+           having grouping(c.value) = 1 or exists (select from large l where l.value is not distinct from c.value)
+           order by is_all desc, n desc, c.word nulls first, c.value""",
+        *(organization_id, list(instance_ids), weight, [language for language, _ in stop_words], kind, name),
+        *([word for _, word in stop_words], max(people_max, 1), words_max, groups_max),
+    )
+    return [_count(row) for row in rows]
+
+
+def _count(row: Any) -> Count:
+    return Count(row["word"], row["value"], row["is_all"], row["n"], frozenset(row["people"]))
+
+
+async def list_comments(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[str]:
+    rows = await db.fetch(
+        """select r.comment from response r
+           where r.organization_id = $1 and r.instance_id = any($2::text[]) and r.comment is not null""",
+        *(organization_id, list(instance_ids)),
+    )
+    return [row["comment"] for row in rows]
