@@ -64,11 +64,11 @@ class Texts:
 
     def count(self, count: int | str) -> str:
         """A whole number in groups of thousands; a text such as "1000+" as it is."""
-        return count if isinstance(count, str) else format_decimal(count, locale=self._locale)
+        return count if isinstance(count, str) else _decimal(count, self._locale, is_grouped=True)
 
     def number(self, number: float) -> str:
         """A number with the language's point, all its decimals and nothing between thousands."""
-        return format_decimal(number, locale=self._locale, decimal_quantization=False, group_separator=False)
+        return _decimal(number, self._locale, is_grouped=False)
 
 
 @lru_cache(maxsize=256)
@@ -102,6 +102,14 @@ def _formats(locale: str, language: str) -> Locale:
     except (ValueError, UnknownLocaleError):
         return Locale.parse(language)
     return found if found.language == language else Locale.parse(language)
+
+
+# A page has hundreds of numbers, most of them small or with one decimal.
+@lru_cache(maxsize=8_192, typed=True)
+def _decimal(number: float, locale: Locale, *, is_grouped: bool) -> str:
+    if is_grouped:
+        return format_decimal(number, locale=locale)
+    return format_decimal(number, locale=locale, decimal_quantization=False, group_separator=False)
 
 
 def _isolated(value: object) -> object:

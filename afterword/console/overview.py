@@ -91,9 +91,11 @@ def _days(text: str) -> int:
 def _score(
     words: Texts, score: Score, choice: responses.Choice, found: Overview, *, reads_answers: bool
 ) -> dict[str, Any]:
+    """The sentence, chart and links of a score; the links lead to exactly the responses that are counted."""
     figure, unit, bounds = score.figure, UNITS[score.metric], BOUNDS[score.metric]
     kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
-    choice = replace(choice, score=score.metric)
+    between = f"{found.period.from_time.isoformat()}/{found.period.to_time.isoformat()}"
+    choice = replace(choice, score=score.metric, between=between)
     starts = [words.day(one.start.isoformat()) for one in score.bins]
     view = charts.trend_view(
         words,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
@@ -162,8 +162,8 @@ async def run_trend(
     if context.protected:
         return await _run_table(db, run), query
     found, before = await _found(db, run)
-    alone = replace(run, query=replace(query, group_by=()))  # rows of days are not needed to choose by
-    total = _tabulated(alone, _gathered(alone, found, run.period), None).total
+    # Rows of days and their people are not needed to choose by.
+    total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
     larger = replace(run, query=replace(query, bucket=choose(total)))
 
     def gathered(cells: Found, period: Period) -> Counted:
@@ -243,10 +243,11 @@ def _listed(run: Plan, table: Table) -> Result:
     lines = core_rows.ordered(query.group_by, lines)
     kept = lines[-core_reports.ROWS_MAX :] if query.group_by == ("bucket",) else lines[: core_reports.ROWS_MAX]
     starts = periods.buckets(run.period, query.bucket)
+    buckets = core_rows.buckets_of(run.period, starts)
     rows: list[Row] = []
     for line in kept:
         key = core_rows.named_key(query.group_by, line.key, starts)
-        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key, starts=starts)))
+        rows.append(Row(key=key, figures=line.figures, selection=_selection(run, key, buckets=buckets)))
     return _result(
         run,
         rows if query.group_by else [],  # without groups there is nothing but the total
@@ -460,15 +461,15 @@ def _selection(
     key: core_rows.RowKey,
     condition: Mapping[str, Any] | None = None,
     *,
-    starts: tuple[date, ...] | None = None,
+    buckets: Mapping[str, tuple[datetime, datetime]] | None = None,
 ) -> Selection:
-    """The responses of a row; `condition`: beside those of its key and of the report; `starts`: of the buckets."""
+    """The responses of a row; `condition`: beside those of its key and of the report; `buckets`: as of `buckets_of`."""
     conditions = [each for each in (run.query.filter, condition) if each is not None]
     return core_rows.selection_of(
         key,
         questionnaire_ids=run.query.questionnaire_ids,
         period=run.period,
-        starts=starts or periods.buckets(run.period, run.query.bucket),
+        buckets=buckets or {},
         basis=run.query.basis_shown,
         wanted=run.wanted,
         types={each: question.type for each, question in run.context.questions.items()},

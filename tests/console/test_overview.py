@@ -1,8 +1,10 @@
 """The overview: figures with n and interval, honest where there is nothing, and the API's own."""
 
+import html
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import httpx2
 import pytest
 
 from afterword import db
@@ -52,8 +54,9 @@ async def test_equal_to_the_api(owner: House) -> None:
         await owner.respond({NPS: 10 if number % 4 else 3}, now=now - timedelta(hours=number, minutes=1))
     for number in range(40):
         await owner.respond({NPS: 3 if number % 4 else 10}, now=now - timedelta(days=31, hours=number))
-    shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", await page_of(owner, "/console?days=30"))
-    report = await owner.template("nps", from_time=(now - timedelta(days=30)).isoformat(), to_time=now.isoformat())
+    page = await page_of(owner, "/console?days=30")
+    shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", page)
+    report = await owner.template("nps")
     figure = report["total"][0]
     found = re.search(r"NPS\s+([\d.-]+) \(([\d.-]+) to ([\d.-]+)", shown)
     assert found is not None
@@ -62,6 +65,9 @@ async def test_equal_to_the_api(owner: House) -> None:
     assert "40 answers" in shown
     assert "Higher than in the 30 days before" in shown
     assert "No clear change" not in shown
+    [link, *_] = re.findall(r'href="([^"]*score=nps&days=[^"]*)"', html.unescape(page))
+    begin = httpx2.URL(link).params["between"].partition("/")[0]
+    assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
 
 
 async def test_each_stage_has_its_own_number(owner: House) -> None:

@@ -77,6 +77,11 @@ def days(first: date, after: date, zone: ZoneInfo) -> Days:
     return Days(first, starts, day_start(first + timedelta(days=count), zone))
 
 
+def days_before(moment: datetime, days: int, zone: ZoneInfo) -> datetime:
+    """Where so many local days before that of the moment begin: kept counts are of whole days."""
+    return day_start(day_of(moment, zone) - timedelta(days=days), zone)
+
+
 def whole_days(period: Period, zone: ZoneInfo) -> Days:
     """The days of `zone` that lie in the period from their beginning to their end."""
     first, after = day_of(period.from_time, zone), day_of(period.to_time, zone)
@@ -146,10 +151,10 @@ def previous(period: Period, compare: Compare) -> Period | None:
 
 
 def _shifted(period: Period) -> datetime:
-    """The beginning of the period before: as many local days where both ends are local midnights, else as long."""
+    """The beginning of the period before: as many whole local days where it begins with one, else as long."""
     zone = period.zone
     first, after = day_of(period.from_time, zone), day_of(period.to_time, zone)
-    if (day_start(first, zone), day_start(after, zone)) == (period.from_time, period.to_time):
+    if first < after and day_start(first, zone) == period.from_time:
         return day_start(first - (after - first), zone)
     return period.from_time - (period.to_time - period.from_time)
 

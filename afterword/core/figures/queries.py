@@ -4,9 +4,12 @@ All errors are named at once. Their places are paths in a custom report's spec (
 parameters have other names.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +26,7 @@ from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
+from afterword.core.wire import times
 
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 _GROUPS: Final = (
@@ -135,7 +139,9 @@ def scope_of(
 ) -> tuple[Period, Node | None]:
     """The period and the filter. Raises Invalid with everything that is wrong."""
     to_time = query.to_time or periods.whole_second(now)
-    from_time = query.from_time or to_time - timedelta(days=query.last_days or periods.DAYS_DEFAULT)
+    time_zone = query.time_zone or context.time_zone
+    zone = times.zone_of(time_zone)
+    from_time = query.from_time or periods.days_before(to_time, query.last_days or periods.DAYS_DEFAULT, zone)
     if from_time >= to_time:
         findings.error("to_time", "out_of_range", "It must be after from_time.")
     elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
@@ -146,7 +152,7 @@ def scope_of(
     if context.protected:
         _check_protected(query, context, condition, findings)
     findings.check()
-    period = Period(from_time, to_time, query.time_zone or context.time_zone)
+    period = Period(from_time, to_time, time_zone)
     return (periods.whole_months(period, now=now) if context.protected else period), condition
 
 
@@ -307,3 +313,14 @@ class Kept:
     groups: list[Group] = field(default_factory=list[Group])
     until: dict[str, date] = field(default_factory=dict[str, date])
     live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
+
+    def responses_min(self, asked: CountQuery) -> int:
+        """So many responses at least are behind the kept counts of each period; 0 where nothing is known."""
+        if not asked.types <= NUMERIC:
+            return 0
+        ends = [*accumulate(len(part.buckets) for part in asked.parts)]
+        answers = Counter[int]()
+        for cell in self.cells:
+            answers[bisect_right(ends, cell.bucket)] += cell.count
+        # A response has one number for each question at most.
+        return min(answers[part] for part in range(len(ends))) // max(1, len(asked.questions))

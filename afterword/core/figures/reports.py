@@ -9,7 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
+
+import msgspec
 
 from afterword.core.figures import disclosure, metrics
 from afterword.core.figures.disclosure import Key
@@ -22,6 +24,7 @@ GROUPS_MAX: Final = 3
 ROWS_MAX: Final = 1_000
 NAME_CHARACTERS_MAX: Final = 255
 
+Found = TypeVar("Found", bound="Coordinates")
 Basis = Literal["submitted", "completed", "sent"]
 Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
 TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
@@ -50,22 +53,19 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinates:
+class Coordinates(msgspec.Struct, frozen=True):  # a report has thousands, and a dataclass is slow to make
     bucket: int
     questionnaire_id: str
     dimensions: tuple[str | None, ...]
     question_id: str  # empty: cases
 
 
-@dataclass(frozen=True, slots=True)
-class Cell(Coordinates):
+class Cell(Coordinates, frozen=True):
     value: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Group(Coordinates):
+class Group(Coordinates, frozen=True):
     """The people who answered a question or reached a stage, by the hashes of their ids.
 
     A set as large as the minimum base may be incomplete.
@@ -75,8 +75,7 @@ class Group(Coordinates):
     people: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat(Coordinates):
+class Repeat(Coordinates, frozen=True):
     """The number of a person's answers. `weight`: the sampled part of the person's responses."""
 
     person: int
@@ -207,21 +206,13 @@ def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str
 
 def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> tuple[list[Cell], People]:
     """The same counts in other buckets; those of buckets that are not named are left out."""
-    return [
-        Cell(buckets[each.bucket], each.questionnaire_id, each.dimensions, each.question_id, each.value, each.count)
-        for each in cells
-        if each.bucket in buckets
-    ], People(
-        [
-            Group(
-                buckets[each.bucket], each.questionnaire_id, each.dimensions, each.question_id, each.stage, each.people
-            )
-            for each in people.groups
-            if each.bucket in buckets
-        ],
-        [replace(each, bucket=buckets[each.bucket]) for each in people.repeats if each.bucket in buckets],
-        is_sample=people.is_sample,
+    return _moved(cells, buckets), People(
+        _moved(people.groups, buckets), _moved(people.repeats, buckets), is_sample=people.is_sample
     )
+
+
+def _moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:
+    return [msgspec.structs.replace(each, bucket=buckets[each.bucket]) for each in found if each.bucket in buckets]
 
 
 def gather(
@@ -234,11 +225,18 @@ def gather(
     """Sort cells into rows; `keys` are rows that are listed even when nothing was counted there."""
     rows = {key: [Tally() for _ in requested] for key in keys}
     total = [Tally() for _ in requested]
+    indexes_of: dict[str, list[int]] = {}  # by question
     for cell in cells:
-        indexes = [index for index, request in enumerate(requested) if _belongs(cell, request)]
+        indexes = indexes_of.get(cell.question_id)
+        if indexes is None:
+            indexes = [index for index, request in enumerate(requested) if _belongs(cell, request)]
+            indexes_of[cell.question_id] = indexes
         if not indexes:
             continue
-        row = rows.setdefault(key_of(cell, group_by), [Tally() for _ in requested])
+        key = key_of(cell, group_by)
+        row = rows.get(key)
+        if row is None:
+            row = rows[key] = [Tally() for _ in requested]
         for index in indexes:
             row[index][cell.value] += cell.count
             total[index][cell.value] += cell.count

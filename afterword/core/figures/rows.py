@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any, Final
 
 from afterword.core.figures import periods
@@ -71,18 +72,24 @@ class Selection:
     locale: str | None = None
 
 
+def buckets_of(period: Period, starts: Sequence[date]) -> Mapping[str, tuple[datetime, datetime]]:
+    """The moments where each bucket begins and ends, by its first day."""
+    edges = (*periods.edges(period, starts), period.to_time)
+    return {start.isoformat(): between for start, between in zip(starts, pairwise(edges), strict=True)}
+
+
 def selection_of(
     key: RowKey,
     *,
     questionnaire_ids: Sequence[str],
     period: Period,
-    starts: Sequence[date],
+    buckets: Mapping[str, tuple[datetime, datetime]],
     basis: Basis,
     wanted: Sequence[RequestedMetric],
     types: Mapping[str, str],
     condition: object,
 ) -> Selection:
-    """The responses of a row by its key; `types` of questions, `condition`: the report's filter.
+    """The responses of a row by its key; `buckets` as of `buckets_of`, `types` of questions, `condition`: the filter.
 
     With metrics of answers alone these are the responses that answered one of their questions.
     """
@@ -94,9 +101,7 @@ def selection_of(
         kind, _, name = group.partition(":")
         match kind:
             case "bucket":
-                edges = [*periods.edges(period, starts), period.to_time]
-                at = [day.isoformat() for day in starts].index(str(value))
-                low, high = edges[at], edges[at + 1]
+                low, high = buckets[str(value)]
             case "questionnaire":
                 questionnaire_ids = [str(value)]
             case "question_id":

@@ -14,6 +14,8 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from afterword import errors
 from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
@@ -40,6 +42,7 @@ CELLS_MAX: Final = 100_000
 UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
 FIRST_OF_SPAN: Final = 100  # responses; where they have people enough for each group, the others are not read
 READ_AT_ONCE_MAX: Final = 1_000  # responses, all of whose people are read
+FEW_MAX: Final = 10_000  # responses beside kept counts, all of whose people are read with their answers
 STAGES_OF_PEOPLE: Final = frozenset({"created", "sent", "delivered", "started"})  # the bases of rates
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
@@ -126,6 +129,7 @@ async def _count(
     """The counts of each period."""
     scope = await _scope(db, asked, asked.spans if kept is None else _gaps(asked, kept))
     found, people = kept or Kept(), bool(people_max)
+    all_max = READ_AT_ONCE_MAX if kept is None else FEW_MAX
     live = await _live(
         db,
         asked,
@@ -133,9 +137,13 @@ async def _count(
         people_max=people_max,
         once=once,
         is_rest=kept is not None,
-        has_sizes=people and has_repeats,
+        all_max=all_max,
+        has_sizes=people and has_repeats and found.responses_min(asked) <= SAMPLED_MAX,
     )
-    groups = [*_bounded(found.groups), *await _groups(db, asked, scope, people_max, live)] if people else []
+    groups: list[Group] = []
+    if people:
+        rest = await _groups(db, asked, scope, people_max, live, all_max=all_max)
+        groups = [*_bounded(found.groups), *rest]
     repeats: Sequence[Repeat] = ()
     sampled = [False] * len(asked.parts)
     if people and has_repeats and scope.instance_ids != []:
@@ -255,7 +263,15 @@ async def _stages(db: Database, asked: CountQuery, people_max: int) -> list[tupl
 
 
 async def _live(
-    db: Database, asked: CountQuery, scope: Scope, *, people_max: int, once: bool, is_rest: bool, has_sizes: bool
+    db: Database,
+    asked: CountQuery,
+    scope: Scope,
+    *,
+    people_max: int,
+    once: bool,
+    is_rest: bool,
+    all_max: int,
+    has_sizes: bool,
 ) -> Live:
     """The counts of these responses. Raises Invalid where they are too many."""
     if scope.instance_ids == []:
@@ -270,7 +286,7 @@ async def _live(
         is_rest=is_rest,
         people_max=people_max,
         span_max=FIRST_OF_SPAN,
-        all_max=READ_AT_ONCE_MAX,
+        all_max=all_max,
         number_max=most + 1,
         size_max=SAMPLED_MAX + 1 if has_sizes and scope.instance_ids is None else None,
         limit=CELLS_MAX,
@@ -282,12 +298,14 @@ async def _live(
     return live
 
 
-async def _groups(db: Database, asked: CountQuery, scope: Scope, people_max: int, live: Live) -> Sequence[Group]:
+async def _groups(
+    db: Database, asked: CountQuery, scope: Scope, people_max: int, live: Live, *, all_max: int
+) -> Sequence[Group]:
     """The people of these counts: the first ones of each span where they are enough, else of all responses."""
     many = {(*_coordinates(group), group.stage) for group in live.groups if len(group.people) >= people_max}
     stages = STAGES_OF_PEOPLE if asked.is_of_cases else {""}
     found = {(*_coordinates(cell), cell.value if asked.is_of_cases else "") for cell in live.cells}
-    most = FIRST_OF_SPAN if asked.is_of_cases else READ_AT_ONCE_MAX
+    most = FIRST_OF_SPAN if asked.is_of_cases else all_max
     if live.number <= most or not any(each[-1] in stages and each not in many for each in found):
         return live.groups
     given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
@@ -299,10 +317,10 @@ def _coordinates(found: Cell | Group) -> tuple[object, ...]:
 
 
 def _sampled(asked: CountQuery, scope: Scope, sizes: Sequence[int]) -> list[bool]:
-    """Whether the people of a period are more than are looked at one by one."""
+    """Whether the people of a period are more than are looked at one by one; they are where no size is told."""
     if scope.instance_ids is not None:
         return [len(scope.instance_ids) > SAMPLED_MAX] * len(asked.parts)
-    return [size > SAMPLED_MAX for size in sizes]
+    return [size > SAMPLED_MAX for size in sizes] or [True] * len(asked.parts)
 
 
 async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Sequence[bool]) -> list[Repeat]:
@@ -414,7 +432,9 @@ async def visible(
         if not conditions.matches(asked.condition, _facts(values, types)):
             continue
         bucket = periods.bucket_of(months[cell.bucket], asked.buckets)
-        moved = replace(cell, bucket=bucket, dimensions=tuple(values[each] for each in asked.dimensions))
+        moved = msgspec.structs.replace(
+            cell, bucket=bucket, dimensions=tuple(values[each] for each in asked.dimensions)
+        )
         keys = shown[_table(cell, part_of(cell))]
         is_shown = keys is not None and cell.dimensions in keys
         (found.shown if is_shown else found.hidden).append(moved)

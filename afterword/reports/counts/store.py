@@ -60,7 +60,7 @@ _KEY: Final[LiteralString] = f"""width_bucket(i.at, $13::timestamptz[]) - 1 as b
   end as dimensions"""
 _PERSON: Final[LiteralString] = """width_bucket(i.at, $13::timestamptz[]), i.questionnaire_id,
   coalesce(i.responder_id, i.instance_id)"""
-_KEYED: Final[LiteralString] = f"""(select i.organization_id, i.instance_id,
+_KEYED: Final[LiteralString] = f"""(select i.organization_id, i.instance_id, i.responder_id,
     coalesce(i.responder_id, i.instance_id) as person, {_KEY} from {_RESPONSES} where {_CHOSEN} offset 0) i"""
 
 # The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
@@ -89,8 +89,8 @@ _READ_FEW: Final[LiteralString] = f"""{_KEYED}
 _COUNTED: Final[LiteralString] = "a.question_id = any($14) and not a.provisional"
 
 
-def _answers(values: LiteralString, read: LiteralString) -> LiteralString:
-    return f"""select {_ANSWER}, count(*) as count from {read} cross join lateral {values} as v (value)
+def _answers(values: LiteralString) -> LiteralString:
+    return f"""select {_ANSWER}, count(*) as count from {_READ_ANSWERS} cross join lateral {values} as v (value)
     where {_COUNTED} group by 1, 2, 3, 4, 5 limit $17"""
 
 
@@ -170,6 +170,32 @@ def _live(cells: LiteralString) -> LiteralString:
     from ({_groups(_FEW)}) p where $19 > 0 and (select number from number) < $20"""
 
 
+def _few(values: LiteralString) -> LiteralString:
+    """As `_live`, of answers that are read once for their counts and their people, where there are $25 at most."""
+    return f"""with number as materialized (
+      select count(*) as number, $16::boolean from (select 1 from {_RESPONSES} limit $20) n),
+    given as materialized (
+      select {_ANSWER}, hashtextextended(i.responder_id, 0) as person,
+        a.value not in ('null', '[]', '{{}}') as is_answer
+      from {_READ_FEW} cross join lateral {values} as v (value)
+      where {_COUNTED} and (select number from number) < $20)
+    {_SIZES}
+    union all
+    select 'number', null, null, null, null, null, number, null from number
+    union all
+    (select 'count', bucket, questionnaire_id, dimensions, question_id, value, count(*), null from given
+     group by 2, 3, 4, 5, 6 limit $17)
+    union all
+    (select 'people', bucket, questionnaire_id, dimensions, question_id, '', null, (array_agg(person))[1:$19] from (
+       select distinct bucket, questionnaire_id, dimensions, question_id, person from given
+       where is_answer and $19 > 0 and (select number from number) <= $25) p
+     group by 2, 3, 4, 5 limit $17)
+    union all
+    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
+    from ({_groups(_SOME)}) p
+    where $19 > 0 and (select number from number) > $25 and (select number from number) < $20"""
+
+
 def _live_cases(cells: LiteralString) -> LiteralString:
     """The stages of cases, of as many as the limit; else as for answers."""
     return f"""{_SIZES}
@@ -180,10 +206,10 @@ def _live_cases(cells: LiteralString) -> LiteralString:
     from ({_groups(_SOME)}) p where $19 > 0 and $16::boolean is not null and $25::bigint is not null"""
 
 
-_LIVE_NUMBERS: Final = _live(_answers(_NUMBERS, _READ_ANSWERS))
-_LIVE_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS, _READ_ANSWERS))
-_FEW_NUMBERS: Final = _live(_answers(_NUMBERS, _READ_FEW))
-_FEW_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS, _READ_FEW))
+_LIVE_NUMBERS: Final = _live(_answers(_NUMBERS))
+_LIVE_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS))
+_FEW_NUMBERS: Final = _few(_NUMBERS)
+_FEW_ANSWERS: Final = _few(VALUES_AND_RANKS)
 _LIVE_PEOPLE: Final = _live(_PEOPLE)
 _LIVE_CASES: Final = _live_cases(_CASES)
 _LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)

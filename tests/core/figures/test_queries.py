@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.core.figures import queries
+from afterword.core.figures import periods, queries
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.metadata import GLOBAL
@@ -66,4 +66,5 @@ def test_accepted(context: ReportContext) -> None:
     [metric] = queries.requested_metrics(query, context, findings)
     period, condition = queries.scope_of(query, context, now=NOW, findings=findings)
     assert (frozenset({NPS}), None) == (metric.question_ids, condition)
-    assert (NOW - timedelta(days=7), NOW, "Europe/Athens") == (period.from_time, period.to_time, period.time_zone)
+    begin = periods.day_start(periods.day_of(NOW, period.zone) - timedelta(days=7), period.zone)
+    assert (begin, NOW, "Europe/Athens") == (period.from_time, period.to_time, period.time_zone)

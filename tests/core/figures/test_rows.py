@@ -7,7 +7,7 @@ import pytest
 
 from afterword.core.figures.periods import Period, buckets
 from afterword.core.figures.reports import RequestedMetric
-from afterword.core.figures.rows import RowKey, answer_condition, selection_of
+from afterword.core.figures.rows import RowKey, answer_condition, buckets_of, selection_of
 from afterword.core.questionnaires import definition
 from tests.reports.conftest import DOCUMENT, MANY, MATRIX, NPS, RANKING, ROW
 
@@ -22,7 +22,7 @@ def selection(key: RowKey, *, metric: str = "nps", condition: object = None) -> 
         key,
         questionnaire_ids=["a", "b"],
         period=PERIOD,
-        starts=buckets(PERIOD, "month"),
+        buckets=buckets_of(PERIOD, buckets(PERIOD, "month")),
         basis="submitted",
         wanted=[RequestedMetric(metric, question_ids)],
         types={NPS: "nps", "consent": "consent"},

@@ -10,7 +10,7 @@ from afterword.core.figures import metrics
 from afterword.reports.counts import service as counts
 from afterword.reports.rollups import service as rollups
 from tests.reports.conftest import CES, CSAT, NPS, House
-from tests.reports.test_rollups import survey, work
+from tests.reports.test_rollups import asked, survey, work
 
 NOW = datetime(2026, 6, 20, 9, 30, tzinfo=UTC)
 FROM, TO = "2026-05-01T00:00:00+03:00", "2026-06-20T09:30:00Z"
@@ -151,3 +151,21 @@ async def test_days_that_the_release_before_counted_are_counted_again(house: Hou
     async with db.connection(house.pool) as database:
         assert 0 == await database.fetch_value("select count(*) from rollup_count where people is null")
     assert 6 == (await template(house, "nps"))["total"][0]["n"]
+
+
+async def test_people_beside_kept_counts_are_read_with_the_answers(
+    house: House, monkeypatch: pytest.MonkeyPatch, statements: list[str]
+) -> None:
+    """A group of the day that is not kept may be small: its answers are not read again to find its people."""
+    await give(house, [9] * 12, people=6, days=3)
+    await keep(house)
+    for number in range(6):
+        await house.respond({NPS: 9}, now=NOW - timedelta(minutes=number + 1))
+    monkeypatch.setattr(counts, "READ_AT_ONCE_MAX", 5)
+    statements.clear()
+    async with db.connection(house.pool) as database:
+        cells, people = await counts.answers(database, asked=asked(house, bucket="day"), people_max=7)
+    assert 18 == sum(cell.count for cell in cells if cell.question_id == NPS)
+    [today] = [group.people for group in people.groups if group.bucket == max(cell.bucket for cell in cells)]
+    assert 6 == len(today)
+    assert 3 == len(statements)  # kept counts, those of today, answers of each person

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import db, errors
+from afterword.core.figures import periods
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview
 from tests.reports.conftest import CSAT, NPS, House
@@ -47,7 +48,8 @@ async def test_equal_to_the_reports(house: House) -> None:
     found = await overview(house)
     assert found is not None
     nps = found.scores[0]
-    times = {"from_time": (now - timedelta(days=30)).isoformat(), "to_time": now.isoformat()}
+    begin = periods.days_before(now, 30, found.period.zone)
+    times = {"from_time": begin.isoformat(), "to_time": now.isoformat()}
     report = await house.template("trend", metric="nps", bucket=found.bucket, compare="previous_period", **times)
     total, measure = report["total"][0], nps.figure.measure
     assert total["n"] == measure.n
