@@ -3,8 +3,11 @@
 import re
 from typing import Any, Final
 
+import msgspec
+
 from afterword import errors
 from afterword.alerts import status_deletion
+from afterword.alerts.assignments import api as assignments_api
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.escalation import api as escalation_api
@@ -363,6 +366,7 @@ routes.all[:0] = [
     *figures_api.routes.all,
     *escalation_api.routes.all,
     *previews_api.routes.all,
+    *assignments_api.routes.all,
 ]
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
 
@@ -376,6 +380,8 @@ def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
     for name in ("questionnaire_ids", "subscriber_user_ids"):
         if name in columns:
             columns[name] = list(dict.fromkeys(columns[name]))
+    if columns.get("assignment") is not None:
+        columns["assignment"] = msgspec.to_builtins(columns["assignment"])
     return columns
 
 

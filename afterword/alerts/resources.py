@@ -19,9 +19,32 @@ DueHours = Annotated[int, Meta(ge=1, le=720)]
 FoldHours = Annotated[int, Meta(ge=0, le=720)]
 Position = Annotated[int, Meta(ge=0, le=1_000_000)]
 Text5000 = Annotated[str, Meta(min_length=1, max_length=5000)]
+Subject = Annotated[
+    str, Meta(min_length=1, max_length=300, extra=fields.LINE, examples=["questionnaire_metadata:store"])
+]
 Number = Annotated[str, Meta(min_length=1, max_length=50, extra=fields.LINE, examples=["+30 210 1234567"])]
 Choice = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE, examples=["Late delivery"])]
 Description500 = Annotated[str, Meta(max_length=500)]
+
+
+class AssignmentChoice(fields.Request):
+    """The users for cases whose field has this value."""
+
+    value: fields.Text200
+    user_ids: Annotated[list[fields.Id], Meta(min_length=1, max_length=20)]
+
+
+class Assignment(fields.Request):
+    """Owners of new cases by the value of a field, as conditions name it; `user_ids`: for all other cases.
+
+    Of several users the one with the fewest open cases gets it.
+    """
+
+    subject: Subject | None = None
+    choices: Annotated[list[AssignmentChoice], Meta(max_length=50)] = msgspec.field(
+        default_factory=list[AssignmentChoice]
+    )
+    user_ids: Annotated[list[fields.Id], Meta(max_length=50)] = msgspec.field(default_factory=list[str])
 
 
 class AlertRequest(fields.Request):
@@ -43,6 +66,7 @@ class AlertRequest(fields.Request):
     escalation_hours: DueHours | None = None
     escalation_severity: Severity | None = None
     escalation_user_id: fields.Id | None = None
+    assignment: Assignment | None = None
     chat_urls: ChatUrls = msgspec.field(default_factory=list[str])
 
 
@@ -64,6 +88,7 @@ class AlertUpdate(fields.Request):
     escalation_hours: DueHours | UnsetType | None = UNSET
     escalation_severity: Severity | UnsetType | None = UNSET
     escalation_user_id: fields.Id | UnsetType | None = UNSET
+    assignment: Assignment | UnsetType | None = UNSET
     chat_urls: ChatUrls | UnsetType = UNSET
 
 
@@ -88,6 +113,7 @@ class Alert(fields.Resource):
     escalation_hours: int | None
     escalation_severity: Severity | None
     escalation_user_id: fields.Id | None
+    assignment: Assignment | None
     chat_urls: list[str]
     open_count: fields.Computed[int]
     last_triggered_time: fields.DateTime | None

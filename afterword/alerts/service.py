@@ -8,6 +8,7 @@ from typing import Final
 
 from afterword import ids
 from afterword.alerts import store
+from afterword.alerts.assignments import service as assignments
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.cases.store import Case
@@ -23,6 +24,7 @@ from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
 from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires.conditions import Facts
 from afterword.core.scheduling import working_time
 from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
@@ -44,6 +46,7 @@ class _Matched:
     response: Response
     active: ActiveAlert
     match: Match
+    facts: Facts
 
 
 async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
@@ -113,7 +116,16 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
         status = await statuses_store.get_status(db, organization_id=alert.organization_id, status_id=alert.status_id)
         opens_closed = status is not None and status.closing
         calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
-        new = _case(alert, response=None, match=match, opens_closed=opens_closed, calendar=calendar, now=now)
+        assigner = await assignments.assigner_for(db, alerts=[alert])
+        new = _case(
+            alert,
+            response=None,
+            match=match,
+            owner_id=assigner.owner_of(alert, {}),
+            opens_closed=opens_closed,
+            calendar=calendar,
+            now=now,
+        )
         await cases.open_cases(db, cases=[new], now=now)
         case_id = new.alert_instance_id
     else:
@@ -139,7 +151,7 @@ async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) 
             continue  # deleted since
         match = core_alerts.judge(nodes[active.alert.alert_id], known)
         if match.holds:
-            matched.append(_Matched(response, active, match))
+            matched.append(_Matched(response, active, match, known))
     if matched:
         await _open_or_repeat(db, matched=matched, now=now)
 
@@ -169,6 +181,7 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
     calendars = await settings_store.list_calendars(
         db, organization_ids={one.active.alert.organization_id for one in matched}
     )
+    assigner = await assignments.assigner_for(db, alerts=[one.active.alert for one in matched])
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
     occurrences: list[Occurrence] = []
@@ -183,6 +196,7 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
                 alert,
                 response=response,
                 match=one.match,
+                owner_id=assigner.owner_of(alert, one.facts),
                 opens_closed=one.active.opens_closed,
                 calendar=calendars[alert.organization_id],
                 now=now,
@@ -227,6 +241,7 @@ def _case(
     *,
     response: Response | None,
     match: Match,
+    owner_id: str | None,
     opens_closed: bool,
     calendar: Calendar,
     now: datetime,
@@ -239,7 +254,7 @@ def _case(
         instance_id=response.instance_id if response else None,
         responder_id=response.responder_id if response else None,
         status_id=alert.status_id,
-        assigned_user_id=alert.assigned_user_id,
+        assigned_user_id=owner_id,
         severity=alert.severity,
         due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
         occurrences=1,

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from afterword import errors
+from afterword.alerts.assignments import api as assignments_api
+from afterword.alerts.assignments import store as assignments_store
 from afterword.alerts.resources import AlertStatus
 from afterword.alerts.rules.store import Alert
 from afterword.alerts.statuses import store as statuses_store
-from afterword.console import condition_rows
-from afterword.console.case_rows import name_of, status_text
+from afterword.console import assignment_rows, condition_rows
+from afterword.console.case_rows import status_text, with_load
 from afterword.console.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subjects
 from afterword.console.screens import Form, Visit
 from afterword.console.story import SEVERITIES
@@ -18,8 +20,6 @@ from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations.users import api as users_api
-from afterword.organizations.users import store as users_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
@@ -31,7 +31,7 @@ VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
 HOURS_MAX: Final = 720
 TITLE_CHARACTERS_MAX: Final = 200
 DESCRIPTION_CHARACTERS_MAX: Final = 2_000
-USERS: Final = fields.listing_of(users_api.User)
+USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, str]] = {
@@ -54,11 +54,14 @@ LABELS: Final[Mapping[str, str]] = {
     "fold_hours": "Hours in which a repeat counts on the open case",
     "subscriber_user_ids": "Who is told",
     "active": "The alert is on",
+    "assignment": "Owner by a field",
     "escalation_hours": "After business hours",
     "escalation_severity": "Raise the severity to",
     "escalation_user_id": "Owner from then on",
 }
-TEXTS: Final = tuple(name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions"})
+TEXTS: Final = tuple(
+    name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions", "assignment"}
+)
 NEW: Final[Mapping[str, Any]] = {"trigger": "completed", "severity": "normal", "status_id": 1, "active": True}
 Options = Sequence[tuple[str, str]]
 
@@ -73,6 +76,7 @@ class Draft:
     group: str
     rows: Sequence[Row]
     document: str
+    assignment: assignment_rows.Draft
 
     @property
     def shown_rows(self) -> Sequence[Row]:
@@ -87,8 +91,14 @@ class Choices:
 
     questionnaires: Options
     users: Options
+    loaded: Options
     statuses: Options
     subjects: Subjects
+
+    @property
+    def fields(self) -> Options:
+        """The subjects that an owner can be chosen by."""
+        return [(key, one.text) for key, one in self.subjects.items() if key.startswith(assignment_rows.FAMILIES)]
 
     @property
     def grouped(self) -> Sequence[tuple[str, Options]]:
@@ -116,7 +126,14 @@ async def choices_of(
         application_ids=[application_id],
         page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
     )
-    users = await users_store.list_users(db, organization_id=organization_id, page=Page.first(USERS, limit=USERS_MAX))
+    users = await assignments_store.list_assignees(
+        db,
+        organization_id=organization_id,
+        application_id=application_id,
+        application_ids=visit.caller.application_ids,
+        page=Page.first(USERS, limit=USERS_MAX),
+    )
+    named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
     statuses = await statuses_store.list_statuses(
         db,
         organization_id=organization_id,
@@ -139,11 +156,8 @@ async def choices_of(
     )
     return Choices(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
-        users=[
-            (each.user_id, name_of(each))
-            for each in users.items
-            if each.active and (not each.application_ids or application_id in each.application_ids)
-        ],
+        users=[(user_id, name) for user_id, name, _ in named],
+        loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
         statuses=[
             (str(each.status_id), status_text(visit.words, each.status_id, each.title)) for each in statuses.items
         ],
@@ -163,6 +177,7 @@ def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
         group=group,
         rows=rows,
         document="" if found else json_of(values["conditions"]),
+        assignment=assignment_rows.stored_draft(values["assignment"], subjects),
     )
 
 
@@ -177,6 +192,7 @@ def typed_draft(form: Form) -> Draft:
             for index in range(ROWS_MAX)
         ],
         document=form.text("document"),
+        assignment=assignment_rows.typed_draft(form),
     )
 
 
@@ -207,6 +223,7 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
             conditions = json.loads(draft.document)
         except (ValueError, RecursionError):
             wrong.append(FieldError("invalid_format", words("A condition as JSON is expected."), pointer="/document"))
+    wrong += assignment_rows.errors_of(words, draft.assignment)
     errors.check(wrong)
     return {
         **{name: texts[name] or None for name in ("description", "assigned_user_id", "escalation_user_id")},
@@ -216,6 +233,7 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
         "subscriber_user_ids": list(dict.fromkeys(draft.subscriber_user_ids)),
         "trigger": texts["trigger"],
         "conditions": conditions,
+        "assignment": assignment_rows.document_of(draft.assignment, subjects),
         "severity": texts["severity"],
         "status_id": status_id,
         "fold_hours": hours["fold_hours"] or 0,
@@ -231,6 +249,8 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
         head, *parts = pointer.removeprefix("/").split("/")
         if head in {"questionnaire_ids", "subscriber_user_ids"}:
             return f"/{head}"
+        if head == "assignment":
+            return "/candidate_ids" if parts[:1] == ["user_ids"] else "/field"
         if head != "conditions":
             return pointer
         if draft.document:
@@ -263,6 +283,8 @@ def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: 
             continue
         if name == "conditions":
             text = condition_rows.sentence_of(words, stored, choices.subjects)
+        elif name == "assignment":
+            text = assignment_rows.sentence_of(stored, choices.subjects, dict(choices.users))
         else:
             each = stored if isinstance(stored, list) else [stored]
             text = ", ".join(named.get(name, {}).get(_text(one), _text(one)) for one in each)

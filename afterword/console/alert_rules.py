@@ -250,7 +250,7 @@ async def _show(
         comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
         severities=severities,
         raised=[("", words("stays as it is")), *severities],
-        owners=[("", words("no owner")), *choices.users],
+        owners=[("", words("no owner")), *choices.loaded],
         bosses=[("", words("stays as it is")), *choices.users],
         removal_url=f"{PATH}/{rule.alert_id}/removal" if rule and "Alert.Delete" in visit.caller.scopes else "",
         may_try="Alert.Create" in visit.caller.scopes,

@@ -44,6 +44,11 @@ def name_of(user: User) -> str:
     return user.display_name or user.email
 
 
+def with_load(words: Texts, name: str, open_cases: int) -> str:
+    """A person with the cases that are open with them."""
+    return f"{name} · {words.plural('{n} open case', '{n} open cases', open_cases)}"
+
+
 def outcome_text(words: Texts, item: WorkItem) -> str:
     """The answer of a customer who was asked again: "3 → 8, recovered"; empty while nothing was asked."""
     if item.recovery_time is None:

@@ -138,6 +138,15 @@ def sentence_of(words: Texts, document: object, subjects: Subjects) -> str:
     return f" {joint} ".join(parts) or words("each response")
 
 
+def choice_of(text: str, subject: Subject | None) -> str:
+    """A single value as it is stored; `choice_text` gives the text back."""
+    return str(_one_of(text, subject.kind if subject else "any", subject.labels if subject else {}))
+
+
+def choice_text(value: str, subject: Subject | None) -> str:
+    return _text_of(int(value) if _WHOLE.match(value) else value, subject)
+
+
 def _value_of(row: Row, subject: Subject | None) -> object:
     """The value as conditions have it: numbers as such, choices by their labels."""
     kind: Kind = subject.kind if subject else "any"

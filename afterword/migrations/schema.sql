@@ -178,6 +178,7 @@ CREATE TABLE alert (
     escalation_hours integer,
     escalation_severity text,
     escalation_user_id text COLLATE pg_catalog."C",
+    assignment jsonb,
     CONSTRAINT alert_check CHECK (((trigger <> 'schedule'::text) OR (conditions IS NOT NULL))),
     CONSTRAINT alert_description_check CHECK ((length(description) <= 2000)),
     CONSTRAINT alert_due_hours_check CHECK (((due_hours >= 1) AND (due_hours <= 720))),
@@ -2124,6 +2125,8 @@ CREATE INDEX alert_instance_assigned ON alert_instance USING btree (organization
 CREATE INDEX alert_instance_due ON alert_instance USING btree (organization_id, COALESCE(due_time, '9999-01-01 00:00:00+00'::timestamp with time zone), alert_instance_id) WHERE (resolved_time IS NULL);
 
 CREATE INDEX alert_instance_list ON alert_instance USING btree (organization_id, created_time DESC, alert_instance_id);
+
+CREATE INDEX alert_instance_load ON alert_instance USING btree (organization_id, assigned_user_id) WHERE ((resolved_time IS NULL) AND (assigned_user_id IS NOT NULL));
 
 CREATE INDEX alert_instance_of_alert ON alert_instance USING btree (organization_id, alert_id, created_time DESC, alert_instance_id);
 

@@ -21,7 +21,7 @@ async def test_examples(desk: Desk) -> None:
         "alert_instance_id": path.rpartition("/")[2],
     }
     examples = EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))
-    assert 10 == len(examples)
+    assert 11 == len(examples)
     for method, path, body in examples:
         for name, value in names.items():
             path, body = (text.replace(f"{{{name}}}", value) for text in (path, body))  # noqa: PLW2901

@@ -79,8 +79,8 @@ OURS: Final = "made by us: a hash, a place, a secret"
 FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "access_token": {"scopes": FIXED, "selector": OURS, "verifier_digest": OURS},
     "alembic_version": {"version_num": OURS},
-    "alert": {"conditions": AUTHORED, "description": AUTHORED, "escalation_severity": FIXED, "severity": FIXED,
-              "title": AUTHORED, "trigger": FIXED},
+    "alert": {"assignment": AUTHORED, "conditions": AUTHORED, "description": AUTHORED, "escalation_severity": FIXED,
+              "severity": FIXED, "title": AUTHORED, "trigger": FIXED},
     "alert_history": {"changes": "ids, times and the names of causes", "kind": FIXED},
     "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},

@@ -1,6 +1,7 @@
 """Alert rules: create, update, delete, and the count of open cases."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -105,7 +106,7 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
 _COLUMNS: Final = (
     "application_id", "title", "description", "questionnaire_ids", "trigger", "conditions", "severity", "active",
     "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids", "escalation_hours",
-    "escalation_severity", "escalation_user_id",
+    "escalation_severity", "escalation_user_id", "assignment",
 )  # fmt: skip
 
 
@@ -141,9 +142,36 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
         )  # fmt: skip
         if status is None:
             wrong.append(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
+    if "assignment" in changed and columns["assignment"] is not None:
+        wrong += await _assignment_errors(db, organization_id=organization_id, columns=columns)
     if changed & _CONDITION_COLUMNS and not wrong:
         wrong += await _condition_errors(db, organization_id=organization_id, columns=columns)
     errors.check(wrong)
+
+
+async def _assignment_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
+    """The errors of an assignment: unknown users, a field that responses do not have."""
+    assignment = columns["assignment"]
+    known = await store.list_user_ids(
+        db,
+        organization_id=organization_id,
+        application_id=columns["application_id"],
+        among=core_alerts.users_of(assignment),
+    )
+    lists = [("assignment/user_ids", assignment["user_ids"])]
+    lists += [
+        (f"assignment/choices/{index}/user_ids", each["user_ids"]) for index, each in enumerate(assignment["choices"])
+    ]
+    wrong = [error for name, given in lists for error in _unknown_ids(name, given, known, "user")]
+    if assignment["subject"] is None:
+        if assignment["choices"]:
+            wrong.append(FieldError("required", "Choices by value need a field.", pointer="/assignment/subject"))
+        return wrong
+    leaf = {"subject": assignment["subject"], "operator": "is_not_empty"}
+    scope = await _scope(db, organization_id=organization_id, columns={**columns, "conditions": leaf})
+    findings = Findings(strict=True)
+    condition_reader.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=False))
+    return wrong + findings.errors
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:

@@ -30,6 +30,7 @@ class Alert:
     escalation_hours: int | None
     escalation_severity: str | None
     escalation_user_id: str | None
+    assignment: dict[str, Any] | None
     open_count: int
     last_triggered_time: datetime | None
     since_time: datetime
@@ -49,7 +50,7 @@ class Alert:
 
 _CHANGEABLE: Final[LiteralString] = """title, description, questionnaire_ids, trigger, conditions, severity, active,
   status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, escalation_hours, escalation_severity,
-  escalation_user_id"""
+  escalation_user_id, assignment"""
 _COLUMNS: Final[LiteralString] = f"""organization_id, alert_id, application_id, {_CHANGEABLE}, open_count,
   last_triggered_time, since_time, evaluated_time, deleted_time, version, created_time, updated_time, created_by,
   updated_by"""

@@ -1,12 +1,12 @@
 """Alerts: when a rule looks at a response, what its conditions compared, which cases are open."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Facts, LeafResult, Node
+from afterword.core.questionnaires.conditions import Facts, Leaf, LeafResult, Node
 from afterword.core.questionnaires.question_types import TYPES
 
 STATUS_NEW: Final = 1
@@ -72,6 +72,26 @@ def documents(leaves: list[LeafResult]) -> list[dict[str, Any]]:
         if isinstance(document["actual"], str):
             document["actual"] = document["actual"][:ACTUAL_CHARACTERS_MAX]
     return found
+
+
+def candidates_of(assignment: Mapping[str, Any], facts: Facts) -> tuple[list[str], list[str]]:
+    """The users of the first choice whose value the field has, and those for all other cases."""
+    choices: list[dict[str, Any]] = assignment["choices"]
+    for choice in choices:
+        leaf = Leaf(assignment["subject"], "equal", choice["value"])
+        if conditions.evaluate(leaf, facts).matches:
+            return choice["user_ids"], assignment["user_ids"]
+    return [], assignment["user_ids"]
+
+
+def users_of(assignment: Mapping[str, Any]) -> list[str]:
+    """All users that an assignment names."""
+    return [*(one for choice in assignment["choices"] for one in choice["user_ids"]), *assignment["user_ids"]]
+
+
+def least_loaded(candidates: Sequence[str], open_cases: Mapping[str, int]) -> str | None:
+    """The candidate with the fewest open cases, of several the first one; those without a number may take none."""
+    return min((one for one in candidates if one in open_cases), key=open_cases.__getitem__, default=None)
 
 
 def folds(opened: datetime, *, now: datetime, fold_hours: int) -> bool:

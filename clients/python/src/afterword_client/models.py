@@ -8,36 +8,16 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 
-class Alert(Struct, kw_only=True):
+class AlertAssignee(Struct, kw_only=True):
     """
-    A rule over responses, or over figures, with the initial values of the cases that it opens.
+    A user who may take cases of the application.
     """
 
-    alert_id: str
-    organization_id: str
-    application_id: str
-    title: str
-    description: str | None
-    questionnaire_ids: list[str]
-    trigger: str
-    conditions: dict[str, Any] | None
-    severity: str
-    active: bool
-    status_id: int
-    assigned_user_id: str | None
-    due_hours: int | None
-    fold_hours: int
-    subscriber_user_ids: list[str]
-    escalation_hours: int | None
-    escalation_severity: str | None
-    escalation_user_id: str | None
-    chat_urls: list[str]
-    open_count: int
-    last_triggered_time: datetime | None
+    user_id: str
+    email: str
+    display_name: str | None
+    open_cases: int
     created_time: datetime
-    updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
 
 
 class AlertComment(Struct, kw_only=True):
@@ -158,30 +138,6 @@ class AlertRecovery(Struct, kw_only=True):
     reason: str | None
 
 
-class AlertRequest(Struct, kw_only=True):
-    """
-    A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.
-    """
-
-    application_id: str
-    title: str
-    description: str | None | UnsetType = UNSET
-    questionnaire_ids: list[str] | UnsetType = UNSET
-    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = "completed"
-    conditions: dict[str, Any] | None | UnsetType = UNSET
-    severity: Literal["critical", "high", "low", "normal"] | UnsetType = "normal"
-    active: bool | UnsetType = True
-    status_id: int | UnsetType = 1
-    assigned_user_id: str | None | UnsetType = UNSET
-    due_hours: int | None | UnsetType = UNSET
-    fold_hours: int | UnsetType = 0
-    subscriber_user_ids: list[str] | UnsetType = UNSET
-    escalation_hours: int | None | UnsetType = UNSET
-    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
-    escalation_user_id: str | None | UnsetType = UNSET
-    chat_urls: list[str] | UnsetType = UNSET
-
-
 class AlertStatus(Struct, kw_only=True):
     """
     The status of a case. `closing`: a case in it is done. `system`: the product's own, which cannot be changed.
@@ -224,29 +180,6 @@ class AlertStatusUpdate(Struct, kw_only=True):
     description: str | None | UnsetType = UNSET
     closing: bool | UnsetType = UNSET
     position: int | UnsetType = UNSET
-
-
-class AlertUpdate(Struct, kw_only=True):
-    """
-    Changes of a rule; existing cases stay as they are.
-    """
-
-    title: str | UnsetType = UNSET
-    description: str | None | UnsetType = UNSET
-    questionnaire_ids: list[str] | UnsetType = UNSET
-    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = UNSET
-    conditions: dict[str, Any] | None | UnsetType = UNSET
-    severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
-    active: bool | UnsetType = UNSET
-    status_id: int | UnsetType = UNSET
-    assigned_user_id: str | None | UnsetType = UNSET
-    due_hours: int | None | UnsetType = UNSET
-    fold_hours: int | UnsetType = UNSET
-    subscriber_user_ids: list[str] | UnsetType = UNSET
-    escalation_hours: int | None | UnsetType = UNSET
-    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
-    escalation_user_id: str | None | UnsetType = UNSET
-    chat_urls: list[str] | UnsetType = UNSET
 
 
 class Application(Struct, kw_only=True):
@@ -305,6 +238,15 @@ class ApplicationUpdate(Struct, kw_only=True):
     default_locale: str | None | UnsetType = UNSET
     website_urls: list[str] | UnsetType = UNSET
     active: bool | UnsetType = UNSET
+
+
+class AssignmentChoice(Struct, kw_only=True):
+    """
+    The users for cases whose field has this value.
+    """
+
+    value: str
+    user_ids: list[str]
 
 
 class Attempt(Struct, kw_only=True):
@@ -2144,6 +2086,16 @@ class AlertSettingsUpdate(Struct, kw_only=True):
     recovery_questionnaire_id: str | None | UnsetType = UNSET
 
 
+class Assignment(Struct, kw_only=True):
+    """
+    Owners of new cases by the value of a field, as conditions name it; `user_ids`: for all other cases. Of several users the one with the fewest open cases gets it.
+    """
+
+    subject: str | None | UnsetType = UNSET
+    choices: list[AssignmentChoice] | UnsetType = UNSET
+    user_ids: list[str] | UnsetType = UNSET
+
+
 class BatchResult(Struct, kw_only=True):
     """
     The outcomes of all rows, in their order.
@@ -2744,6 +2696,88 @@ class UserAccess(Struct, kw_only=True):
     updated_by: str | None
     scopes: list[str]
     applications: list[UserApplication]
+
+
+class Alert(Struct, kw_only=True):
+    """
+    A rule over responses, or over figures, with the initial values of the cases that it opens.
+    """
+
+    alert_id: str
+    organization_id: str
+    application_id: str
+    title: str
+    description: str | None
+    questionnaire_ids: list[str]
+    trigger: str
+    conditions: dict[str, Any] | None
+    severity: str
+    active: bool
+    status_id: int
+    assigned_user_id: str | None
+    due_hours: int | None
+    fold_hours: int
+    subscriber_user_ids: list[str]
+    escalation_hours: int | None
+    escalation_severity: str | None
+    escalation_user_id: str | None
+    assignment: Assignment | None
+    chat_urls: list[str]
+    open_count: int
+    last_triggered_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class AlertRequest(Struct, kw_only=True):
+    """
+    A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.
+    """
+
+    application_id: str
+    title: str
+    description: str | None | UnsetType = UNSET
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = "completed"
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    severity: Literal["critical", "high", "low", "normal"] | UnsetType = "normal"
+    active: bool | UnsetType = True
+    status_id: int | UnsetType = 1
+    assigned_user_id: str | None | UnsetType = UNSET
+    due_hours: int | None | UnsetType = UNSET
+    fold_hours: int | UnsetType = 0
+    subscriber_user_ids: list[str] | UnsetType = UNSET
+    escalation_hours: int | None | UnsetType = UNSET
+    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
+    escalation_user_id: str | None | UnsetType = UNSET
+    assignment: Assignment | None | UnsetType = UNSET
+    chat_urls: list[str] | UnsetType = UNSET
+
+
+class AlertUpdate(Struct, kw_only=True):
+    """
+    Changes of a rule; existing cases stay as they are.
+    """
+
+    title: str | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    status_id: int | UnsetType = UNSET
+    assigned_user_id: str | None | UnsetType = UNSET
+    due_hours: int | None | UnsetType = UNSET
+    fold_hours: int | UnsetType = UNSET
+    subscriber_user_ids: list[str] | UnsetType = UNSET
+    escalation_hours: int | None | UnsetType = UNSET
+    escalation_severity: Literal["critical", "high", "low", "normal"] | None | UnsetType = UNSET
+    escalation_user_id: str | None | UnsetType = UNSET
+    assignment: Assignment | None | UnsetType = UNSET
+    chat_urls: list[str] | UnsetType = UNSET
 
 
 class ReportResult(Struct, kw_only=True):

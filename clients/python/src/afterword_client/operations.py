@@ -2296,6 +2296,20 @@ class Alerts(Family):
             models.AlertPreview
         )
 
+    def list_alert_assignees(
+        self, *, application_id: str, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertAssignee]:
+        """Get the users who may take cases.
+
+        Each with the cases that are open with this user, 1,000 at most. Needs `Alert.Read` and `User.Read`.
+        """
+        return self._transport.pages(
+            "/alert/assignee",
+            models.AlertAssignee,
+            limit=limit,
+            query={"application_id": application_id, "filter_by": filter_by, "order_by": order_by},
+        )
+
     def list_alerts(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
     ) -> Iterator[models.Alert]:

@@ -1,0 +1,1 @@
+"""Users who take cases, and their open cases."""
