@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
+from afterword.console import report_views
 from afterword.console.lists import address
 from afterword.console.report_views import Names
 from afterword.console.screens import Visit
@@ -15,6 +16,7 @@ from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
 from afterword.reports.resources import ReportSpec, document_of
 from afterword.reports.store import CustomReport
+from afterword.texts import Texts
 
 PERIODS: Final = (7, 30, 90, 365)
 DAYS_DEFAULT: Final = 90
@@ -181,8 +183,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
                 found["question_id"] = scored[0]
             if template_id == "trend":
                 return {**found, "bucket": "month" if context.protected else "week"}
-            names = list(declared(context))
-            return {**found, "compare": "rest", **({"metadata": names[0]} if names else {})}
+            return {**found, "compare": "rest", "metadata": next(iter(declared(context)), core_reports.CASE_GROUPS[0])}
         case "distribution":
             rated = scored or list(context.of_types(*sorted(core_reports.DISTRIBUTED)))
             return {"question_id": rated[0]} if rated else {}
@@ -190,6 +191,11 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
             return {"outcome_question_id": scored[0]} if scored else {}
         case _:
             return {}
+
+
+def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
+    """The groups that a report is offered by, with their titles."""
+    return {**declared(context), **{group: words(report_views.GROUPS[group]) for group in core_reports.CASE_GROUPS}}
 
 
 def declared(context: ReportContext) -> dict[str, str]:

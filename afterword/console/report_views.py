@@ -62,14 +62,16 @@ class Names:
         kind, _, name = group.partition(":")
         if kind == "question":
             return self.questions[name].title if name in self.questions else name
-        if name:
+        if name and group not in GROUPS:
             return self.metadata.get(group, name)
-        return self.words(GROUPS.get(kind, kind))
+        return self.words(GROUPS.get(group, group))
 
     def _value(self, group: str, value: str | int | None) -> str:
         kind, _, name = group.partition(":")
         text = "" if value is None else str(value)
-        found = self.words("Not given") if value is None else text
+        found = text
+        if value is None:
+            found = self.words("None noted") if kind == "case" else self.words("Not given")
         match kind:
             case "bucket":
                 found = self.words.day(text)
@@ -93,6 +95,8 @@ GROUPS: Final[Mapping[str, str]] = {
     "version": "Version",
     "channel": "Channel",
     "locale": "Language",
+    "case:cause": "Cause",
+    "case:remedy": "Remedy",
 }
 
 

@@ -14,7 +14,7 @@ from afterword.console import report_views
 from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
 from afterword.console.report_files import file_of
-from afterword.console.report_forms import METRICS, READY_TEXTS, AskedReport, declared, form_of, given_of
+from afterword.console.report_forms import METRICS, READY_TEXTS, AskedReport, declared, form_of, given_of, groups_of
 from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES
 from afterword.console.screens import Screens, Visit
@@ -278,7 +278,7 @@ async def _page(
         else:
             values = values_of(words, result, names, template_id=wanted.template_id)
             values["csv_url"] = wanted.url("/csv")
-            values["form"] = form_of(visit, wanted, spec, names, declared(context))
+            values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
         listed = (
             await shares.list_of(db, caller=visit.caller, report_id=wanted.saved.report_id)
             if wanted.saved is not None

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypedDict
 
 from afterword import errors
+from afterword.alerts.outcomes import service as outcomes
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
@@ -14,7 +15,6 @@ from afterword.core.text import words
 from afterword.core.text.words import Query
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.instances import facts
 from afterword.organizations import checks
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import store
@@ -30,9 +30,10 @@ CONDITION_BATCH: Final = 250
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
 )
-METADATA_SCOPES: Final = (
+VALUE_SCOPES: Final = (
     ("questionnaire_metadata:", "Questionnaire Value.Read"),
     ("responder_metadata:", "Responder Value.Read"),
+    ("case:", "Alert Instance.Read"),
 )
 LOOKED_IN: Final = (  # by the scope that opens it
     (ANSWERED, "Questionnaire Instance.Read"),
@@ -118,7 +119,7 @@ def read_condition(caller: Caller, document: object, *, path: str) -> Node | Non
     node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
     findings.check()
     for leaf in conditions.leaves_of(node):
-        for family, scope in METADATA_SCOPES:
+        for family, scope in VALUE_SCOPES:
             if leaf.subject.startswith(family):
                 caller.require(scope)
     return node
@@ -160,8 +161,11 @@ async def find(
             db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after,
             limit=CONDITION_BATCH,
         )  # fmt: skip
-        known = await facts.list_facts(
-            db, organization_id=caller.organization_id, instance_ids=[row.instance_id for row in batch.rows]
+        known = await outcomes.list_facts(
+            db,
+            organization_id=caller.organization_id,
+            instance_ids=[row.instance_id for row in batch.rows],
+            condition=condition,
         )
         for row in batch.rows:
             if row.instance_id in known and conditions.matches(condition, known[row.instance_id]):
@@ -207,8 +211,11 @@ async def select(
     met: list[tuple[str, str]] = []
     for begin in range(0, len(found), CONDITION_BATCH):
         batch = found[begin : begin + CONDITION_BATCH]
-        known = await facts.list_facts(
-            db, organization_id=caller.organization_id, instance_ids=[instance_id for instance_id, _ in batch]
+        known = await outcomes.list_facts(
+            db,
+            organization_id=caller.organization_id,
+            instance_ids=[instance_id for instance_id, _ in batch],
+            condition=condition,
         )
         met += [one for one in batch if one[0] in known and conditions.matches(condition, known[one[0]])]
     if len(met) > limit:

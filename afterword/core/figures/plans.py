@@ -181,9 +181,10 @@ def _table_query(template: Template, query: ReportQuery, parameters: Parameters,
     if template.template_id == "trend":
         return replace(query, group_by=("bucket",), bucket=query.bucket or "month")
     group = core_reports.read_group(parameters.metadata or "")
-    if group is None or not group[0].endswith("_metadata"):
+    if group is None or not (group[0].endswith("_metadata") or parameters.metadata in core_reports.CASE_GROUPS):
         code = "unknown_value" if parameters.metadata else "required"
-        findings.error("group_by/0", code, "questionnaire_metadata:{name} or responder_metadata:{name} is expected.")
+        expected = "questionnaire_metadata:{name}, responder_metadata:{name}, case:cause or case:remedy is expected."
+        findings.error("group_by/0", code, expected)
         findings.check()
     return replace(query, group_by=(parameters.metadata or "",))
 

@@ -30,8 +30,8 @@ from afterword.core.wire import times
 
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 _GROUPS: Final = (
-    "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
-    "responder_metadata:{name} is expected."
+    "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name}, "
+    "responder_metadata:{name}, case:cause or case:remedy is expected."
 )
 
 
@@ -147,7 +147,7 @@ def scope_of(
     elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
         findings.error("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
     kinds: dict[str, Kind] = {key: kind for each in context.questions.values() for key, kind in each.kinds.items()}
-    scope = ConditionScope(questions=kinds, metadata=context.types, undeclared="text", tags=True)
+    scope = ConditionScope(questions=kinds, metadata=context.types, undeclared="text", tags=True, cases=True)
     condition = condition_reader.read(query.filter, "filter", findings, scope)
     if context.protected:
         _check_protected(query, context, condition, findings)
@@ -195,8 +195,9 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
     for subject in subjects:
         kind, _, name = subject.partition(":")
         question = context.questions.get(name)
-        if not kind.endswith("_metadata") and (question is None or question.type not in core_reports.GROUPING):
-            message = f"{PROTECTED}a filter compares metadata, and questions with one of a few values."
+        is_plain = kind.endswith("_metadata") or subject in core_reports.CASE_GROUPS
+        if not is_plain and (question is None or question.type not in core_reports.GROUPING):
+            message = f"{PROTECTED}a filter compares metadata, causes and remedies, and questions with few values."
             findings.error("filter", "unknown_value", message)
     attributes = {*core_reports.dimensions(query.group_by), *(core_reports.read_group(each) for each in subjects)}
     if len(attributes) > disclosure.ATTRIBUTES_MAX:

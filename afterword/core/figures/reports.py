@@ -36,6 +36,7 @@ DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
 FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "locale")
 NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata")
+CASE_GROUPS: Final = ("case:cause", "case:remedy")  # of the response's case that was closed last
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
@@ -143,7 +144,7 @@ def read_group(text: str) -> tuple[str, str] | None:
     kind, colon, name = text.partition(":")
     if kind in FIXED_GROUPS and not colon:
         return kind, ""
-    if kind in NAMED_GROUPS and 1 <= len(name) <= NAME_CHARACTERS_MAX:
+    if text in CASE_GROUPS or (kind in NAMED_GROUPS and 1 <= len(name) <= NAME_CHARACTERS_MAX):
         return kind, name
     return None
 

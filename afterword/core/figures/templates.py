@@ -100,7 +100,11 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             (
                 _METRIC,
                 _QUESTION,
-                Parameter("metadata", "questionnaire_metadata:{name} or responder_metadata:{name}", required=True),
+                Parameter(
+                    "metadata",
+                    "questionnaire_metadata:{name}, responder_metadata:{name}, case:cause or case:remedy",
+                    required=True,
+                ),
             ),
             basis=_BY_METRIC,
         ),

@@ -32,6 +32,7 @@ PATTERN_CHARACTERS_MAX = 200
 IN_VALUES_MAX = 100
 WINDOW_DAYS_MAX = 90
 NAME_CHARACTERS_MAX = 255
+OUTCOMES = ("cause", "remedy")  # of the case of a response
 
 # The kind of a subject's value. `presence`: there or not; `any`: not known beforehand.
 Kind = Literal["integer", "integers", "number", "text", "date", "boolean", "presence", "metric", "any"]
@@ -52,6 +53,7 @@ class Scope:
     undeclared: Kind = "any"
     tags: bool = False
     metrics: bool = False
+    cases: bool = False
 
 
 METADATA_ONLY: Final = Scope()
@@ -77,7 +79,7 @@ class _Ids(dict[str, Kind]):
         return True
 
 
-ANY_QUESTION: Final = Scope(questions=_Ids(), tags=True)
+ANY_QUESTION: Final = Scope(questions=_Ids(), tags=True, cases=True)
 """Of many questionnaires: a question that one lacks has no answer there."""
 
 
@@ -167,6 +169,8 @@ def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
             return subject, scope.metadata.get(subject, scope.undeclared)
         case "tag" if scope.tags and name:
             return subject, "presence"
+        case "case" if scope.cases and name in OUTCOMES:
+            return subject, "text"
         case "metric" if scope.metrics and name:
             return _check_metric(members, subject, scope), "metric"
         case _:
@@ -178,6 +182,7 @@ def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
 def _known_subjects(scope: Scope) -> str:
     others = [*(["question:ID"] if scope.questions else []), *(["tag:TAG"] if scope.tags else [])]
     others += ["metric:NAME"] if scope.metrics else []
+    others += [f"case:{name}" for name in OUTCOMES] if scope.cases else []
     known = ", ".join(["questionnaire_metadata:NAME", "responder_metadata:NAME", *others])
     return f"Conditions cannot speak of this here. They know {known}."
 

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from afterword import errors
+from afterword.alerts.outcomes import service as outcomes
 from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
@@ -27,7 +28,6 @@ from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire import times
 from afterword.db import Database
-from afterword.instances import facts
 from afterword.reports.counts import store
 from afterword.reports.counts.store import Live
 from afterword.reports.kept import store as kept_store
@@ -364,8 +364,11 @@ async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scop
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []
     for begin in range(0, len(found), FILTERED_BATCH):
-        known = await facts.list_facts(
-            db, organization_id=asked.organization_id, instance_ids=found[begin : begin + FILTERED_BATCH]
+        known = await outcomes.list_facts(
+            db,
+            organization_id=asked.organization_id,
+            instance_ids=found[begin : begin + FILTERED_BATCH],
+            condition=asked.condition,
         )
         matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
     return Scope(spans, matching)

@@ -10,6 +10,10 @@ DIMENSION: Final[LiteralString] = """case d.kind
     when 'responder_metadata' then (
       select p.metadata ->> d.name from responder p
       where p.organization_id = i.organization_id and p.responder_id = i.responder_id)
+    when 'case' then (
+      select case d.name when 'cause' then c.cause else c.remedy end from alert_instance c
+      where c.organization_id = i.organization_id and c.instance_id = i.instance_id and c.resolved_time is not null
+      order by c.resolved_time desc, c.alert_instance_id limit 1)
     when 'question' then (
       select x.value #>> '{}' from answer x
       where x.organization_id = i.organization_id and x.instance_id = i.instance_id and x.question_id = d.name

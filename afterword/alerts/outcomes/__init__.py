@@ -1,0 +1,1 @@
+"""Causes and remedies of the cases of responses."""
