@@ -26,9 +26,12 @@ async def run(desk: Desk, **changes: Any) -> dict[tuple[str | None, ...], tuple[
         **changes,
     }
     result = await desk.api.ok("POST", "/report/run", {"spec": spec})
-    return {
-        tuple(row["key"].values()): (row["figures"][0]["value"], row["figures"][0]["n"]) for row in result["rows"]
-    } | {("total",): (result["total"][0]["value"], result["total"][0]["n"])}
+    found: dict[tuple[str | None, ...], tuple[float | None, int | None]] = {}
+    for key, figures in [(one["key"].values(), one["figures"]) for one in result["rows"]] + [
+        (["total"], result["total"])
+    ]:
+        found[tuple(key)] = figures[0]["value"], figures[0]["n"]
+    return found
 
 
 async def test_groups_and_filters(desk: Desk) -> None:
