@@ -7,7 +7,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.alerts.assignments import store as assignments_store
 from afterword.alerts.cases import service
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
@@ -19,7 +18,7 @@ from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
 from afterword.console import case_figures, replies
 from afterword.console.answers import answers_of
-from afterword.console.case_rows import CASES, name_of, outcome_text, row_of, status_text, with_load
+from afterword.console.case_rows import CASES, name_of, outcome_text, row_of, status_text
 from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import Story
@@ -250,10 +249,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         users = await users_store.list_users(
             db, organization_id=organization_id, page=Page.first(USERS, limit=USERS_MAX)
         )
-        place = organization_id, item.application_id
-        loads = await assignments_store.list_open_cases(
-            db, candidates=[(*place, one.user_id) for one in users.items if one.active]
-        )
         settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
@@ -280,11 +275,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         call_back=_call_back(visit, item),
         draft=draft,
         statuses=list(named.items()),
-        users=[
-            (one.user_id, with_load(visit.words, name_of(one), loads.get((*place, one.user_id), 0)))
-            for one in users.items
-            if (*place, one.user_id) in loads or one.user_id == item.assigned_user_id
-        ],
+        users=[(one.user_id, name_of(one)) for one in users.items if one.active],
         causes=settings.causes,
         remedies=settings.remedies,
         typed=form.text("body"),

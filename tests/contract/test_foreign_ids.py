@@ -137,6 +137,7 @@ BLIND: Final = {
     "list_suppressions_of",  # the person's addresses may be written to
     "list_entries",
     "list_logins",  # nobody has logged in
+    "list_outcomes",  # the case is open
     "list_newest",  # no worker wrote the rows of responses
     "list_answered",  # no worker wrote the rows of responses
     "get_tagging",  # they tagged none

@@ -22,9 +22,9 @@ class Assignee:
 
 
 async def list_assignees(
-    db: Database, *, organization_id: str, application_id: str, application_ids: Sequence[str], page: Page
+    db: Database, *, organization_id: str, application_id: str | None, application_ids: Sequence[str], page: Page
 ) -> Rows[Assignee]:
-    """The active users who may see the application, if it is one of these (none: any)."""
+    """The active users who may see the application (None: any), if it is one of these (none: any)."""
     rows = await db.fetch_list(
         """select u.user_id, u.email, u.display_name, u.created_time,
              (select count(*) from (
@@ -33,9 +33,10 @@ async def list_assignees(
                   and c.resolved_time is null limit $4) c)::integer as open_cases
            from organization_user u
            where u.organization_id = $1 and u.active and u.removed_time is null
-             and (cardinality(u.application_ids) = 0 or $2 = any(u.application_ids))
-             and exists (select from application a where a.organization_id = $1 and a.application_id = $2)
-             and (cardinality($3::text[]) = 0 or $2 = any($3))""",
+             and (cardinality(u.application_ids) = 0 or $2::text = any(u.application_ids)
+               or ($2 is null and (cardinality($3::text[]) = 0 or u.application_ids && $3)))
+             and ($2 is null or (cardinality($3) = 0 or $2 = any($3)) and exists (
+               select from application a where a.organization_id = $1 and a.application_id = $2))""",
         *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX),
         page=page,
     )

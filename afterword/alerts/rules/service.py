@@ -163,15 +163,15 @@ async def _assignment_errors(db: Database, *, organization_id: str, columns: Map
         (f"assignment/choices/{index}/user_ids", each["user_ids"]) for index, each in enumerate(assignment["choices"])
     ]
     wrong = [error for name, given in lists for error in _unknown_ids(name, given, known, "user")]
-    if assignment["subject"] is None:
-        if assignment["choices"]:
-            wrong.append(FieldError("required", "Choices by value need a field.", pointer="/assignment/subject"))
+    if wrong or (assignment["subject"] is None and not assignment["choices"]):
         return wrong
+    if assignment["subject"] is None:
+        return [FieldError("required", "Choices by value need a field.", pointer="/assignment/subject")]
     leaf = {"subject": assignment["subject"], "operator": "is_not_empty"}
     scope = await _scope(db, organization_id=organization_id, columns={**columns, "conditions": leaf})
     findings = Findings(strict=True)
     condition_reader.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=False))
-    return wrong + findings.errors
+    return findings.errors
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
