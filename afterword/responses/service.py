@@ -30,7 +30,7 @@ CONDITION_BATCH: Final = 250
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
 )
-VALUE_SCOPES: Final = (
+METADATA_SCOPES: Final = (
     ("questionnaire_metadata:", "Questionnaire Value.Read"),
     ("responder_metadata:", "Responder Value.Read"),
     ("case:", "Alert Instance.Read"),
@@ -119,7 +119,7 @@ def read_condition(caller: Caller, document: object, *, path: str) -> Node | Non
     node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
     findings.check()
     for leaf in conditions.leaves_of(node):
-        for family, scope in VALUE_SCOPES:
+        for family, scope in METADATA_SCOPES:
             if leaf.subject.startswith(family):
                 caller.require(scope)
     return node

@@ -364,11 +364,9 @@ async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scop
         raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []
     for begin in range(0, len(found), FILTERED_BATCH):
+        batch = found[begin : begin + FILTERED_BATCH]
         known = await outcomes.list_facts(
-            db,
-            organization_id=asked.organization_id,
-            instance_ids=found[begin : begin + FILTERED_BATCH],
-            condition=asked.condition,
+            db, organization_id=asked.organization_id, instance_ids=batch, condition=asked.condition
         )
         matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
     return Scope(spans, matching)

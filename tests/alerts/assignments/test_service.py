@@ -21,8 +21,8 @@ async def test_refusals(desk: Desk) -> None:
     ):  # fmt: skip
         body = {"application_id": desk.house.application_id, "title": "Wrong", "assignment": assignment}
         assert (422, place) == await desk.api.refused("POST", "/alert", body)
-    for path in (f"/alert/assignee?application_id={'0' * 22}", "/alert/assignee"):
-        assert 422 == (await desk.api.refused("GET", path))[0]
+    unknown = f"/alert/assignee?application_id={'0' * 22}"
+    assert (422, "unknown_id application_id") == await desk.api.refused("GET", unknown)
 
 
 async def test_owners(desk: Desk) -> None:
@@ -49,8 +49,9 @@ async def test_owners(desk: Desk) -> None:
     # Those of one batch count for each other.
     assert sorted([ann, ben, ann]) == sorted(await owners(1, 1, 1))
     assert [ben, eva] == sorted(await owners(1, 4), key=[ben, eva].index)
-    load = (await desk.api.get(f"/alert/assignee?application_id={desk.house.application_id}"))["results"]
-    assert {ann: 2, ben: 2, eva: 1, desk.house.user_id: 0} == {one["user_id"]: one["open_cases"] for one in load}
+    for query in ("", f"?application_id={desk.house.application_id}"):
+        load = (await desk.api.get(f"/alert/assignee{query}"))["results"]
+        assert {ann: 2, ben: 2, eva: 1, desk.house.user_id: 0} == {one["user_id"]: one["open_cases"] for one in load}
     await desk.api.ok("PATCH", path, {"assignment": {"user_ids": [eva, desk.house.user_id]}})
     assert [desk.house.user_id] == await owners(1)
     await desk.api.ok("PATCH", path, {"assigned_user_id": ann, "assignment": None})

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 class AlertAssignee(Struct, kw_only=True):
     """
-    A user who may take cases of the application.
+    A user who may take cases.
     """
 
     user_id: str

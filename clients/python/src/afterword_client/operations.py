@@ -2297,7 +2297,12 @@ class Alerts(Family):
         )
 
     def list_alert_assignees(
-        self, *, application_id: str, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+        self,
+        *,
+        application_id: str | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
     ) -> Iterator[models.AlertAssignee]:
         """Get the users who may take cases.
 
