@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from starlette.types import ASGIApp
 
@@ -117,8 +118,8 @@ def create_app(
     ]
     router = Families(
         [
-            *((route.method, f"{API_PREFIX}{route.path}", Operation(route, context)) for route in table),
-            *((page.method, page.path, page.app(state)) for group in pages for page in group.all),
+            *((route.method, f"{API_PREFIX}{route.path}", partial(Operation, route, context)) for route in table),
+            *((page.method, page.path, partial(page.app, state)) for group in pages for page in group.all),
         ]
     )
     return Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder)

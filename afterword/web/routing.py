@@ -75,13 +75,9 @@ class Pages:
 class Resource:
     """One address with an application for each method. The outermost middleware adds HEAD and OPTIONS."""
 
-    def __init__(self, template: str) -> None:
+    def __init__(self, template: str, by_method: Mapping[str, ASGIApp]) -> None:
         self._template = template
-        self._by_method: dict[str, ASGIApp] = {}
-
-    def add(self, method: str, app: ASGIApp) -> None:
-        assert method not in self._by_method, f"{method} {self._template} is declared twice"  # noqa: S101
-        self._by_method[method] = app
+        self._by_method = by_method
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["path_template"] = self._template
@@ -99,36 +95,41 @@ class Resource:
 class Families:
     """The routers of each family of the API (`/v3.2/q/instance`) and of all other addresses, as one application.
 
-    A router tries one route after the other: all in one list cost a tenth of a read.
+    A router tries one route after the other: all in one list cost a tenth of a read. Each is made for its first request.
     """
 
-    def __init__(self, apps: Iterable[tuple[str, str, ASGIApp]]) -> None:
-        """Takes methods, path templates and their applications; a fixed segment wins over a parameter."""
-        resources: dict[str, Resource] = {}
-        for method, path, app in apps:
-            if path not in resources:
-                resources[path] = Resource(path)
-            resources[path].add(method, app)
-        shapes = {_PARAMETER.sub("{}", path) for path in resources}
-        assert len(shapes) == len(resources), "one address has one spelling of its parameters"  # noqa: S101
-        self._routers: dict[str, Router] = {"": _router()}
-        for path in sorted(resources, key=_fixed_first):
-            router = self._routers.setdefault(_family_of(path), _router())
-            router.routes.append(Route(path, resources[path]))
+    def __init__(self, apps: Iterable[tuple[str, str, Callable[[], ASGIApp]]]) -> None:
+        """Takes methods, path templates and makers of their applications; a fixed segment wins over a parameter."""
+        self._made: dict[str, Router] = {}
+        self._declared: dict[str, dict[str, dict[str, Callable[[], ASGIApp]]]] = {"": {}}
+        for method, path, make in apps:
+            makers = self._declared.setdefault(_family_of(path), {}).setdefault(path, {})
+            assert method not in makers, f"{method} {path} is declared twice"  # noqa: S101
+            makers[method] = make
+        paths = [path for family in self._declared.values() for path in family]
+        shapes = {_PARAMETER.sub("{}", path) for path in paths}
+        assert len(shapes) == len(paths), "one address has one spelling of its parameters"  # noqa: S101
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises NotFound, MethodNotAllowed."""
-        router = self._routers.get(_family_of(scope["path"])) or self._routers[""]
+        family = _family_of(scope["path"])
+        router = self._made.get(family) or self._make(family if family in self._declared else "")
         await router(scope, receive, send)
+
+    def _make(self, family: str) -> Router:
+        if family not in self._made:
+            declared = self._declared[family]
+            routes = [
+                Route(path, Resource(path, {method: make() for method, make in declared[path].items()}))
+                for path in sorted(declared, key=_fixed_first)
+            ]
+            self._made[family] = Router(routes, redirect_slashes=False, default=_nowhere)
+        return self._made[family]
 
 
 def _family_of(path: str) -> str:
     match = _FAMILY.match(path)
     return match[0] if match else ""
-
-
-def _router() -> Router:
-    return Router(redirect_slashes=False, default=_nowhere)
 
 
 async def _nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:

@@ -147,7 +147,7 @@ async def test_reading(world: World, confined: Confined, route: Route) -> None:
 
 async def test_writing(world: World, confined: Confined) -> None:
     """Every operation that writes, by its path and with a good body: refused, and nothing of ours is another."""
-    before, findings = await world.rows_of(world.ours), Findings(world)
+    before, findings = await world.digests_of(world.ours), Findings(world)
     for route in ROUTES:
         if route.method == "GET" or name_of(route) in OPEN:
             continue
@@ -156,7 +156,7 @@ async def test_writing(world: World, confined: Confined) -> None:
         refusals = [NOT_FOUND, FORBIDDEN] if route.parameters else [NOT_FOUND, FORBIDDEN, INVALID]
         await findings.expect(name_of(route), reply, *refusals)
     findings.report()
-    assert before == await world.rows_of(world.ours)
+    assert before == await world.digests_of(world.ours)
 
 
 @pytest.mark.parametrize(("route", "place"), NAMED)

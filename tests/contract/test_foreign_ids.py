@@ -283,7 +283,7 @@ async def test_it_has_teeth(world: World) -> None:
 
 @pytest.mark.parametrize("function", functions(), ids=lambda function: f"{function.__module__}.{function.__name__}")
 async def test_finds_and_changes_nothing(world: World, function: Callable[..., Any]) -> None:
-    before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+    before = await world.digests_of(world.ours, world.theirs)
     found: Any = None
     try:
         async with db.transaction(world.pool) as database:
@@ -291,4 +291,4 @@ async def test_finds_and_changes_nothing(world: World, function: Callable[..., A
     except (errors.NotFound, errors.Conflict, errors.Unavailable):
         pass  # refused by the function, by a foreign key, or because a row that was locked before is not there
     assert (found.items if isinstance(found, Rows) else found) in NOTHING
-    assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+    assert before == await world.digests_of(world.ours, world.theirs)

@@ -93,7 +93,7 @@ async def expect(findings: Findings, errors: Errors, label: str, reply: Reply, *
 @some_with_ids
 async def test_in_paths(world: World, route: Route, tell: Tell) -> None:
     """What stands for an id finds nothing."""
-    findings, before = Findings(world, route), await world.rows_of(world.theirs)
+    findings, before = Findings(world, route), await world.digests_of(world.theirs)
     with watched() as errors:
         for name in (name for name in route.parameters if not makes(route, name)):
             for text in some(ROUTES.index(route), 2):
@@ -101,7 +101,7 @@ async def test_in_paths(world: World, route: Route, tell: Tell) -> None:
                 reply = await world.ask(route.method, path, **good_body(world, route))
                 await expect(findings, errors, f"{name}={text}", reply, refused=True)
     findings.report()
-    assert before == await world.rows_of(world.theirs)
+    assert before == await world.digests_of(world.theirs)
     tell("paths: {count} requests, found 0, database errors 0", count=findings.count)
 
 

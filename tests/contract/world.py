@@ -192,6 +192,13 @@ class World:
 
     async def rows_of(self, tenant: Tenant) -> dict[str, list[str]]:
         """Everything that the database holds of an organization, but for the ticks of its tokens."""
+        return await self._read_tables("array(select to_jsonb(t)::text {rows} order by 1)", tenant)
+
+    async def digests_of(self, *tenants: Tenant) -> dict[str, str]:
+        """The same in a tenth of the time, as the count of each table's rows and the sum of their hashes."""
+        return await self._read_tables("(select count(*) || ' ' || sum(hashtextextended(t::text, 0)) {rows})", *tenants)
+
+    async def _read_tables(self, each: str, *tenants: Tenant) -> dict[str, Any]:
         async with db.connection(self.pool) as database:
             if not self.tables:
                 rows = await database.fetch(
@@ -199,12 +206,12 @@ class World:
                          and column_name = 'organization_id' and table_name <> 'token' order by table_name"""
                 )
                 self.tables += [row["table_name"] for row in rows]
-            each = [
-                f"select '{name}', array(select to_jsonb(t)::text from {name} t where organization_id = $1 order by 1)"
+            query: Any = " union all ".join(
+                f"select '{name}', {each.format(rows=f'from {name} t where organization_id = any($1)')}"
                 for name in self.tables
-            ]
-            query: Any = " union all ".join(each)
-            return dict([tuple(row) for row in await database.fetch(query, tenant.house.organization_id)])
+            )
+            ids = [tenant.house.organization_id for tenant in tenants]
+            return dict([tuple(row) for row in await database.fetch(query, ids)])
 
 
 async def build(pool: db.Pool) -> World:

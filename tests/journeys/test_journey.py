@@ -131,6 +131,7 @@ async def test_journey(database_url: str, tmp_path: Path, inbox: Inbox, phone: P
             assert [] == child.errors()
 
 
+@pytest.mark.faults
 async def test_journey_over_a_dead_database(home: Path, tmp_path: Path, inbox: Inbox, phone: Page) -> None:
     """PostgreSQL is killed between the mail and the answer: 503 meanwhile, then everything is there."""
     server = await embedded.start(home)

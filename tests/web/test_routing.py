@@ -1,6 +1,7 @@
 """The router: fixed segments win, parameters keep their names, other addresses lead nowhere."""
 
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ def router(asked: list[Any]) -> Families:
         return app
 
     methods = [*(("GET", path) for path in PATHS), ("POST", "/v3.2/alert")]
-    return Families([(method, path, reach(method, path)) for method, path in methods])
+    return Families([(method, path, partial(reach, method, path)) for method, path in methods])
 
 
 async def ask(router: Families, path: str, method: str = "GET") -> list[Message]:
@@ -106,12 +107,12 @@ async def test_options(router: Families, asked: list[Any]) -> None:
 
 
 def test_two_spellings_of_one_address() -> None:
-    app: Any = None
+    make: Any = None
     with pytest.raises(AssertionError, match="one spelling"):
-        Families([("GET", "/a/{id}", app), ("POST", "/a/{other_id}", app)])
+        Families([("GET", "/a/{id}", make), ("POST", "/a/{other_id}", make)])
 
 
 def test_one_method_twice() -> None:
-    app: Any = None
+    make: Any = None
     with pytest.raises(AssertionError, match="declared twice"):
-        Families([("GET", "/a/{id}", app), ("GET", "/a/{id}", app)])
+        Families([("GET", "/a/{id}", make), ("GET", "/a/{id}", make)])
