@@ -10,6 +10,7 @@ from typing import Any, Final
 import yaml
 
 from afterword import ids
+from afterword.alerts.recoveries import service as recoveries
 from afterword.alerts.rules import service as rules
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.organizations import access
@@ -34,11 +35,13 @@ BRANCHES: Final[Mapping[str, tuple[float, float]]] = {  # share of a good experi
 }
 LOCALES: Final[Mapping[str, int]] = {"en": 60, "el": 18, "de": 17, "ar": 5}
 CASE_HOURS: Final = 48
+ASKED_AGAIN, ASKED_DAYS, WON_BACK = 0.5, 3, 0.7  # share of the closed cases; days after closing; share of the answers
 CASE_DAYS_MAX: Final = 4  # older cases are closed, younger ones the sooner the older they are
 NEW, IN_PROGRESS, CLOSED = 1, 2, 3
 SUNDAY: Final = 6
 MINUTES_MAX: Final = 600  # from the message to the last answer
 CAPPED, DELIVERED, OPENED, ANSWERED, COMPLETED = 0.04, 0.94, 0.6, 0.38, 0.35  # shares of the messages
+MOODS: Final = ("happy", "neutral", "unhappy")
 COMMENTED: Final[Mapping[str, float]] = {"happy": 0.45, "neutral": 0.5, "unhappy": 0.8}
 ORDER_FIRST: Final = 104_200
 SCORES: Final[Mapping[str, Mapping[str, Sequence[int]]]] = {  # of the most answers in a mood
@@ -86,6 +89,10 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     await store.insert_cases(db, organization_id=organization_id, alert_id=rule.alert_id, cases=shop.cases)
     answered = [message["instance_id"] for message in shop.messages if message["submitted_time"] is not None]
     await responses.write(db, keys=[(organization_id, instance_id) for instance_id in answered])
+    again = [case["recovery_instance_id"] for case in shop.cases if case["recovery_instance_id"] is not None]
+    await recoveries.record_recovery_answers(
+        db, keys=[(organization_id, instance_id) for instance_id in again], now=now
+    )
     await store.settle_statistics(db)
     await reports.create(
         db,
@@ -177,7 +184,7 @@ def _draw(shop: _Shop, sent: Sequence[_Sent], *, secret: bytes) -> None:
             message = _message(shop, one, time=time)
             shop.messages.append(message)
             if message["submitted_time"] is not None:
-                _respond(shop, one, message, part=day / DAYS)
+                _respond(shop, one, message, mood=_mood(shop, message, part=day / DAYS))
 
 
 def _person(shop: _Shop, number: int, *, secret: bytes, time: datetime) -> dict[str, Any]:
@@ -218,6 +225,7 @@ def _message(shop: _Shop, one: _Sent, *, time: datetime) -> dict[str, Any]:
         "attempts": 0 if is_capped else 1,
         "sent_time": None if is_capped else time,
         "instance_id": None if is_capped else ids.secret(),
+        "previous_id": None,
         "channel_id": CHANNEL_EMAIL,
         "short_code": ids.short_code(),
         "question_ids": [question.question_id for question in one.questions],
@@ -226,12 +234,15 @@ def _message(shop: _Shop, one: _Sent, *, time: datetime) -> dict[str, Any]:
     }
 
 
-def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, part: float) -> None:
-    """Answers in one mood, which the branch decides; `part` of the days have passed."""
-    chance = shop.chance
+def _mood(shop: _Shop, message: Mapping[str, Any], *, part: float) -> str:
+    """The mood that the branch decides; `part` of the days have passed."""
     first, last = BRANCHES[message["metadata"]["store_id"]]
     happy = first + (last - first) * part
-    mood: str = chance.choices(("happy", "neutral", "unhappy"), (happy, (1 - happy) * 0.4, (1 - happy) * 0.6))[0]
+    return shop.chance.choices(MOODS, (happy, (1 - happy) * 0.4, (1 - happy) * 0.6))[0]
+
+
+def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, mood: str) -> None:
+    chance = shop.chance
     note = chance.choice(shop.words[message["locale"]][mood])
     for question in one.questions:
         if question.type in SCORES:
@@ -246,15 +257,18 @@ def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, part: float
             key = {name: message[name] for name in ("instance_id", "questionnaire_id", "version_id")}
             answered = {"question_id": question.question_id, "value": value, "time": message["submitted_time"]}
             shop.answers.append({**key, **answered})
-    if mood == "unhappy" and message["completed_time"] is not None:
-        shop.cases.append(_case(shop, message))
+    if mood == "unhappy" and message["completed_time"] is not None and message["previous_id"] is None:
+        shop.cases.append(_case(shop, one, message))
 
 
-def _case(shop: _Shop, message: Mapping[str, Any]) -> dict[str, Any]:
+def _case(shop: _Shop, one: _Sent, message: Mapping[str, Any]) -> dict[str, Any]:
     chance, time = shop.chance, message["completed_time"]
     age = (shop.now - time) / timedelta(days=CASE_DAYS_MAX)
     is_closed = chance.random() < age
     status = CLOSED if is_closed else chance.choice((NEW, NEW, IN_PROGRESS))
+    hours = chance.uniform(1, CASE_HOURS * min(age, 1.1))
+    resolved_time = time + timedelta(hours=hours) if is_closed else None
+    again = _ask_again(shop, one, message, resolved_time) if resolved_time and chance.random() < ASKED_AGAIN else {}
     return {
         "alert_instance_id": ids.ordered(time),
         "comment_id": ids.ordered(time),
@@ -263,8 +277,27 @@ def _case(shop: _Shop, message: Mapping[str, Any]) -> dict[str, Any]:
         "user_id": None if status == NEW else chance.choice(shop.agents),
         "severity": chance.choice(("normal", "normal", "normal", "high")),
         "due_time": time + timedelta(hours=CASE_HOURS),
-        "resolved_time": time + timedelta(hours=chance.uniform(1, CASE_HOURS * min(age, 1.1))) if is_closed else None,
+        "resolved_time": resolved_time,
+        "work_seconds": round(hours * 3_600) if is_closed else None,
+        **{name: chance.choice(shop.words[name]) if is_closed else None for name in ("cause", "remedy")},
+        "recovery_item_id": again.get("item_id"),
+        "recovery_instance_id": again["instance_id"] if again.get("submitted_time") else None,
+        "recovery_time": again.get("submitted_time"),
         "note": chance.choice(shop.words["notes"]) if status != NEW else None,
         "note_time": time + timedelta(hours=1),
         "time": time,
     }
+
+
+def _ask_again(shop: _Shop, one: _Sent, message: Mapping[str, Any], resolved_time: datetime) -> Mapping[str, Any]:
+    """The message that asks the customer of a closed case how it is now; nothing where its time has not come."""
+    time = resolved_time + timedelta(days=ASKED_DAYS)
+    if time + timedelta(minutes=MINUTES_MAX) > shop.now:
+        return {}
+    same = ("identifier", "address_key", "responder_id", "locale", "metadata")
+    again = _message(shop, one, time=time) | {name: message[name] for name in same}
+    again["previous_id"] = message["instance_id"]
+    shop.messages.append(again)
+    if again["submitted_time"] is not None:
+        _respond(shop, one, again, mood=shop.chance.choices(MOODS, (WON_BACK, 0, 1 - WON_BACK))[0])
+    return again

@@ -70,16 +70,16 @@ async def insert_messages(db: Database, *, organization_id: str, messages: Rows)
         """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
              item_id, channel_id, pipeline_id, short_code, locale, valid_days, editable, finalized, question_ids,
              metadata, sent_time, delivered_time, viewed_time, submitted_time, completed_time, created_time,
-             updated_time)
+             updated_time, previous_questionnaire_instance_id)
            select $1, m.instance_id, m.questionnaire_id, m.version_id, m.responder_id, m.item_id, m.channel_id,
              m.pipeline_id, m.short_code, m.locale, 14, true, m.completed_time is not null,
              array(select jsonb_array_elements_text(m.question_ids)), m.metadata, m.sent_time, m.delivered_time,
              m.viewed_time, m.submitted_time, m.completed_time, m.sent_time,
-             coalesce(m.completed_time, m.submitted_time, m.viewed_time, m.sent_time)
+             coalesce(m.completed_time, m.submitted_time, m.viewed_time, m.sent_time), m.previous_id
            from jsonb_to_recordset($2) as m (instance_id text, questionnaire_id text, version_id text,
              responder_id text, item_id text, channel_id smallint, pipeline_id text, short_code text, locale text,
              question_ids jsonb, metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
-             viewed_time timestamptz, submitted_time timestamptz, completed_time timestamptz)
+             viewed_time timestamptz, submitted_time timestamptz, completed_time timestamptz, previous_id text)
            where m.instance_id is not null""",
         *(organization_id, messages),
     )
@@ -101,13 +101,16 @@ async def insert_cases(db: Database, *, organization_id: str, alert_id: str, cas
     await db.execute(
         """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
              responder_id, status_id, assigned_user_id, severity, due_time, comments_count, resolved_time, resolved_by,
-             created_time, updated_time)
+             work_seconds, cause, remedy, recovery_item_id, recovery_instance_id, recovery_time, created_time,
+             updated_time)
            select $1, c.alert_instance_id, $3, c.questionnaire_id, c.instance_id, c.responder_id, c.status_id,
              c.user_id, c.severity, c.due_time, (c.note is not null)::integer, c.resolved_time,
-             case when c.resolved_time is not null then c.user_id end, c.time, coalesce(c.resolved_time, c.time)
+             case when c.resolved_time is not null then c.user_id end, c.work_seconds, c.cause, c.remedy,
+             c.recovery_item_id, c.recovery_instance_id, c.recovery_time, c.time, coalesce(c.resolved_time, c.time)
            from jsonb_to_recordset($2) as c (alert_instance_id text, questionnaire_id text, instance_id text,
              responder_id text, status_id integer, user_id text, severity text, due_time timestamptz, note text,
-             resolved_time timestamptz, time timestamptz)""",
+             resolved_time timestamptz, work_seconds bigint, cause text, remedy text, recovery_item_id text,
+             recovery_instance_id text, recovery_time timestamptz, time timestamptz)""",
         *(organization_id, cases, alert_id),
     )
     await db.execute(

@@ -36,7 +36,9 @@ SEED: Final = int(os.environ.get(SEED_VARIABLE) or 42)
 CASES_MIN: Final = size(150, 10_000)
 OPERATIONS: Final = share_of([f"{route.method} {route.path}" for route in ROUTES], 0.1)
 OTHERS_SHARE_MIN: Final = 0.2  # of the cases, with a token of the other organization
-REACHED_SHARE_MIN: Final = 0.25 if FULL else 0.15  # of the cases, whose answer is a success: handlers did what they are for
+REACHED_SHARE_MIN: Final = (
+    0.25 if FULL else 0.15
+)  # of the cases, whose answer is a success: handlers did what they are for
 UNREACHED_SHARE_MAX: Final = 0.1 if FULL else 0.25  # of the operations, that answered no case with a success
 PHASES: Final = {"examples", "coverage", "fuzzing", *({"stateful"} if FULL else ())}  # links lead between operations
 SPARES: Final = size(6, 30)
@@ -81,7 +83,7 @@ mode = "positive"
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
-    """How many cases: a share of those that cover the schema, drawn ones for each operation, scenarios of steps or none."""
+    """How many cases: a share of those that cover the schema, drawn ones for each operation, scenarios or none."""
 
     coverage_share: float
     fuzzing: int
@@ -108,9 +110,7 @@ OURS: Final = (
     else Volume(coverage_share=0.005, fuzzing=5)
 )
 THEIRS: Final = (
-    Volume(coverage_share=0.05, fuzzing=10, scenarios=60, steps=10)
-    if FULL
-    else Volume(coverage_share=0, fuzzing=3)
+    Volume(coverage_share=0.05, fuzzing=10, scenarios=60, steps=10) if FULL else Volume(coverage_share=0, fuzzing=3)
 )
 
 # Values that the schema cannot tell: they have to fit what is there, or each other.

@@ -77,7 +77,9 @@ class Guard:
         if kind is None:
             after = await self.world.digests_of(self.world.theirs)
             if name_of(self.route) in RECORDED:
-                self.findings.found += self._foreign_entries((await self.world.rows_of(self.world.theirs))["audit_entry"])
+                self.findings.found += self._foreign_entries(
+                    (await self.world.rows_of(self.world.theirs))["audit_entry"]
+                )
                 after["audit_entry"] = self.before["audit_entry"]
             assert self.before == after
             self.findings.report()

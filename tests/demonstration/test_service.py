@@ -106,5 +106,11 @@ async def test_a_scale_is_kept_and_times_are_in_order(shop: Shop) -> None:
              and (resolved_time > now() or resolved_time < created_time)"""
     )
     assert 0 < await shop.value(
+        """select count(*) from alert_instance i join questionnaire_instance n on n.organization_id = i.organization_id
+             and n.previous_questionnaire_instance_id = i.instance_id and n.item_id = i.recovery_item_id
+           where i.organization_id = $1 and recovered and work_seconds > 0 and cause is not null
+             and recovery_time between resolved_time and now()"""
+    )
+    assert 0 < await shop.value(
         "select open_count from alert where organization_id = $1 and open_count > 0 and last_triggered_time is not null"
     )
