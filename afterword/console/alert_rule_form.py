@@ -45,7 +45,7 @@ LABELS: Final[Mapping[str, str]] = {
     "title": "Title",
     "description": "Description",
     "questionnaire_ids": "Questionnaires",
-    "trigger": "It looks",
+    "trigger": "Checked",
     "conditions": "Conditions",
     "severity": "Severity",
     "status_id": "Status",

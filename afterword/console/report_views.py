@@ -164,7 +164,7 @@ def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str
 
 
 def _of_metric(result: Result, index: int, names: Names) -> View:
-    """Rows of a metric: a trend by time, else groups beside each other; of several groups the table alone."""
+    """Rows of a metric: a trend by time, else groups beside each other; of one group, or pairs, the table alone."""
     words, total = names.words, result.total[index]
     figures = [row.figures[index] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]
@@ -175,7 +175,8 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
         [Text(label, url), *figure_cells(words, figure)]
         for label, url, figure in zip(labels, urls, figures, strict=True)
     ]
-    rows.append([Text(words("All together"), names.url(result.selection)), *figure_cells(words, total)])
+    if len(rows) != 1:
+        rows.append([Text(words("All together"), names.url(result.selection)), *figure_cells(words, total)])
     unit = unit_of(total)
     if groups == ["bucket"]:
         view = charts.trend_view(
@@ -190,7 +191,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
             urls=urls,
             rows=rows,
         )
-    elif len(groups) == 1:
+    elif len(groups) == 1 and len(rows) > 1:
         shown = list(zip(labels, figures, urls, strict=True))
         view = charts.groups_view(
             words,
