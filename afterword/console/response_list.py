@@ -18,6 +18,7 @@ from afterword.db import Database
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import service, store
+from afterword.responses.reads import service as reads
 from afterword.responses.store import LINK, Filter, ResponseRow, Tab
 from afterword.web import fields
 
@@ -159,7 +160,7 @@ class Choice:
             channel_id=int(self.channel) if self.channel else None,
             search=service.search_of(visit.caller, self.words, self.word),
             user_id=visit.caller.user_id,
-            seen_time=service.unread_since(visit.now),
+            seen_time=reads.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
         )
 

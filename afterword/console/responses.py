@@ -21,7 +21,7 @@ from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
 from afterword.queue import service as queue
 from afterword.queue.service import ItemScope
-from afterword.responses import service
+from afterword.responses.reads import service as reads
 from afterword.web import html
 
 routes = Screens()
@@ -50,7 +50,7 @@ async def list_responses(visit: Visit) -> Response:
 @routes.post(f"{RESPONSES}/read", scope="Questionnaire Instance.Read")
 async def read_all(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.read_all(db, caller=visit.caller, now=visit.now)
+        await reads.read_all(db, caller=visit.caller, now=visit.now)
     return html.redirect(done(choice_of(visit).url(), "read"))
 
 
@@ -145,7 +145,7 @@ async def mark_read(visit: Visit) -> Response:
     instance_id = visit.id("instance_id")
     async with visit.write() as db:
         await instances.get(db, caller=visit.caller, instance_id=instance_id)
-        await service.read(db, caller=visit.caller, instance_id=instance_id, now=visit.now)
+        await reads.read(db, caller=visit.caller, instance_id=instance_id, now=visit.now)
     return html.redirect(choice_of(visit).url(instance_id))
 
 

@@ -284,6 +284,7 @@ async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) 
         db,
         organization_id=work.export.organization_id,
         instance_ids=[response.instance_id for response in scanned.responses],
+        condition=work.condition,
     )
     kept = [each for each in scanned.responses if conditions.matches(work.condition, known.get(each.instance_id, {}))]
     return Scanned(kept, scanned.last)

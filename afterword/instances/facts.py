@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers import values
-from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.conditions import Facts, Node, leaves_of
 from afterword.core.questionnaires.metadata import Declared
 from afterword.db import Database
 from afterword.instances import store
@@ -16,24 +17,30 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import store as responders_store
 
+KINDS: Final = frozenset({"question", "questionnaire_metadata", "responder_metadata", "tag"})
 
-async def list_facts(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> dict[str, Facts]:
+
+async def list_facts(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], condition: Node | None = None
+) -> dict[str, Facts]:
     """The facts of these instances by id; deleted ones and those of other organizations are left out.
 
     Subjects: `question:{id}` and, of a matrix, `question:{id}:{row_id}`; `questionnaire_metadata:{name}`,
     `responder_metadata:{name}`, `tag:{tag}`. Provisional answers are left out. The number of statements is constant.
+    `condition`: those of the kinds that it compares are enough.
     """
+    kinds = {leaf.fact.partition(":")[0] for leaf in leaves_of(condition)} or KINDS
     instances = await store.list_instances_by_ids(db, organization_id=organization_id, instance_ids=instance_ids)
     if not instances:
         return {}
     found_ids = [instance.instance_id for instance in instances]
-    responders = await responders_store.list_responders(
-        db, keys=[(organization_id, one) for one in {instance.responder_id for instance in instances}]
-    )
+    keys = [(organization_id, one) for one in {instance.responder_id for instance in instances}]
+    responders = await responders_store.list_responders(db, keys=keys) if "responder_metadata" in kinds else []
     metadata = {responder.responder_id: responder.metadata for responder in responders}
     declared = await _declared(db, organization_id=organization_id, instances=instances)
-    answers = await _answers(db, organization_id=organization_id, instance_ids=found_ids)
-    tags = await tags_store.list_tags_of_instances(db, organization_id=organization_id, instance_ids=found_ids)
+    given: dict[str, Any] = {"organization_id": organization_id, "instance_ids": found_ids}
+    answers = await _answers(db, **given) if "question" in kinds else defaultdict[str, dict[str, object]](dict)
+    tags = await tags_store.list_tags_of_instances(db, **given) if "tag" in kinds else []
     found: dict[str, dict[str, object]] = {
         instance.instance_id: {
             **core_instances.facts_of(

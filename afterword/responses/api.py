@@ -173,7 +173,10 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     answer=FoundResponses,
     status=200,
     summary="Search responses",
-    description="The filter of the list, and a condition. A page evaluates it for 2,000 responses at most.",
+    description=(
+        "The filter of the list, and a condition. "
+        f"A page evaluates it for {service.CONDITION_SCANNED_MAX:,} responses at most."
+    ),
 )
 async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     await check_filter(call.caller, call.body, db)

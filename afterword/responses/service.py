@@ -1,4 +1,4 @@
-"""Responses of all questionnaires: how they are searched, and which of them a user has read."""
+"""Responses of all questionnaires: how they are searched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +21,11 @@ from afterword.responses import store
 from afterword.responses.rows.service import ANSWERED, PERSON, REFERENCE, VALUES
 from afterword.responses.store import Filter, ResponseRow
 
-NEW_DAYS: Final = 30  # for whom reads for the first time: older responses are read
-READ_MAX: Final = 2_000  # of a user that are kept one by one
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 17
-CONDITION_SCANNED_MAX: Final = 2_000  # responses that a page evaluates a condition for
+CONDITION_SCANNED_MAX: Final = 1_000  # responses that a page evaluates a condition for
 CONDITION_BATCH: Final = 250
+CONDITION_GROWTH: Final = 4  # of the next batch, where few match
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
 )
@@ -156,11 +155,12 @@ async def find(
         last = None if chosen.is_unfiltered else await store.get_last_scanned(db, **reach, chosen=chosen, after=after)
         return Found(rows, last, is_full=False)
     met: list[ResponseRow] = []
-    for _ in range(CONDITION_SCANNED_MAX // CONDITION_BATCH):
+    looked_at, size = 0, CONDITION_BATCH
+    while looked_at < CONDITION_SCANNED_MAX:
+        size = min(size, CONDITION_SCANNED_MAX - looked_at)
         batch = await find(
-            db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after,
-            limit=CONDITION_BATCH,
-        )  # fmt: skip
+            db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after, limit=size
+        )
         known = await outcomes.list_facts(
             db,
             organization_id=caller.organization_id,
@@ -176,6 +176,7 @@ async def find(
             return Found(met, None, is_full=False)
         moment, after = batch.last
         chosen = replace(chosen, to_time=moment)
+        looked_at, size = looked_at + size, CONDITION_GROWTH * size
     return Found(met, (chosen.to_time, after), is_full=False)
 
 
@@ -237,26 +238,3 @@ def read_key(text: str) -> tuple[datetime, str] | None:
     if not time.isascii() or not time.isdigit() or len(time) > MICROS_DIGITS:
         return None
     return EPOCH + timedelta(microseconds=int(time)), instance_id
-
-
-def unread_since(now: datetime) -> datetime:
-    """For a user who has read none yet: older responses count as read."""
-    return now - timedelta(days=NEW_DAYS)
-
-
-async def read(db: Database, *, caller: Caller, instance_id: str, now: datetime) -> None:
-    """Note that the user has read this response. Of very many, the older half is forgotten: they count as read."""
-    if not caller.user_id:
-        return
-    key = {"organization_id": caller.organization_id, "user_id": caller.user_id}
-    begin = unread_since(now)
-    was_unread = await store.insert_read(db, **key, instance_id=instance_id, seen_time=begin)
-    if was_unread and await store.count_read(db, **key) > READ_MAX:
-        middle = await store.get_read_time(db, **key, offset=READ_MAX // 2)
-        await store.update_seen_time(db, **key, seen_time=middle or begin)
-
-
-async def read_all(db: Database, *, caller: Caller, now: datetime) -> None:
-    """Note that the user has read all responses that there are."""
-    if caller.user_id:
-        await store.update_seen_time(db, organization_id=caller.organization_id, user_id=caller.user_id, seen_time=now)

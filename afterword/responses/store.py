@@ -10,12 +10,13 @@ from afterword.db import Database, Row
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 FOUND_MAX: Final = 10_000  # counted; of more it says that there are more
-SCANNED_MAX: Final = 10_000  # rows that a page or a count with a filter looks at
+SCANNED_MAX: Final = 5_000  # rows that a page or a count with a filter looks at
 LISTED_MAX: Final = 200_000  # rows that are looked through for those that many things are done with
-SEARCHED_MAX: Final = 1_000  # counted of a word or tag that few of the newest have
-FREQUENT_SCANNED_MAX: Final = 20_000  # rows that a page with a word or tag that many have looks at
-NEWEST_MAX: Final = 5_000  # rows among which a word or tag is looked for first: where many have it, few are read
-COUNTED_MAX: Final = 5_000  # rows that a count with a filter looks at
+SEARCHED_MAX: Final = 1_000  # counted of a word that few of the newest have
+FREQUENT_SCANNED_MAX: Final = 20_000  # rows that a page with a word that many have looks at
+NEWEST_MAX: Final = 5_000  # rows among which a word is looked for first: where many have it, few are read
+TAGGED_MAX: Final = 2_000  # rows with a tag that are all read; where more have it, rows are read by their time
+TAGGED_NEWEST_MAX: Final = 1_000  # rows that a count of a tag that many have looks at
 FREQUENT_MIN: Final = 25  # of the newest: then the others are read by their time, for the index would lead to very many
 LINK: Final = 0  # the channel of instances that nothing was sent for
 
@@ -104,7 +105,9 @@ _TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
     where t.organization_id = $1 and t.tag = $8::text offset 0) t
   cross join lateral (select {_COLUMNS} from response r
     where r.organization_id = t.organization_id and r.instance_id = t.instance_id offset 0) r where {_REACHED}"""
-_FOUND: Final[LiteralString] = f"{_NEWEST} and r.words @@ $12::text::tsquery"
+# `offset 0`: by the index of words alone. A plan for any word would read the index of all rows of the tenant as well.
+_FOUND: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select {_COLUMNS} from response r where r.words @@ $12::text::tsquery offset 0) r where {_REACHED}"""
 _AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($16::text[])"
 _MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
     select distinct c.organization_id, c.instance_id from alert_instance c
@@ -130,7 +133,8 @@ _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
 _FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
     and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)"""
-_HAS_TAG: Final[LiteralString] = """($8::text is null or exists (select from instance_tag t
+# No `exists`: the planner would read all rows of the tag first, however many it has.
+_HAS_TAG: Final[LiteralString] = """($8::text is null or (select true from instance_tag t
       where t.organization_id = r.organization_id and t.instance_id = r.instance_id and t.tag = $8))"""
 _HAS_WORDS: Final[LiteralString] = "($12::text is null or r.words @@ $12::text::tsquery)"
 _MET: Final[LiteralString] = f"{_FITS} and {_HAS_TAG} and {_HAS_WORDS}"
@@ -188,7 +192,7 @@ async def list_responses(
     )  # fmt: skip
     values = (organization_id, list(application_ids), *_values(chosen, after))
     rows: list[Row] = []
-    if not source or chosen.is_frequent is not False:
+    if not source or _is_by_time(chosen):
         rows = await db.fetch(
             f"""select {_SHOWN} from (
                   select r.* from ({newest} {_ORDER} limit $16) r where {_MET} and {tab} {_ORDER} limit $15) r
@@ -277,7 +281,7 @@ async def get_last_scanned(
     scanned: int | None = None,
 ) -> tuple[datetime, str] | None:
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
-    if not chosen.is_frequent and (chosen.search or chosen.tag or chosen.tab == "mine"):
+    if (chosen.search or chosen.tag or chosen.tab == "mine") and not chosen.is_frequent:
         return None
     newest: LiteralString = (
         _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
@@ -292,9 +296,14 @@ async def get_last_scanned(
     return (row["submitted_time"], row["instance_id"]) if row else None
 
 
+def _is_by_time(chosen: Filter) -> bool:
+    """Whether rows are read by their time first, though a word or tag leads to them."""
+    return bool(chosen.search or chosen.tag) and chosen.is_frequent is not False
+
+
 def _scanned(chosen: Filter) -> int:
     """The rows that a page looks at in their order."""
-    if not (chosen.search or chosen.tag or chosen.tab == "mine"):
+    if not chosen.search:
         return SCANNED_MAX
     return FREQUENT_SCANNED_MAX if chosen.is_frequent else NEWEST_MAX
 
@@ -324,27 +333,38 @@ async def count_tabs(
     newest: LiteralString = _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
-    most = NEWEST_MAX if is_found else COUNTED_MAX
-    *counts, scanned = await db.fetch_one(
-        # No column but those that are compared is carried; offset 0: each row is looked at once.
-        f"""select {_filtered()}, count(*)
-            from (select r.*, {met} as fits from ({newest} {_ORDER} limit $15) r offset 0) r""",
-        *values,
-        most + 1,
-    )
-    if not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
-        is_frequent = True if is_found else None
-        return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
+    is_of_tag = bool(chosen.tag) and not chosen.search
+    most = TAGGED_NEWEST_MAX if is_of_tag else NEWEST_MAX
+    if not is_of_tag or await _count_tagged(db, organization_id=organization_id, chosen=chosen) > TAGGED_MAX:
+        *counts, scanned = await db.fetch_one(
+            # No column but those that are compared is carried; offset 0: each row is looked at once.
+            f"""select {_filtered()}, count(*)
+                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $15) r offset 0) r""",
+            *values,
+            most + 1,
+        )
+        if is_of_tag or not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
+            is_frequent = True if is_found else None
+            return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
     source: LiteralString = _FOUND if chosen.search else _TAGGED
     rest: LiteralString = f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}"
+    most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
     *counts, scanned = await db.fetch_one(
         f"""with found as materialized ({source})
             select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $15) r""",
         *values,
-        SEARCHED_MAX + 1,
+        most + 1,
     )
-    is_part = scanned > SEARCHED_MAX
+    is_part = scanned > most
     return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=is_part, is_frequent=is_part)
+
+
+async def _count_tagged(db: Database, *, organization_id: str, chosen: Filter) -> int:
+    return await db.fetch_value(
+        """select count(*) from (
+             select from instance_tag t where t.organization_id = $1 and t.tag = $2 limit $3) t""",
+        *(organization_id, chosen.tag, TAGGED_MAX + 1),
+    )
 
 
 async def count_newer(
@@ -441,54 +461,3 @@ async def list_known_ids(
         *(organization_id, list(application_ids), list(instance_ids)),
     )
     return {row["instance_id"] for row in rows}
-
-
-# Read and unread -----------------------------------------------------------------------------------------------------
-
-
-async def insert_read(
-    db: Database, *, organization_id: str, user_id: str, instance_id: str, seen_time: datetime
-) -> bool:
-    """Whether the response was unread. `seen_time`: for a user who has read none before."""
-    return bool(
-        await db.execute(
-            """with reader as (
-                 insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $4)
-                 on conflict do nothing)
-               insert into response_read (organization_id, user_id, instance_id)
-               select r.organization_id, $2, r.instance_id from response r
-               where r.organization_id = $1 and r.instance_id = $3 and r.submitted_time > coalesce((
-                 select p.seen_time from response_reader p where p.organization_id = $1 and p.user_id = $2), $4)
-               on conflict do nothing""",
-            *(organization_id, user_id, instance_id, seen_time),
-        )
-    )
-
-
-async def count_read(db: Database, *, organization_id: str, user_id: str) -> int:
-    return await db.fetch_value(
-        "select count(*) from response_read where organization_id = $1 and user_id = $2", organization_id, user_id
-    )
-
-
-async def update_seen_time(db: Database, *, organization_id: str, user_id: str, seen_time: datetime) -> None:
-    """All before this is read; responses that were read one by one before it need no rows."""
-    await db.execute(
-        """with reader as (
-             insert into response_reader (organization_id, user_id, seen_time) values ($1, $2, $3)
-             on conflict (organization_id, user_id) do update set seen_time = excluded.seen_time)
-           delete from response_read s using response r
-           where s.organization_id = $1 and s.user_id = $2 and r.organization_id = s.organization_id
-             and r.instance_id = s.instance_id and r.submitted_time <= $3""",
-        *(organization_id, user_id, seen_time),
-    )
-
-
-async def get_read_time(db: Database, *, organization_id: str, user_id: str, offset: int) -> datetime | None:
-    """The time of the response at this position, from 0 the newest, among those read one by one."""
-    return await db.fetch_value(
-        """select r.submitted_time from response_read s
-           join response r on r.organization_id = s.organization_id and r.instance_id = s.instance_id
-           where s.organization_id = $1 and s.user_id = $2 order by r.submitted_time desc offset $3 limit 1""",
-        *(organization_id, user_id, offset),
-    )

@@ -131,7 +131,62 @@ class TestList:
         assert "Sort" not in plan
 
 
+class GenericPlans:
+    """A connection that explains the plans for any values, which PostgreSQL takes from the sixth run on."""
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self.plans: list[str] = []
+
+    async def fetch(self, query: str, *values: object) -> list[Any]:
+        await self.raw.execute(f"set plan_cache_mode = force_generic_plan; prepare any_values as {query}")
+        texts = ["{}" if each == [] else str(each).replace("'", "''") for each in values]
+        given = ", ".join("null" if value is None else f"'{text}'" for value, text in zip(values, texts, strict=True))
+        rows = await self.raw.fetch(f"explain execute any_values({given})")
+        await self.raw.execute("deallocate any_values")
+        self.plans.append("\n".join(row[0] for row in rows))
+        return []
+
+
+class TestTag:
+    async def test_few_and_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        now = await now_of(house)
+        made = [(await house.respond({NPS: 3}, now=now - timedelta(hours=1 + n))).instance_id for n in range(4)]
+        await house.follow()
+        async with db.transaction(house.pool) as database:
+            for instance_id in made[1:]:
+                await database.execute(
+                    "insert into instance_tag (organization_id, instance_id, tag) values ($1, $2, 'late')",
+                    *(house.caller.organization_id, instance_id),
+                )
+        for most in (3, 1):
+            monkeypatch.setattr(store, "TAGGED_MAX", most)
+            for is_frequent in (None, most == 1):
+                found = await listed(house, tag="late", is_frequent=is_frequent)
+                assert made[1:] == ids_of(found)
+            assert [] == await listed(house, tag="late", band="promoter")
+
+
+async def plans_of(house: House, chosen: Filter) -> str:
+    async with db.connection(house.pool) as database:
+        await database.execute("set enable_seqscan = off")
+        generic = GenericPlans(database._connection)
+        await store.list_responses(
+            db.Database(generic, database.clock),
+            organization_id=house.caller.organization_id, application_ids=[], chosen=chosen, after="", limit=50,
+        )  # fmt: skip
+        await database.execute("reset all")
+    return "\n".join(generic.plans)
+
+
 class TestSearch:
+    async def test_plan(self, house: House) -> None:
+        """A rare word is found by its index alone, also by a plan that serves any word."""
+        search = service.search_of(house.caller, words.read_query("late"))
+        plan = await plans_of(house, Filter(search=search, is_frequent=False))
+        assert "response_words" in plan
+        assert "response_list" not in plan
+
     async def test_found_as_it_is_marked(self, house: House) -> None:
         now = await now_of(house)
         made = {text: await house.respond({TEXT: text}, now=now - timedelta(hours=1)) for text, _, _ in SAMPLES}
@@ -165,40 +220,6 @@ class TestSearch:
         house.caller = replace(house.caller, scopes=house.caller.scopes - values)
         for search in ("hector", "a-77"):
             assert [] == await listed(house, search=search)
-
-
-class TestRead:
-    async def test_unread(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        user_id = await house.add_user()
-        reader = replace(house.caller, user_id=user_id)
-        now = await now_of(house)
-        made = [
-            (await house.respond({NPS: 9}, now=now - timedelta(hours=hours))).instance_id
-            for hours in (1, 2, 3, 24 * 31)
-        ]
-        await house.follow()
-
-        async def unread() -> list[str]:
-            seen = service.unread_since(now)
-            return ids_of(await listed(house, tab="unread", user_id=user_id, seen_time=seen))
-
-        async def read(instance_id: str) -> None:
-            async with db.transaction(house.pool) as database:
-                await service.read(database, caller=reader, instance_id=instance_id, now=now)
-
-        assert made[:3] == await unread()
-        await read(made[1])
-        await read(made[1])
-        assert [made[0], made[2]] == await unread()
-        monkeypatch.setattr(service, "READ_MAX", 1)
-        await read(made[0])  # the older one of two is kept no longer, and all before it counts as read
-        assert [] == await unread()
-        await house.respond({NPS: 9}, now=now)
-        await house.follow()
-        assert 1 == len(await unread())
-        async with db.transaction(house.pool) as database:
-            await service.read_all(database, caller=reader, now=await now_of(house))
-        assert [] == await unread()
 
 
 class TestApi:

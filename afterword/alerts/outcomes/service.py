@@ -12,7 +12,7 @@ async def list_facts(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], condition: Node
 ) -> Mapping[str, Facts]:
     """As `instances.facts.list_facts`, for this condition."""
-    known = await facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids)
+    known = await facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids, condition=condition)
     if not any(leaf.subject.startswith("case:") for leaf in leaves_of(condition)):
         return known
     outcomes = await store.list_outcomes(db, organization_id=organization_id, instance_ids=list(known))

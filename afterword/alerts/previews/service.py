@@ -49,6 +49,7 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
             db,
             organization_id=caller.organization_id,
             instance_ids=[instance_id for instance_id, _ in found[begin : begin + BATCH]],
+            condition=node,
         )
         matched += sum(conditions.matches(node, one) for one in known.values())
     return Preview(responses=len(found), matched=matched, from_time=found[-1][1] if found else None)

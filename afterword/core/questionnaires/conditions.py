@@ -83,7 +83,7 @@ def matches(node: Node | None, facts: Facts) -> bool:
         case Not(child):
             return not matches(child, facts)
         case Leaf():
-            return evaluate(node, facts).matches
+            return _is_met(node, facts.get(node.fact))
 
 
 def leaves_of(node: Node | None) -> list[Leaf]:
@@ -107,10 +107,14 @@ def leaves(node: Node | None, facts: Facts) -> list[LeafResult]:
 def evaluate(leaf: Leaf, facts: Facts) -> LeafResult:
     """The result of one leaf. On a missing subject only `is_empty`, `not_equal` and `not_contains` are true."""
     actual = facts.get(leaf.fact)
+    return LeafResult(leaf.subject, leaf.operator, leaf.value, actual, _is_met(leaf, actual))
+
+
+def _is_met(leaf: Leaf, actual: object) -> bool:
     negated = _NEGATIONS.get(leaf.operator)
     operator = negated or leaf.operator
     holds = _is_missing(actual) if operator == "is_empty" else _holds(operator, actual, leaf.value)
-    return LeafResult(leaf.subject, leaf.operator, leaf.value, actual, holds is (negated is None))
+    return holds is (negated is None)
 
 
 def first_unmet(node: Node | None, facts: Facts, *, expected: bool = True) -> LeafResult | None:

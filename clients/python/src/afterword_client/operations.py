@@ -1225,7 +1225,7 @@ class Responses(Family):
     ) -> models.FoundResponses:
         """Search responses.
 
-        The filter of the list, and a condition. A page evaluates it for 2,000 responses at most. Needs `Questionnaire
+        The filter of the list, and a condition. A page evaluates it for 1,000 responses at most. Needs `Questionnaire
         Instance.Read`.
         """
         return self._transport.request("POST", "/q/response/search", body=body, idempotency_key=idempotency_key).read(

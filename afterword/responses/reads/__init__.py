@@ -1,0 +1,1 @@
+"""The responses that each user has read."""
