@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Final
 
 import uvloop
@@ -101,7 +102,7 @@ async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
         async with stage() as ground:
             found["million"] = _told(await engine.million(ground, items=chosen.items))
     if "console" in parts:
-        async with stage() as ground, web(ground) as (_, port):
+        async with stage(chosen.folder) as ground, web(ground) as (_, port):
             found["console"] = _told(await console.pages(ground, port, responses=chosen.responses))
     if "rivals" in parts:
         async with stage() as ground:
@@ -157,6 +158,7 @@ def main() -> None:
     )
     parser.add_argument("--items", type=int, default=engine.MILLION, help="how many the part `million` sends")
     parser.add_argument("--responses", type=int, default=console.RESPONSES, help="how many `console` lists")
+    parser.add_argument("--folder", type=Path, help="where `console` keeps its responses for the next time")
     parser.add_argument("--future", type=int, default=claims.FUTURE_MANY, help="how many rows `claims` puts off")
     parser.add_argument("--record", action="store_true", help="write results.md with what these parts find anew")
     chosen = parser.parse_args()

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -45,9 +45,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage() -> AsyncGenerator[Stage, None]:
-    """Set all of it up; leaving removes it."""
-    with temporary_folder() as folder:
+async def stage(kept: Path | None = None) -> AsyncGenerator[Stage, None]:
+    """Set all of it up; leaving removes it, unless it is in a folder that is `kept` for the next time."""
+    with temporary_folder() if kept is None else nullcontext(kept) as folder:
         async with await embedded.start(folder) as server:
             await migrations.migrate(server.url)
             async with await db.open_pool(server.url, size_max=POOL_SIZE) as pool:
