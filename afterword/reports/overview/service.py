@@ -21,6 +21,7 @@ SCORES: Final = ("nps", "csat", "ces")
 BIN_ANSWERS: Final = 30  # so many a bin on average, or the next larger bin is taken
 BIN_DAYS: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 30}
 BINS_MIN: Final = 3  # fewer points are no trend
+BINS_MAX: Final = 60  # more points cannot be told apart
 DAYS_MAX: Final = 366
 FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
 
@@ -115,7 +116,7 @@ async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days:
         period=stages.period,
         scores=scores,
         bucket=chosen.bucket or "day",
-        is_coarse=chosen.bucket != query.bucket,
+        is_coarse=bool(scores) and not context.protected and chosen.bucket != _finest(days),
         funnel=tuple(zip(FUNNEL, stages.total, strict=True)),
         questionnaires=len(owners),
         is_of_months=context.protected,
@@ -130,9 +131,9 @@ async def _scores(
 
     def choose(total: Sequence[Figure]) -> Bucket:
         most = max(figure.measure.n for figure in total)
-        chosen: Bucket = "day"
+        chosen: Bucket = _finest(days)
         for bucket, length in BIN_DAYS.items():
-            if length == 1 or days >= BINS_MIN * length:
+            if BINS_MIN * length <= days <= BINS_MAX * length:
                 chosen = bucket
                 if most * length >= BIN_ANSWERS * days:
                     break
@@ -148,3 +149,9 @@ async def _scores(
         )
         for index, (metric, _) in enumerate(query.metrics)
     ], query
+
+
+def _finest(days: int) -> Bucket:
+    """The shortest bins that so many days are shown in."""
+    longest: Bucket = "month"
+    return next((bucket for bucket, length in BIN_DAYS.items() if days <= BINS_MAX * length), longest)

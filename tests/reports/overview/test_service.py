@@ -87,14 +87,18 @@ async def test_funnel(house: House) -> None:
     }
 
 
-async def test_bins_of_weeks_and_months(house: House) -> None:
+async def test_bins_of_weeks_and_months(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     async with db.connection(house.pool) as database:
         now = database.clock.now()
     for number in range(70):
         await house.respond({NPS: 9}, now=now - timedelta(days=number))
     found = await overview(house, days=90)
     assert found is not None
-    assert "month" == found.bucket
+    assert ("month", True) == (found.bucket, found.is_coarse)
+    monkeypatch.setattr(service, "BIN_ANSWERS", 1)
+    found = await overview(house, days=90)
+    assert found is not None
+    assert ("week", False) == (found.bucket, found.is_coarse)  # 90 points could not be told apart
 
 
 async def test_bins_of_days_where_there_are_enough(house: House) -> None:
