@@ -101,6 +101,7 @@ async def _report(
         channels=CHANNELS,
         metadata=declared(plan.context),
         url=lambda _: "",
+        pipelines=await reports.pipelines_of(db, caller=caller, result=result),
     )
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))
     sections = [_section(name, _sentences(figure)) for name, figure in values["totals"]]

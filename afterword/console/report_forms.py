@@ -30,6 +30,7 @@ READY_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "by_metadata": ("Groups side by side", "A score of each branch or product, and which differ from the others."),
     "distribution": ("Distribution", "How often each answer was given to a question."),
     "funnel": ("Funnel", "From the message to the completed response."),
+    "sending": ("Sending", "Messages sent, delivered, bounced, opened and answered, by day, channel or pipeline."),
     "drivers": ("Drivers", "Which ratings go together with an outcome."),
 }
 METRICS: Final[Mapping[str, str]] = {
@@ -49,7 +50,9 @@ COMPARES: Final[Mapping[str, str]] = {
 }
 STORE: Final = "questionnaire_metadata:store_id"
 # The parameters of an address beside the period, each a member of a spec.
-_OWN: Final = ("metric", "question_id", "metadata", "bucket", "outcome_question_id", "compare")
+_OWN: Final = ("metric", "question_id", "metadata", "by", "bucket", "outcome_question_id", "compare")
+BYS: Final[Mapping[str, str]] = {"bucket": "Time", "channel": "Channel", "pipeline": "Pipeline"}
+OF_ANSWERS: Final = frozenset({"drivers", "sending"})  # not for readers of figures alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ def _own_fields(
     found = [
         Field("metric", words("Score"), [(name, words(text)) for name, text in METRICS.items()]),
         Field("metadata", words("Groups"), list(metadata.items())),
+        Field("by", words("Groups"), [(name, words(text)) for name, text in BYS.items()]),
         Field("outcome_question_id", words("Outcome"), _questions(names, core_reports.NUMERIC)),
         Field("question_id", words("Question"), _questions(names, numeric)),
         Field("bucket", words("Steps"), [(name, words(text)) for name, text in buckets.items()]),
@@ -184,6 +188,8 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
             if template_id == "trend":
                 return {**found, "bucket": "month" if context.protected else "week"}
             return {**found, "compare": "rest", "metadata": next(iter(declared(context)), core_reports.CASE_GROUPS[0])}
+        case "sending":
+            return {"by": "bucket", "bucket": "week"}
         case "distribution":
             rated = scored or list(context.of_types(*sorted(core_reports.DISTRIBUTED)))
             return {"question_id": rated[0]} if rated else {}

@@ -1,7 +1,7 @@
 """Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from afterword.console import charts
@@ -26,6 +26,7 @@ METRICS: Final[Mapping[str, str]] = {
     "created": "Made",
     "sent": "Sent",
     "delivered": "Delivered",
+    "bounced": "Bounced",
     "viewed": "Opened",
     "started": "Answered",
     "submitted": "With an answer",
@@ -39,6 +40,7 @@ METRICS: Final[Mapping[str, str]] = {
     "rr2": "Response rate RR2",
 }
 COLUMNS_MAX: Final = 11  # more values are rows
+BARS_MAX: Final = 31  # more rows are a line
 Urls = Callable[[Selection], str]
 
 
@@ -52,6 +54,7 @@ class Names:
     channels: Mapping[int | None, str]
     metadata: Mapping[str, str]
     url: Urls
+    pipelines: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of(self, key: RowKey) -> str:
         """The name of a row."""
@@ -81,6 +84,8 @@ class Names:
                 found = self.questions[text].title
             case "channel":
                 found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
+            case "pipeline" if value is not None:
+                found = self.pipelines.get(text, self.words("A removed pipeline"))
             case "question" if name in self.questions:
                 found = next((one.label for one in self.questions[name].choices if str(one.value) == text), found)
             case _:
@@ -94,6 +99,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "question_id": "Question",
     "version": "Version",
     "channel": "Channel",
+    "pipeline": "Pipeline",
     "locale": "Language",
     "case:cause": "Cause",
     "case:remedy": "Remedy",
@@ -122,6 +128,8 @@ def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[
             return _distributions(result, names)
         case "funnel":
             return [_funnel(result, names)]
+        case "sending":
+            return _sending(result, names)
         case "drivers":
             return [_drivers(result, names)]
         case _:
@@ -278,14 +286,50 @@ def _funnel(result: Result, names: Names) -> View:
         words, stages, finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %"))
     )
     head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
-    rows = [
-        [Text(names.of(row.key)), *(Text(value_text(words, one, unit=unit_of(one))) for one in row.figures)]
-        for row in result.rows
-    ]
-    rows.append(
-        [Text(words("All together")), *(Text(value_text(words, one, unit=unit_of(one))) for one in result.total)]
-    )
+    rows = [[Text(names.of(row.key)), *(_number(words, one) for one in row.figures)] for row in result.rows]
+    rows.append([Text(words("All together")), *(_number(words, one) for one in result.total)])
     return charts.with_table(view, head, rows)
+
+
+def _number(words: Texts, figure: Figure) -> Text:
+    measure = figure.measure
+    if measure.unit == "count" and measure.value is not None and not figure.suppressed:
+        return Text(words.count(int(measure.value)))
+    return Text(value_text(words, figure, unit=unit_of(figure)))
+
+
+def _sending(result: Result, names: Names) -> Sequence[View]:
+    """The messages of all together by stage, and those of each row; the table has the rates too."""
+    words = names.words
+    response = next(one for one in result.total if one.measure.metric == "response")
+    stages = charts.funnel_view(
+        words,
+        [(metric_name(words, one), one) for one in result.total if one.measure.metric not in RATES],
+        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+    )
+    [group] = result.rows[0].key if result.rows else ["bucket"]
+    figures = [row.figures[0] for row in result.rows]
+    labels = [names.of(row.key) for row in result.rows]
+    sent = [0 if one.suppressed else int(one.measure.value or 0) for one in figures]
+    table: dict[str, Any] = {
+        "title": metric_name(words, result.total[0]),
+        "finding": "",
+        "head": [names.group(group), *(metric_name(words, one) for one in result.total)],
+        "rows": [
+            [Text(name), *(_number(words, one) for one in found)]
+            for name, found in [
+                *((label, row.figures) for label, row in zip(labels, result.rows, strict=True)),
+                (words("All together"), result.total),
+            ]
+        ],
+    }
+    if len(labels) > BARS_MAX:
+        return [stages, charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", **table)]
+    marks = [
+        charts.with_bar(Entry(name=label, text=label, short=words.count(count)), bar)
+        for label, count, bar in zip(labels, sent, bars.bars(sent, mirrored=words.direction == "rtl"), strict=True)
+    ]
+    return [stages, View(kind="rows", points=marks, **table)]
 
 
 def _drivers(result: Result, names: Names) -> View:

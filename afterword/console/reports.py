@@ -11,10 +11,13 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import report_views
+from afterword.console.case_figures import FIGURES
 from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
 from afterword.console.report_files import file_of
-from afterword.console.report_forms import METRICS, READY_TEXTS, AskedReport, declared, form_of, given_of, groups_of
+from afterword.console.report_forms import (
+    METRICS, OF_ANSWERS, READY_TEXTS, AskedReport, declared, form_of, given_of, groups_of,
+)
 from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES
 from afterword.console.screens import Screens, Visit
@@ -28,6 +31,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.pipelines import resources as pipelines_resources
+from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import results, service, store
@@ -47,6 +52,7 @@ LISTED_MAX: Final = 200
 ROWS: Final = 50
 TITLE_CHARACTERS_MAX: Final = 200
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
 SAVED_LISTING: Final = fields.listing_of(CustomReportShown, order=(("created_time", "desc"),))
 
 routes = Screens()
@@ -69,9 +75,10 @@ async def list_reports(visit: Visit) -> Response:
         ready=[
             {"url": f"{REPORTS}/ready/{name}", "title": visit.words(title), "text": visit.words(text)}
             for name, (title, text) in READY_TEXTS.items()
-            if visit.caller.reads_answers or name != "drivers"
+            if visit.caller.reads_answers or name not in OF_ANSWERS
         ],
         shows_comments=visit.caller.reads_answers,
+        shows_cases=visit.may_open(FIGURES),
         saved=Listing(
             rows=[
                 {
@@ -261,6 +268,7 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
         channels=CHANNELS,
         metadata=declared(context),
         url=_responses if visit.caller.reads_answers else lambda _: "",
+        pipelines=await pipelines_of(db, caller=visit.caller, result=result),
     )
     return result, names, spec, context
 
@@ -316,7 +324,7 @@ async def _page(
 def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
     """The values of a template for the figures of a report."""
     views = report_views.views(result, names, template_id=template_id)
-    totals = [] if template_id in {"distribution", "funnel", "drivers"} else result.total
+    totals = [] if template_id in {"distribution", "funnel", "sending", "drivers"} else result.total
     return {
         "views": views,
         "totals": [
@@ -358,6 +366,19 @@ async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
         page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
     )
     return {one.questionnaire_id: one.display_name for one in found.items}
+
+
+async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:
+    """The titles of the pipelines that the caller reaches, where rows are of pipelines."""
+    if "pipeline" not in result.parameters.get("group_by", ()):
+        return {}
+    found = await pipelines_store.list_pipelines(
+        db,
+        organization_id=caller.organization_id,
+        application_ids=caller.application_ids,
+        page=Page.first(PIPELINES, limit=LISTED_MAX),
+    )
+    return {one.pipeline_id: one.title for one in found.items}
 
 
 def _responses(selection: Selection) -> str:

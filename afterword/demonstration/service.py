@@ -230,6 +230,7 @@ def _message(shop: _Shop, one: _Sent, *, time: datetime) -> dict[str, Any]:
         "short_code": ids.short_code(),
         "question_ids": [question.question_id for question in one.questions],
         "delivered_time": None if is_capped or stage > DELIVERED else time + timedelta(seconds=40),
+        "bounced_time": time + timedelta(seconds=40) if not is_capped and stage > DELIVERED else None,
         **dict(zip(("viewed_time", "submitted_time", "completed_time"), given, strict=True)),
     }
 

@@ -69,17 +69,18 @@ async def insert_messages(db: Database, *, organization_id: str, messages: Rows)
     await db.execute(
         """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
              item_id, channel_id, pipeline_id, short_code, locale, valid_days, editable, finalized, question_ids,
-             metadata, sent_time, delivered_time, viewed_time, submitted_time, completed_time, created_time,
-             updated_time, previous_questionnaire_instance_id)
+             metadata, sent_time, delivered_time, bounced_time, viewed_time, submitted_time, completed_time,
+             created_time, updated_time, previous_questionnaire_instance_id)
            select $1, m.instance_id, m.questionnaire_id, m.version_id, m.responder_id, m.item_id, m.channel_id,
              m.pipeline_id, m.short_code, m.locale, 14, true, m.completed_time is not null,
              array(select jsonb_array_elements_text(m.question_ids)), m.metadata, m.sent_time, m.delivered_time,
-             m.viewed_time, m.submitted_time, m.completed_time, m.sent_time,
+             m.bounced_time, m.viewed_time, m.submitted_time, m.completed_time, m.sent_time,
              coalesce(m.completed_time, m.submitted_time, m.viewed_time, m.sent_time), m.previous_id
            from jsonb_to_recordset($2) as m (instance_id text, questionnaire_id text, version_id text,
              responder_id text, item_id text, channel_id smallint, pipeline_id text, short_code text, locale text,
              question_ids jsonb, metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
-             viewed_time timestamptz, submitted_time timestamptz, completed_time timestamptz, previous_id text)
+             bounced_time timestamptz, viewed_time timestamptz, submitted_time timestamptz, completed_time timestamptz,
+             previous_id text)
            where m.instance_id is not null""",
         *(organization_id, messages),
     )

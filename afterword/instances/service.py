@@ -224,7 +224,8 @@ async def issue_for_items(
 async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime) -> int:
     """Set a time of these instances, by organization and instance, once; returns the number of those set.
 
-    Kinds: their first message was sent or delivered, the alerts processed their completion, a sequence queued items.
+    Kinds: their first message was sent, delivered or bounced, the alerts processed their completion, a sequence queued
+    items.
     """
     return await store.settle_times(db, kind=kind, times=times, now=now)
 

@@ -120,7 +120,7 @@ _REACHED: Final[LiteralString] = f"""from questionnaire_instance i
     and {OF_APPLICATIONS}"""
 _PUBLIC_INSTANCE: Final[LiteralString] = f"""{INSTANCE_COLUMNS} from questionnaire_instance
   where instance_id = $1 and deleted_time is null order by created_time limit 1"""
-TimeKind = Literal["sent", "delivered", "processed", "flow"]
+TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
 _EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
 
 
@@ -449,13 +449,15 @@ async def settle_times(  # any tenant: workers serve many organizations
         """update questionnaire_instance i
            set sent_time = coalesce(i.sent_time, case when $4 = 'sent' then b.time end),
              delivered_time = coalesce(i.delivered_time, case when $4 = 'delivered' then b.time end),
+             bounced_time = coalesce(i.bounced_time, case when $4 = 'bounced' then b.time end),
              processed_time = coalesce(i.processed_time, case when $4 = 'processed' then b.time end),
              flow_time = coalesce(i.flow_time, case when $4 = 'flow' then b.time end),
              version = i.version + 1, updated_time = greatest(i.updated_time, $5)
            from unnest($1::text[], $2::text[], $3::timestamptz[]) as b (organization_id, instance_id, time)
            where i.organization_id = b.organization_id and i.instance_id = b.instance_id
              and case $4 when 'sent' then i.sent_time when 'delivered' then i.delivered_time
-               when 'processed' then i.processed_time else i.flow_time end is null""",
+               when 'bounced' then i.bounced_time when 'processed' then i.processed_time
+               else i.flow_time end is null""",
         [organization_id for organization_id, _ in times],
         [instance_id for _, instance_id in times],
         list(times.values()),

@@ -1252,6 +1252,7 @@ CREATE TABLE questionnaire_instance (
     metadata_times jsonb DEFAULT '{}'::jsonb NOT NULL,
     channel_id smallint,
     pipeline_id text COLLATE pg_catalog."C",
+    bounced_time timestamp with time zone,
     CONSTRAINT questionnaire_instance_check CHECK ((finalized = (completed_time IS NOT NULL))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
     CONSTRAINT questionnaire_instance_short_code_check CHECK ((length(short_code) = 12)),

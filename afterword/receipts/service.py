@@ -217,14 +217,21 @@ async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> Non
 
 async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
     delivered: dict[tuple[str, str], datetime] = {}
+    bounced: dict[tuple[str, str], datetime] = {}
     for about in abouts:
         instance_id, report = about.item.questionnaire_instance_id, about.report
-        if report.kind == "delivered" and report.is_proven and instance_id is not None:
-            # By the provider's clock, but not before the item was sent and not after now.
-            earliest = about.item.dispatched_time or now
-            delivered[organization_id, instance_id] = min(max(report.time or now, earliest), now)
+        if instance_id is None:
+            continue
+        # By the provider's clock, but not before the item was sent and not after now.
+        time = min(max(report.time or now, about.item.dispatched_time or now), now)
+        if report.kind == "delivered" and report.is_proven:
+            delivered[organization_id, instance_id] = time
+        elif report.kind in {"bounced", "failed"}:
+            bounced[organization_id, instance_id] = time
     if delivered:
         await instances.mark(db, "delivered", times=delivered, now=now)
+    if bounced:
+        await instances.mark(db, "bounced", times=bounced, now=now)
 
 
 async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:

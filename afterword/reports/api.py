@@ -223,6 +223,7 @@ def _row(row: results.Row, zone: tzinfo) -> ResultRow:
         condition=None if selection.condition is None else dict(selection.condition),
         version_id=selection.version_id,
         channel_id=selection.channel_id,
+        pipeline_id=selection.pipeline_id,
         locale=selection.locale,
     )
     return ResultRow(key=dict(row.key), figures=_figures(row.figures), selection=selected)

@@ -25,7 +25,8 @@ Condition = Annotated[
 ]
 
 
-TemplateId = Literal["nps", "csat", "ces", "distribution", "funnel", "trend", "by_metadata", "drivers"]
+TemplateId = Literal["nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"]
+By = Annotated[Literal["bucket", "channel", "pipeline"], Meta(description="The rows of the template `sending`.")]
 
 
 class MetricWanted(fields.Request):
@@ -48,6 +49,7 @@ class ReportSpec(fields.Request):
     pipeline_id: fields.Id | None = None
     outcome_question_id: fields.Id | None = None
     question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
+    by: By | None = None
     group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
     bucket: Bucket | None = None
     filter: Condition | None = None
@@ -110,6 +112,7 @@ class SpecShown(fields.Answer):
     pipeline_id: fields.Id | None = None
     outcome_question_id: fields.Id | None = None
     question_ids: list[fields.Id] | None = None
+    by: str | None = None
 
 
 class CustomReport(fields.Resource):
@@ -213,6 +216,7 @@ class SelectionShown(fields.Answer):
     condition: dict[str, Any] | None
     version_id: fields.Id | None
     channel_id: int | None
+    pipeline_id: fields.Id | None
     locale: str | None
 
 
@@ -258,6 +262,7 @@ class TemplateQuery(fields.Request):
     pipeline_id: fields.Id | None = None
     outcome_question_id: fields.Id | None = None
     question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
+    by: By | None = None
 
 
 class ReportRun(fields.Request):

@@ -83,11 +83,13 @@ class TestReady:
             responses = (await client.get(link)).text
         assert 16 == responses.count("data-row")
 
-    @pytest.mark.parametrize("template_id", ["nps", "csat", "ces", "trend", "distribution", "funnel", "drivers"])
+    @pytest.mark.parametrize(
+        "template_id", ["nps", "csat", "ces", "trend", "distribution", "funnel", "sending", "drivers"]
+    )
     async def test_each_opens_without_a_choice(self, shops: House, template_id: str) -> None:
         async with browser_of(shops.pool) as client:
             await log_in(client)
-            for query in ("", "?days=30&compare=previous_period", "?bucket=month&metric=mean"):
+            for query in ("", "?days=30&compare=previous_period&by=pipeline", "?bucket=month&metric=mean&by=channel"):
                 assert 200 == (await client.get(f"/console/reports/ready/{template_id}{query}")).status_code
 
 

@@ -46,7 +46,7 @@ TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
     screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
-    report_forms.BUCKETS, report_forms.COMPARES, overview.STAGES, cases.TABS, case_rows.SEVERITIES,
+    report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, cases.TABS, case_rows.SEVERITIES,
     case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED, dict(enumerate(case_figures.COLUMNS)),
     comments.BANDS, comments.GROUPS, find.GROUPS, people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,

@@ -136,6 +136,7 @@ class TestProviders:
         item = await sent(queue)
         await take(queue, replace(GONE, item_id=item.item_id))
         [row] = await queue.fetch("select * from event where type = 'queue_item.bounced'")
+        assert await queue.value("select bounced_time from questionnaire_instance") is not None
         assert (item.item_id, "gateway", 4) == (row["subject_id"], row["actor_kind"], row["data"]["status"])
         report = row["data"]["report"]
         assert ("bounced", True, True, "5.1.1") == (

@@ -48,6 +48,7 @@ class TestRun:
             ("nps", {}),
             ("distribution", {"question_id": NPS}),
             ("funnel", {}),
+            ("sending", {"by": "channel"}),
             ("trend", {"metric": "nps", "bucket": "week"}),
             ("by_metadata", {"metric": "nps", "metadata": STORE}),
             ("drivers", {"outcome_question_id": NPS}),

@@ -13,6 +13,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "ces": {},
     "distribution": {"question_id": NPS},
     "funnel": {},
+    "sending": {"by": "channel"},
     "trend": {"metric": "nps"},
     "by_metadata": {"metric": "nps", "metadata": "questionnaire_metadata:store_id"},
     "drivers": {"outcome_question_id": NPS, "question_ids": [CSAT]},

@@ -30,6 +30,7 @@ from tests.reports.test_api import ABSENT, give
 from tests.reports.test_api import now as now  # noqa: PLC0414  a fixture
 
 LIST = "/report/custom"
+PIPELINE = f"{'PIPE':0<22}"
 
 
 _METRIC_LEAF = {"subject": "metric:nps", "operator": "equal", "value": 1}
@@ -312,6 +313,49 @@ class TestFunnel:
             assert 0 == figure(await house.template("funnel", **parameters), "created")["value"]
 
 
+class TestSending:
+    async def test_by_day_channel_and_pipeline(self, house: House, now: datetime) -> None:
+        """Twelve by mail, of which two bounced, and six by SMS; one pipeline and none."""
+        for number in range(18):
+            instance = await house.respond({NPS: 9} if number < 9 else {}, now=now - timedelta(hours=1))
+            async with db.transaction(house.pool) as database:
+                await database.execute(
+                    """update questionnaire_instance set channel_id = $2, pipeline_id = $3, delivered_time = $4,
+                         bounced_time = $5 where instance_id = $1""",
+                    *(instance.instance_id, 1 if number < 12 else 2, PIPELINE if number < 12 else None),
+                    *(now if number < 10 else None, now if number in {10, 11} else None),
+                )
+        by_day = await house.template("sending")
+        assert 30 <= len(by_day["rows"]) <= 32
+        for result in (
+            by_day,
+            await house.template("sending", by="channel"),
+            await house.template("sending", by="pipeline"),
+        ):
+            assert [18, 10, 2, 9, 9] == [
+                figure(result, name)["value"] for name in ("sent", "delivered", "bounced", "started", "completed")
+            ]
+            assert (50.0, 18) == (figure(result, "response")["value"], figure(result, "response")["n"])
+        assert [{"channel": 1}, {"channel": 2}] == [
+            row["key"] for row in (await house.template("sending", by="channel"))["rows"]
+        ]
+        assert ([12, 10, 2], [6, 0, 0]) == tuple(
+            [figure(result, name, row)["value"] for name in ("sent", "delivered", "bounced")] for row in (0, 1)
+        )
+        assert [PIPELINE, None] == [row["selection"]["pipeline_id"] for row in result["rows"]]
+        assert "bounced" not in {one["metric"] for one in (await house.template("funnel"))["total"]}
+
+    async def test_for_readers_of_figures_alone(self, house: House) -> None:
+        token = await house.token_for(scopes={"Report.Read"})
+        given = {"questionnaire_id": house.questionnaire_id}
+        for path, more in (("sending", {}), ("sending", {"by": "channel"})):
+            assert 422 == (await house.get(f"/report/template/{path}", token=token, **given, **more)).status_code
+        spec = {"questionnaire_ids": [house.questionnaire_id], "metrics": [{"metric": "response"}]}
+        body = {"spec": {**spec, "group_by": ["pipeline"]}}
+        headers = {"Authorization": f"Bearer {token}"}
+        assert 422 == (await house.send("POST", "/report/run", body, **headers)).status_code
+
+
 class TestTrend:
     async def test_every_bucket_stands(self, house: House, now: datetime) -> None:
         await give(house, now, [9] * 5)
@@ -406,7 +450,7 @@ class TestCustom:
             "group_by": ["bucket"], "bucket": "week", "filter": None, "from_time": None, "to_time": None,
             "last_days": 90, "date_basis": None, "time_zone": None, "compare": "none", "level": 0.95, "chart": "table",
             "template_id": None, "question_id": None, "metric": None, "metadata": None, "channel_id": None,
-            "pipeline_id": None, "outcome_question_id": None, "question_ids": None,
+            "pipeline_id": None, "outcome_question_id": None, "question_ids": None, "by": None,
         } == made["spec"]  # fmt: skip
         response = await house.get(f"{LIST}/{made['report_id']}")
         assert (made, '"1"') == (response.json(), response.headers["etag"])

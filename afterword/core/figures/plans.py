@@ -28,6 +28,7 @@ class Parameters:
     pipeline_id: str | None = None
     outcome_question_id: str | None = None
     question_ids: Sequence[str] = ()
+    by: str = "bucket"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +164,13 @@ def plan_template(
             if context.protected and (parameters.channel_id or parameters.pipeline_id):
                 message = f"{PROTECTED}a funnel is of all channels and pipelines."
                 findings.error("channel_id", "unknown_value", message)
+        case "sending":
+            every = tuple((metric, None) for metric in template.metrics)
+            query = replace(query, metrics=every, group_by=(parameters.by,), bucket=query.bucket or "day")
+            template_id = None
+            if context.protected:
+                findings.error("by", "unknown_value", f"{PROTECTED}there is no report of sending.")
+                findings.check()
         case _:
             if context.protected:
                 findings.error("outcome_question_id", "unknown_value", f"{PROTECTED}there are no drivers.")

@@ -30,7 +30,7 @@ from afterword.core.wire import times
 
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 _GROUPS: Final = (
-    "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name}, "
+    "bucket, questionnaire, version, channel, pipeline, locale, question:{id}, questionnaire_metadata:{name}, "
     "responder_metadata:{name}, case:cause or case:remedy is expected."
 )
 
@@ -191,6 +191,8 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
         findings.error("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
     if "bucket" in query.group_by and query.bucket in {"day", "week"}:
         findings.error("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
+    if "pipeline" in query.group_by:
+        findings.error("group_by", "unknown_value", f"{PROTECTED}there are no groups by pipeline.")
     subjects = subjects_of(condition)
     for subject in subjects:
         kind, _, name = subject.partition(":")

@@ -34,12 +34,13 @@ GROUPING: Final = _SCALES | {"single_choice", "consent"}
 COUNTED: Final = GROUPING | {"multiple_choice"}
 DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
-FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "locale")
+FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "pipeline", "locale")
 NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata")
 CASE_GROUPS: Final = ("case:cause", "case:remedy")  # of the response's case that was closed last
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
+BOUNCED: Final = "bounced"  # counted of cases as stages are, though it is none on the way, and not kept by day
 # A rate counts among its denominator only: a case delivered without being sent is in no delivery rate. `rr1` and
 # `rr2` are AAPOR's (2023): all that were sent are its cases, I+P+R+NC+O+UH+UO; I are complete, P answered half of their
 # questions. Those with fewer answers broke off.
@@ -106,7 +107,7 @@ class RequestedMetric:
 
     @property
     def is_of_cases(self) -> bool:
-        return self.metric in RATES or self.metric in STAGES
+        return self.metric in RATES or self.metric in STAGES or self.metric == BOUNCED
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +364,7 @@ def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Meas
     """The metric of how often each value, or each stage, was counted."""
     if request.metric in RATES:
         return _rate(request.metric, counts, level)
-    if request.metric in STAGES:
+    if request.metric in STAGES or request.metric == BOUNCED:
         return metrics.count(counts.get(request.metric, 0), metric=request.metric, of=counts.get("created", 0))
     effect = min(counts.effect, max(1, sum(counts.values())))
     if request.metric in TYPES:

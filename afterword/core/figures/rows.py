@@ -69,6 +69,7 @@ class Selection:
     condition: Mapping[str, Any] | None = None
     version_id: str | None = None
     channel_id: int | None = None
+    pipeline_id: str | None = None
     locale: str | None = None
 
 
@@ -106,7 +107,7 @@ def selection_of(
                 questionnaire_ids = [str(value)]
             case "question_id":
                 question_ids = {str(value)}
-            case "version" | "channel":
+            case "version" | "channel" | "pipeline":
                 found[f"{kind}_id"] = value
             case "locale":
                 found[kind] = value

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from afterword.core.figures import metrics
-from afterword.core.figures.reports import RATES, STAGES
+from afterword.core.figures.reports import BOUNCED, RATES, STAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,17 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             "What became of the invitations that went out in the period, in counts and rates.",
             (Parameter("channel_id", "integer"), Parameter("pipeline_id", "id")),
             (*STAGES, *RATES),
+            basis="sent",
+        ),
+        Template(
+            "sending",
+            "Sending",
+            "What became of the messages of each day, channel or pipeline, in counts and rates.",
+            (
+                Parameter("by", "bucket, channel or pipeline", default="bucket"),
+                Parameter("bucket", "day, week, month or quarter", default="day"),
+            ),
+            ("sent", "delivered", BOUNCED, "viewed", "started", "completed", "delivery", "response"),
             basis="sent",
         ),
         Template(

@@ -23,7 +23,7 @@ from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Days
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
-from afterword.core.figures.reports import COUNTED, Cell, Counted, Group, People, Repeat, RequestedMetric
+from afterword.core.figures.reports import BOUNCED, COUNTED, Cell, Counted, Group, People, Repeat, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.wire import times
@@ -424,8 +424,11 @@ async def visible(
     months = periods.buckets(asked.period, "month")
     monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
     read = cases if is_of_cases else answers
-    cells, _ = await read(db, asked=monthly)
-    people, _ = await read(db, asked=monthly, once=True)
+    # Bounces are not offered to them: few of them would hide a month.
+    cells, people = [
+        [cell for cell in (await read(db, asked=monthly, once=once))[0] if cell.question_id or cell.value != BOUNCED]
+        for once in (False, True)
+    ]
     shown = _shown(cells, people, minimum=minimum)
     found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)
     for cell in cells:

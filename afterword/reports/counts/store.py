@@ -13,8 +13,8 @@ from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
 # $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
 # each on an index of its own; `offset 0`: each span reads its own part of it and no more.
 _USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
-        i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time,
-        i.submitted_time, i.completed_time"""
+        i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time,
+        i.bounced_time, i.viewed_time, i.submitted_time, i.completed_time"""
 _TIME: Final[LiteralString] = """case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
   else coalesce(i.sent_time, i.created_time) end"""
 _SPANS: Final[LiteralString] = """unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
@@ -106,7 +106,8 @@ _PEOPLE: Final[LiteralString] = f"""
 
 # Cases with how far they came, and those of each person, questionnaire and bucket that came farthest.
 _CASE: Final[LiteralString] = f"""{_KEY}, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
-    i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
+    i.bounced_time is not null as bounced, i.viewed_time is not null as viewed,
+    i.submitted_time is not null as submitted,
     i.completed_time is not null as completed, coalesce(i.submitted_time, i.completed_time) is not null as started,
     case when i.completed_time is not null then true when i.submitted_time is null then false else (
       select 2 * (select count(*) from answer a
@@ -121,7 +122,8 @@ _FARTHEST: Final[LiteralString] = f"""select distinct on ({_PERSON}) {_CASE}
 _STAGES: Final[LiteralString] = """
     select c.bucket, c.questionnaire_id, c.dimensions, '' as question_id, v.value, v.count from (
       select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
-        count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
+        count(*) filter (where delivered) as delivered, count(*) filter (where bounced) as bounced,
+        count(*) filter (where viewed) as viewed,
         count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
         count(*) filter (where completed) as completed,
         count(*) filter (where sent and delivered) as sent_delivered,
@@ -131,10 +133,11 @@ _STAGES: Final[LiteralString] = """
         count(*) filter (where delivered and viewed) as delivered_viewed,
         count(*) filter (where delivered and submitted) as delivered_submitted
       from c group by 1, 2, 3 limit $17) c
-    cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('viewed', viewed),
-      ('started', started), ('submitted', submitted), ('completed', completed), ('sent_delivered', sent_delivered),
-      ('sent_answered', sent_answered), ('sent_submitted', sent_submitted), ('sent_completed', sent_completed),
-      ('delivered_viewed', delivered_viewed), ('delivered_submitted', delivered_submitted)) v (value, count)
+    cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('bounced', bounced),
+      ('viewed', viewed), ('started', started), ('submitted', submitted), ('completed', completed),
+      ('sent_delivered', sent_delivered), ('sent_answered', sent_answered), ('sent_submitted', sent_submitted),
+      ('sent_completed', sent_completed), ('delivered_viewed', delivered_viewed),
+      ('delivered_submitted', delivered_submitted)) v (value, count)
     where v.count > 0"""
 _CASES: Final[LiteralString] = f"with c as (select {_CASE}) {_STAGES}"
 _CASES_ONCE: Final[LiteralString] = f"with c as ({_FARTHEST}) {_STAGES}"

@@ -19,6 +19,7 @@ DIMENSION: Final[LiteralString] = """case d.kind
       where x.organization_id = i.organization_id and x.instance_id = i.instance_id and x.question_id = d.name
         and not x.provisional)
     when 'channel' then i.channel_id::text
+    when 'pipeline' then i.pipeline_id
     end"""
 
 

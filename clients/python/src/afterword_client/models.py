@@ -1298,6 +1298,7 @@ class ReportSpec(Struct, kw_only=True):
             "drivers",
             "funnel",
             "nps",
+            "sending",
             "trend",
         ]
         | None
@@ -1310,6 +1311,7 @@ class ReportSpec(Struct, kw_only=True):
     pipeline_id: str | None | UnsetType = UNSET
     outcome_question_id: str | None | UnsetType = UNSET
     question_ids: list[str] | None | UnsetType = UNSET
+    by: Literal["bucket", "channel", "pipeline"] | None | UnsetType = UNSET
     group_by: list[str] | UnsetType = UNSET
     bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
     filter: dict[str, Any] | None | UnsetType = UNSET
@@ -1555,6 +1557,7 @@ class SelectionShown(Struct, kw_only=True):
     condition: dict[str, Any] | None
     version_id: str | None
     channel_id: int | None
+    pipeline_id: str | None
     locale: str | None
 
 
@@ -1630,6 +1633,7 @@ class SpecShown(Struct, kw_only=True):
     pipeline_id: str | None | UnsetType = UNSET
     outcome_question_id: str | None | UnsetType = UNSET
     question_ids: list[str] | None | UnsetType = UNSET
+    by: str | None | UnsetType = UNSET
 
 
 class Suppression(Struct, kw_only=True):

@@ -2496,6 +2496,7 @@ class Reports(Family):
         pipeline_id: str | None = None,
         outcome_question_id: str | None = None,
         question_ids: Sequence[str] | None = None,
+        by: Literal["bucket", "channel", "pipeline"] | None = None,
     ) -> models.ReportResult:
         """Run a report template.
 
@@ -2523,6 +2524,7 @@ class Reports(Family):
                 "pipeline_id": pipeline_id,
                 "outcome_question_id": outcome_question_id,
                 "question_ids": question_ids,
+                "by": by,
             },
         ).read(models.ReportResult)
 
