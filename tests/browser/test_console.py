@@ -1,5 +1,6 @@
 """Days of the people who use the console, in a browser: by keyboard alone, without scripts, on a phone."""
 
+import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,15 +9,16 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword import db
+from afterword import db, worker
 from afterword.app import create_app
+from afterword.channels.base import EMAIL
 from afterword.cli.setup import setup_url
 from afterword.core.wire.site import Site
-from afterword.responses.rows import service as rows
 from tests.browser.conftest import SECRET, House, email_of, served
 from tests.browser.test_screens import faults_of
 from tests.logins.conftest import PASSWORD
 from tests.sizes import one_of
+from tests.worker.conftest import DEADLINE_SECONDS, RIG
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -45,13 +47,41 @@ async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> Asyn
     await context.close()
 
 
-async def test_first_run_to_the_first_answer(browser: Browser, pool: db.Pool) -> None:
-    """From the printed link in four steps to an answer of one's own; each step can be read by everybody."""
+@asynccontextmanager
+async def working(database_url: str, site: Site) -> AsyncGenerator[None]:
+    """A worker whose mails are kept in the outbox."""
+    stop = asyncio.Event()
+    running = asyncio.create_task(
+        worker.run(
+            database_url=database_url,
+            site=site,
+            channels=lambda pool: worker.captured(pool, [EMAIL]),
+            mail_from="survey@shop.example",
+            stop=stop,
+            pace=RIG,
+        )
+    )
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.wait_for(running, DEADLINE_SECONDS)
+
+
+async def test_first_run_to_the_first_answer(browser: Browser, pool_url: str, pool: db.Pool) -> None:
+    """From the printed link in four steps to a message and an answer of one's own; each step can be read by everybody.
+
+    A worker sends the message, and brings the answer into the list.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
     url = await setup_url(pool, site)
     assert url is not None
-    async with served(create_app(pool=pool, site=site, show_outbox=True), listener), opened(browser) as page:
+    async with (
+        served(create_app(pool=pool, site=site, show_outbox=True), listener),
+        working(pool_url, site),
+        opened(browser) as page,
+    ):
         await page.goto(url)
         await page.get_by_label("Your name").fill("Olga Papadaki")
         await page.get_by_label("E-mail address").fill("olga@kalamata.example")
@@ -70,19 +100,21 @@ async def test_first_run_to_the_first_answer(browser: Browser, pool: db.Pool) ->
         await page.get_by_role("button", name="Take this one").click()
         await page.get_by_text("Step 4 of 4").wait_for()
         addresses.append(page.url)
+        await page.get_by_role("button", name="Send the test message").click()
+        await page.get_by_text("The message is kept in the outbox.").wait_for()
         async with page.expect_popup() as opening:
             await page.get_by_role("button", name="Open the questionnaire").click()
         answering = await opening.value
         await answering.locator('input[type=radio][value="3"]').check()
         await answering.locator("button[value=next]").click()
         await answering.get_by_text("2 of 2").wait_for()
-        async with db.transaction(pool) as database:  # as a worker does within a second
-            made = await database.fetch_one("select organization_id, instance_id from questionnaire_instance")
-            assert await rows.rewrite(
-                database, organization_id=made["organization_id"], instance_ids=[made["instance_id"]]
-            )
         await page.get_by_role("link", name="Test responses").click()
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not await page.locator(".item .score").count():
+                await page.reload()
         assert (await page.locator(".item .score").inner_text()).startswith("3")
+        await page.goto(f"{site.public_url}/outbox")
+        assert await page.get_by_text("[Test]").count()
         await page.goto(url)
         assert await page.get_by_text("link has ended").count()
         for address in one_of(addresses):
@@ -184,7 +216,10 @@ async def test_search(browser: Browser, house: House, typed: str, found: str) ->
 
 
 async def test_end_of_a_month(browser: Browser, house: House) -> None:
-    """Stores side by side, compared with the time before, kept under a title, taken along as a table."""
+    """Stores side by side, compared with the time before, kept under a title, taken along as a table.
+
+    Then shown on the overview, given away by a link that reads no answer and ends, and mailed every month.
+    """
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/reports")
         await page.get_by_role("link", name="Groups side by side").click()
@@ -199,6 +234,28 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         async with page.expect_download() as taken:
             await page.get_by_role("link", name="Table as CSV").click()
         assert (await taken.value).suggested_filename.endswith(".csv")
+        report = page.url
+        await page.get_by_role("button", name="Show it on the overview").click()
+        await page.get_by_role("button", name="Take it off the overview").wait_for()
+        await page.get_by_label("A link that works without a login for").select_option(label="7 days")
+        await page.get_by_role("button", name="Create a link").click()
+        link = await page.locator("pre.command").inner_text()
+        async with opened(browser, width=360) as guest:
+            await guest.goto(link)
+            assert await guest.get_by_role("row", name="Harbour Street").count()
+            assert not await guest.locator("a[href*=responses]").count()
+            await page.goto(report)
+            await page.get_by_role("button", name="End it").click()
+            await page.get_by_text("Removed.").wait_for()
+            await guest.reload()
+            assert not await guest.get_by_role("row", name="Harbour Street").count()
+        await page.get_by_role("link", name="Mail it to me regularly").click()
+        await page.get_by_label("When").select_option(label="Every month on day 1")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Send one now").click()
+        await page.get_by_text("The mail is on its way.").wait_for()
+        await page.goto(f"{house.url}/console")
+        assert await page.get_by_role("link", name="Stores, month by month").count()
 
 
 async def test_passkey(browser: Browser, house: House) -> None:
