@@ -135,6 +135,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "assigned_user_id": "the owner",
     "minimum_base": "the smallest group that is shown",
     "postal_address": "the postal address",
+    "locales": "the languages",
+    "logo": "the logo",
     "pinned_time": "the place on the overview",
 }
 PAGES: Final[Mapping[str, str]] = {

@@ -20,7 +20,7 @@ from afterword.db import Database
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
-from afterword.web import html, public, static
+from afterword.web import html, public, static, uploads
 from afterword.web.operations import Download
 from afterword.web.routing import Pages
 
@@ -63,6 +63,7 @@ class Form:
     """The fields of a posted form; a missing one is empty."""
 
     values: Mapping[str, list[str]]
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
     def text(self, name: str) -> str:
         return next(iter(self.values.get(name, ())), "").strip()
@@ -255,7 +256,7 @@ async def _run(screen: Screen, request: Request) -> Response:
     try:
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
-            visit.form = read_form(await public.read_body(request))
+            visit.form = read_form(await public.read_body(request), request.headers.get("content-type"))
         if screen.is_open:
             return await screen.handler(visit)
         if not isinstance(visit, Visit):
@@ -282,20 +283,35 @@ def require_own_origin(sent: Mapping[str, str], site: Site) -> None:
     raise errors.Forbidden("This form was sent from another site. Open the page here and send it again.")
 
 
-def read_form(body: bytes) -> Form:
+def read_form(body: bytes, content_type: str | None = None) -> Form:
     """Raises Malformed for what is no form, or too much."""
+    if (content_type or "").startswith(uploads.FORM):
+        return _read_parts(uploads.read_parts(body, content_type))
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
         )
     except ValueError:
         raise errors.Malformed("The form cannot be read.", "malformed_form") from None
+    return Form(_values_of(pairs))
+
+
+def _read_parts(parts: Sequence[uploads.Part]) -> Form:
+    """A form with files; a file that was not chosen is left out."""
+    try:
+        pairs = [(one.name, one.content.decode()) for one in parts if one.file_name is None]
+    except UnicodeDecodeError:
+        raise errors.Malformed("The form cannot be read.", "malformed_form") from None
+    return Form(_values_of(pairs), {one.name: one.content for one in parts if one.file_name and one.content})
+
+
+def _values_of(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         if len(value) > VALUE_CHARACTERS_MAX:
             raise errors.TooLarge(f"A field may have {VALUE_CHARACTERS_MAX:,} characters.")
         values.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\x00", ""))
-    return Form(values)
+    return values
 
 
 def accepted(request: Request) -> str:

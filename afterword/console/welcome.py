@@ -1,7 +1,7 @@
 """The set-up after the first log-in: the organization, a questionnaire of the library, a test message to oneself."""
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from afterword.console.response_list import Choice
 from afterword.console.screens import HEADERS, HOME, Screens, Visit
 from afterword.console.settings import applications_of
 from afterword.console.text import ZONES
+from afterword.core.questionnaires import visuals
 from afterword.db import Database
 from afterword.instances import previews
 from afterword.instances import service as instances
@@ -79,24 +80,47 @@ async def welcome(visit: Visit) -> Response:
 async def organization_page(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await _organization(visit, db)
-    given = {"display_name": found.display_name, "time_zone": found.time_zone, "default_locale": found.default_locale}
-    return _organization_form(visit, given)
+        logo = await organizations_store.get_logo(db, organization_id=found.organization_id)
+    given = {
+        "display_name": found.display_name,
+        "time_zone": found.time_zone,
+        "postal_address": found.postal_address or "",
+        "locales": found.locales or list(_languages(found.default_locale)),
+        "default_locale": found.default_locale,
+    }
+    return _organization_form(visit, given, logo=logo)
 
 
 @routes.post(ORGANIZATION, scope="Organization.Update")
 async def save_organization(visit: Visit) -> Response:
-    given = {name: visit.form.text(name) for name in ("display_name", "time_zone", "default_locale")}
+    form = visit.form
+    given: dict[str, Any] = {
+        name: form.text(name) for name in ("display_name", "time_zone", "postal_address", "default_locale")
+    }
+    given["locales"] = [each for each in _languages(given["default_locale"]) if each in form.all("locales")]
+    changes = {**given, "postal_address": given["postal_address"] or None}
+    if form.text("no_logo"):
+        changes["logo"] = None
+    elif "logo" in form.files:
+        changes["logo"] = visuals.data_of(form.files["logo"])
     try:
         errors.check(
             checks.length_errors("display_name", given["display_name"], organizations.NAME_CHARACTERS_MAX)
             + checks.zone_errors(given["time_zone"])
+            + (
+                []
+                if given["locales"]
+                else [errors.FieldError("required", visit.words("Tick one language at least."), pointer="/locales")]
+            )
         )
         async with visit.write() as db:
             await organizations.update_organization(
-                db, caller=visit.caller, changes=given, now=visit.now, check_version=lambda _: None
+                db, caller=visit.caller, changes=changes, now=visit.now, check_version=lambda _: None
             )
     except errors.Invalid as invalid:
-        return _organization_form(visit, given, invalid)
+        async with visit.read() as db:
+            logo = await organizations_store.get_logo(db, organization_id=visit.caller.organization_id)
+        return _organization_form(visit, given, invalid, logo=logo)
     return html.redirect(QUESTIONNAIRE)
 
 
@@ -111,17 +135,25 @@ async def take_questionnaire(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             first = (await applications_of(visit, db))[0]
+            organization = await _organization(visit, db)
+            logo = await organizations_store.get_logo(db, organization_id=organization.organization_id)
             started = await starters.start(
                 db,
-                organization_id=visit.caller.organization_id,
+                organization_id=organization.organization_id,
+                locales=organization.locales,
                 application_id=first.application_id,
                 name=name,
                 caller=visit.caller,
                 now=visit.now,
             )
-            if color != COLOR:
+            theme = {**({"color_primary": color} if color != COLOR else {}), **({"logo": logo} if logo else {})}
+            if theme:
                 await starters.paint(
-                    db, caller=visit.caller, questionnaire_id=started.questionnaire_id, color=color, now=visit.now
+                    db,
+                    caller=visit.caller,
+                    questionnaire_id=started.questionnaire_id,
+                    configuration=theme,
+                    now=visit.now,
                 )
     except (errors.Invalid, errors.Conflict) as refusal:
         return _questionnaire_form(visit, name, COLOR, refusal)
@@ -231,8 +263,15 @@ def _name(text: str | None) -> str:
     return text if text in questionnaires.LIBRARY else STARTERS[0][0]
 
 
-def _organization_form(visit: Visit, given: dict[str, str], refusal: errors.Refusal | None = None) -> Response:
-    languages = {**LANGUAGES, given["default_locale"]: LANGUAGES.get(given["default_locale"], given["default_locale"])}
+def _languages(default: str) -> Mapping[str, str]:
+    """Those of the questionnaires here, and the one that was chosen before."""
+    return {**LANGUAGES, default: LANGUAGES.get(default, default)}
+
+
+def _organization_form(
+    visit: Visit, given: dict[str, Any], refusal: errors.Refusal | None = None, *, logo: str | None
+) -> Response:
+    languages = _languages(given["default_locale"])
     return _page(
         visit,
         "welcome_organization.html",
@@ -242,6 +281,9 @@ def _organization_form(visit: Visit, given: dict[str, str], refusal: errors.Refu
         form=given,
         zones=[(one, one) for one in ZONES],
         languages=list(languages.items()),
+        logo=logo,
+        logo_kilobytes=visuals.LOGO_BYTES_MAX >> 10,
+        address_characters_max=organizations.POSTAL_ADDRESS_CHARACTERS_MAX,
     )
 
 

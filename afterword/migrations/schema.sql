@@ -1005,11 +1005,14 @@ CREATE TABLE organization (
     created_by text,
     updated_by text,
     demonstration_time timestamp with time zone,
+    locales text[] DEFAULT '{}'::text[] NOT NULL,
+    logo text,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
     CONSTRAINT organization_delete_after_days_check CHECK (((delete_after_days >= 30) AND (delete_after_days <= 3650))),
     CONSTRAINT organization_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
     CONSTRAINT organization_domain_check CHECK ((domain ~ '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text)),
     CONSTRAINT organization_legal_name_check CHECK (((length(legal_name) >= 1) AND (length(legal_name) <= 200))),
+    CONSTRAINT organization_logo_check CHECK ((length(logo) <= 70000)),
     CONSTRAINT organization_minimum_base_check CHECK (((minimum_base >= 1) AND (minimum_base <= 1000))),
     CONSTRAINT organization_postal_address_check CHECK (((length(postal_address) >= 1) AND (length(postal_address) <= 500)))
 );

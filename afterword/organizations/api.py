@@ -22,6 +22,9 @@ Base = Annotated[int, Meta(ge=1, le=1000)]
 Urls = Annotated[list[fields.Url], Meta(max_length=service.WEBSITE_URLS_MAX)]
 TypeId = Annotated[str, Meta(min_length=22, max_length=22, examples=[store.CUSTOM_APPLICATION_TYPE_ID])]
 AddressLines = Annotated[list[fields.Text200], Meta(max_length=4)]
+Locales = Annotated[list[fields.LocaleNormal], Meta(max_length=service.LOCALES_MAX)]
+Logo = Annotated[str, Meta(max_length=service.LOGO_CHARACTERS_MAX)]
+PostalAddress = Annotated[str, Meta(min_length=1, max_length=service.POSTAL_ADDRESS_CHARACTERS_MAX)]
 Country = Annotated[str, Meta(min_length=2, max_length=2, examples=["GR"])]
 Currency = Annotated[str, Meta(min_length=3, max_length=3, examples=["EUR"])]
 
@@ -34,7 +37,10 @@ class OrganizationUpdate(fields.Request):
 
     display_name: fields.Text200 | UnsetType = UNSET
     legal_name: fields.Text200 | UnsetType | None = UNSET
+    postal_address: PostalAddress | UnsetType | None = UNSET
     default_locale: fields.LocaleNormal | UnsetType = UNSET
+    locales: Locales | UnsetType = UNSET
+    logo: Logo | UnsetType | None = UNSET
     time_zone: fields.Zone | UnsetType = UNSET
     minimum_base: Base | UnsetType = UNSET
     anonymize_after_days: Days | UnsetType | None = UNSET
@@ -48,7 +54,10 @@ class Organization(fields.Resource):
     domain: str
     display_name: str
     legal_name: str | None
+    postal_address: str | None
     default_locale: str
+    locales: list[str]
+    has_logo: fields.Computed[bool]
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None

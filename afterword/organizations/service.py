@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 from afterword import db as database
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import visuals
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
@@ -25,6 +26,8 @@ __all__ = ["create_token", "create_user", "revoke_token"]
 NAME_CHARACTERS_MAX: Final = 200
 POSTAL_ADDRESS_CHARACTERS_MAX: Final = 500
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
+LOCALES_MAX: Final = 50
+LOGO_CHARACTERS_MAX: Final = 70_000
 WEBSITE_URLS_MAX: Final = 50
 
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -122,6 +125,16 @@ async def update_organization(
     check_version(before.version)
     wrong = checks.zone_errors(changes.get("time_zone"))
     wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
+    wrong += checks.length_errors("postal_address", changes.get("postal_address"), POSTAL_ADDRESS_CHARACTERS_MAX)
+    spoken, default = ({**asdict(before), **changes}[name] for name in ("locales", "default_locale"))
+    for locale in changes.get("locales", ()):
+        wrong += checks.locale_errors("locales", locale)
+    if spoken and default not in spoken and not wrong:
+        message = "The language of those whose language is not known is one of their languages."
+        wrong.append(FieldError("unknown_value", message, pointer="/default_locale"))
+    if changes.get("logo") is not None:
+        found = visuals.read({"logo": changes["logo"]})[1]
+        wrong += [FieldError(each.code, each.message, pointer="/logo") for each in found]
     wrong += [
         FieldError("unknown_value", "Nothing is removed by age yet. Null is expected.", pointer=f"/{name}")
         for name in ("anonymize_after_days", "delete_after_days")
@@ -232,7 +245,7 @@ async def _organization_locked(db: database.Database, *, caller: Caller) -> Orga
 
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in changes.items() if value != getattr(before, name)}
+    return {name: value for name, value in changes.items() if name == "logo" or value != getattr(before, name)}
 
 
 def refuse_unknown() -> NoReturn:

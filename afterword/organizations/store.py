@@ -19,6 +19,8 @@ class Organization:
     legal_name: str | None
     postal_address: str | None
     default_locale: str
+    locales: list[str]
+    has_logo: bool
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None
@@ -31,8 +33,8 @@ class Organization:
 
 
 _ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, display_name, legal_name, postal_address,
-  default_locale, time_zone, minimum_base, anonymize_after_days, delete_after_days, version, created_time,
-  updated_time, created_by, updated_by"""
+  default_locale, locales, logo is not null as has_logo, time_zone, minimum_base, anonymize_after_days,
+  delete_after_days, version, created_time, updated_time, created_by, updated_by"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +144,10 @@ async def update_organization(
     """Write these columns, and no others, of a locked row."""
     row = await db.fetch_one(
         f"""update organization o
-           set (display_name, legal_name, default_locale, time_zone, minimum_base, anonymize_after_days,
-                delete_after_days)
-               = (select s.display_name, s.legal_name, s.default_locale, s.time_zone, s.minimum_base,
-                    s.anonymize_after_days, s.delete_after_days
+           set (display_name, legal_name, postal_address, default_locale, locales, logo, time_zone, minimum_base,
+                anonymize_after_days, delete_after_days)
+               = (select s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.logo,
+                    s.time_zone, s.minimum_base, s.anonymize_after_days, s.delete_after_days
                   from jsonb_populate_record(o, $2) s),
              version = version + 1, updated_time = greatest($3, updated_time), updated_by = $4
            where organization_id = $1
@@ -156,6 +158,11 @@ async def update_organization(
         updated_by,
     )
     return Organization(**row)
+
+
+async def get_logo(db: Database, *, organization_id: str) -> str | None:
+    """The logo as a data: address."""
+    return await db.fetch_value("select logo from organization where organization_id = $1", organization_id)
 
 
 async def get_billing(db: Database, *, organization_id: str) -> Billing | None:

@@ -26,7 +26,7 @@ Condition = Annotated[
 
 
 TemplateId = Literal["nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"]
-By = Annotated[Literal["bucket", "channel", "pipeline"], Meta(description="The rows of the template `sending`.")]
+By = Literal["bucket", "channel", "pipeline"]
 
 
 class MetricWanted(fields.Request):

@@ -11,7 +11,13 @@ from afterword.intake.test_messages import store
 from tests.logins.conftest import EMAIL, Office, browser_of, found, log_in
 
 WELCOME = "/console/welcome"
-GIVEN = {"display_name": "Kalamata Books", "time_zone": "Europe/Athens", "default_locale": "el"}
+GIVEN: dict[str, Any] = {
+    "display_name": "Kalamata Books",
+    "time_zone": "Europe/Athens",
+    "locales": ["el", "ar"],
+    "default_locale": "el",
+}
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 40
 
 
 async def test_refusals(office: Office) -> None:
@@ -28,10 +34,17 @@ async def test_refusals(office: Office) -> None:
             {"display_name": "a" * 201},
             {"time_zone": "Mars/Base"},
             {"default_locale": "?"},
+            {"default_locale": "de"},
+            {"locales": []},
+            {"postal_address": "a" * 501},
         ):
             page = await client.post(f"{WELCOME}/organization", data={**GIVEN, **wrong})
             assert 422 == page.status_code, wrong
-            assert 'aria-invalid="true"' in page.text, wrong
+            assert "field wrong" in page.text, wrong
+        for image, said in ((b"GIF89a", "no PNG image"), (PNG + b"0" * (48 << 10), "at most 49,152 bytes")):
+            page = await client.post(f"{WELCOME}/organization", data=GIVEN, files={"logo": ("logo", image)})
+            assert 422 == page.status_code
+            assert said in page.text
         wrong_color = await client.post(f"{WELCOME}/questionnaire", data={"color": "url(evil)"})
         assert 422 == wrong_color.status_code
         made = await client.post(f"{WELCOME}/questionnaire", data={"name": "support_case"})
@@ -63,7 +76,9 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         assert f'href="{WELCOME}"' in (await client.get("/console")).text.replace("&#x2f;", "/")
         page = await client.get(f"{WELCOME}/organization")
         assert 'aria-current="step"' in page.text
-        saved = await client.post(f"{WELCOME}/organization", data=GIVEN)
+        address = {"postal_address": "1 Harbour Street\nKalamata"}
+        files = {"logo": ("logo.png", PNG, "image/png")}
+        saved = await client.post(f"{WELCOME}/organization", data={**GIVEN, **address}, files=files)
         assert f"{WELCOME}/questionnaire" == saved.headers["location"]
         assert f"{WELCOME}/questionnaire" == (await client.get(WELCOME)).headers["location"]
         shown = await client.get(f"{WELCOME}/questionnaire?name=relationship&color=%23aa3300")
@@ -83,6 +98,11 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         assert "/console" == (await client.get(WELCOME)).headers["location"]
         page = await client.get(message)
         assert EMAIL in page.text
+        assert ["en", "el", "ar"] == re.findall(r'<option value="(\w\w)"', page.text)
+        again = await client.get(f"{WELCOME}/organization")
+        assert "1 Harbour Street\nKalamata" in again.text
+        assert "data:image/png" in again.text.replace("&#x2f;", "/")
+        assert 2 == again.text.count(" checked")
         for data, said in (({"email": "no address"}, 422), ({"email": EMAIL}, 503)):
             refused = await client.post(message, data=data)
             assert said == refused.status_code
@@ -102,6 +122,8 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
     async with db.connection(office.pool) as database:
         counts = await database.fetch_one(
             """select (select count(*) from questionnaire) as questionnaires, (select count(*) from pipeline) as ways,
-                 (select count(*) from questionnaire_instance where test) as tests, o.time_zone from organization o"""
+                 (select count(*) from questionnaire_instance where test) as tests, o.time_zone,
+                 (select configuration ->> 'logo' from questionnaire_visual where active) = o.logo
+               from organization o"""
         )
-        assert [1, 1, 1, "Europe/Athens"] == list(counts)
+        assert [1, 1, 1, "Europe/Athens", True] == list(counts)

@@ -1,5 +1,6 @@
 """Applications over HTTP: refusals, the envelope, what a confined caller sees."""
 
+import base64
 import time
 from collections.abc import AsyncIterator, Collection
 from typing import Any
@@ -210,3 +211,29 @@ class TestRevocation:
             )
         response = await shop.get("/application", token)
         assert (401, "token_revoked") == (response.status_code, response.json()["code"])
+
+
+class TestUpdateOrganization:
+    async def test_languages_logo_and_address(self, shop: Shop) -> None:
+        headers = {"Authorization": f"Bearer {await shop.token()}"}
+        [found] = (await shop.http.get("/v3.2/organization", headers=headers)).json()["results"]
+        path = f"/v3.2/organization/{found['organization_id']}"
+        assert (None, [], False) == (found["postal_address"], found["locales"], found["has_logo"])
+        for wrong, pointer in (
+            ({"logo": "data:image/png;base64,AAAA"}, "/logo"),
+            ({"logo": "https://shop.example/logo.png"}, "/logo"),
+            ({"postal_address": "a" * 501}, "/postal_address"),
+            ({"locales": ["xx-yy-zz-?"]}, "/locales/0"),
+            ({"locales": ["el", "de"]}, "/default_locale"),
+        ):
+            refused = await shop.http.patch(path, json=wrong, headers=headers)
+            assert 422 == refused.status_code, wrong
+            assert pointer == refused.json()["errors"][0]["pointer"]
+        logo = f"data:image/png;base64,{base64.b64encode(bytes.fromhex('89504e470d0a1a0a')).decode()}"
+        given = {"postal_address": "1 Harbour Street", "locales": ["en", "el"], "logo": logo}
+        changed = (await shop.http.patch(path, json=given, headers=headers)).json()
+        assert ("1 Harbour Street", ["en", "el"], True) == tuple(
+            changed[name] for name in ("postal_address", "locales", "has_logo")
+        )
+        removed = (await shop.http.patch(path, json={"logo": None}, headers=headers)).json()
+        assert (["en", "el"], False) == (removed["locales"], removed["has_logo"])

@@ -129,7 +129,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "notification_subscription": {"digest": FIXED, "types": FIXED},
     "notification_watch": {"entity": FIXED},
     "organization": {"default_locale": ACCOUNT, "display_name": ACCOUNT, "domain": ACCOUNT, "legal_name": ACCOUNT,
-                     "postal_address": ACCOUNT, "time_zone": ACCOUNT},
+                     "locales": ACCOUNT, "logo": ACCOUNT, "postal_address": ACCOUNT, "time_zone": ACCOUNT},
     "organization_billing": {"address_lines": ACCOUNT, "city": ACCOUNT, "country": ACCOUNT, "currency": ACCOUNT,
                              "email": ACCOUNT, "name": ACCOUNT, "postal_code": ACCOUNT,
                              "purchase_reference": ACCOUNT, "tax_number": ACCOUNT},

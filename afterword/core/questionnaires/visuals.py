@@ -68,6 +68,11 @@ def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
     ), findings.errors
 
 
+def data_of(image: bytes) -> str:
+    """The image as a data: address; one of an unknown kind is none that a theme takes."""
+    return f"data:image/{_kind_of(image) or 'png'};base64,{base64.b64encode(image).decode()}"
+
+
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
     brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)

@@ -1,9 +1,10 @@
 """Takes a questionnaire of the library over into an organization, with a pipeline by e-mail and its texts."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -33,8 +34,11 @@ async def start(
     name: str,
     now: datetime,
     caller: Caller | None = None,
+    locales: Collection[str] = (),
 ) -> Started:
     """Import `name` of the library and give it a pipeline, if it has none yet. `caller`: None for the operator.
+
+    `locales`: the languages that are taken over, besides that of the original; none: all.
 
     Once more changes nothing. Raises NotFound and Archived.
     """
@@ -42,7 +46,7 @@ async def start(
         db,
         organization_id=organization_id,
         application_id=application_id,
-        text=questionnaires.library_text(name),
+        text=_in_languages(questionnaires.library_text(name), locales),
         slug=name,
         now=now,
         actor=caller,
@@ -76,10 +80,31 @@ async def pipeline_of(db: Database, *, organization_id: str, questionnaire_id: s
     )
 
 
-async def paint(db: Database, *, caller: Caller, questionnaire_id: str, color: str, now: datetime) -> None:
-    """Let the pages of the questionnaire have this colour, as #rrggbb. Raises NotFound, Invalid."""
-    columns = {"title": "Our colour", "active": True, "configuration": {"color_primary": color}}
+async def paint(
+    db: Database, *, caller: Caller, questionnaire_id: str, configuration: Mapping[str, str], now: datetime
+) -> None:
+    """Let the pages of the questionnaire have this theme. Raises NotFound, Invalid."""
+    columns = {"title": "Our brand", "active": True, "configuration": dict(configuration)}
     await visuals.create(db, caller=caller, questionnaire_id=questionnaire_id, columns=columns, now=now)
+
+
+def _in_languages(text: str, locales: Collection[str]) -> str:
+    """The file without the translations into other languages."""
+    if not locales:
+        return text
+    document = yaml.safe_load(text)
+    kept = {document["default_locale"], *(locale.partition("-")[0] for locale in locales)}
+    others = set(document["locales"]) - kept
+    document["locales"] = [each for each in document["locales"] if each in kept]
+    return yaml.safe_dump(_without(document, others), allow_unicode=True, sort_keys=False)
+
+
+def _without(value: Any, others: Collection[str]) -> Any:
+    if isinstance(value, list):
+        return [_without(each, others) for each in value]
+    if isinstance(value, dict):
+        return {name: _without(each, others) for name, each in value.items() if name not in others}
+    return value
 
 
 def _invitations() -> dict[str, dict[str, dict[str, str]]]:

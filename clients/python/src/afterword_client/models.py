@@ -818,7 +818,10 @@ class Organization(Struct, kw_only=True):
     domain: str
     display_name: str
     legal_name: str | None
+    postal_address: str | None
     default_locale: str
+    locales: list[str]
+    has_logo: bool
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None
@@ -855,7 +858,10 @@ class OrganizationUpdate(Struct, kw_only=True):
 
     display_name: str | UnsetType = UNSET
     legal_name: str | None | UnsetType = UNSET
+    postal_address: str | None | UnsetType = UNSET
     default_locale: str | UnsetType = UNSET
+    locales: list[str] | UnsetType = UNSET
+    logo: str | None | UnsetType = UNSET
     time_zone: str | UnsetType = UNSET
     minimum_base: int | UnsetType = UNSET
     anonymize_after_days: int | None | UnsetType = UNSET
