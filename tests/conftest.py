@@ -351,14 +351,15 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "Limiter", partial(app.Limiter, clock=lambda: 600.0))
 
 
-def note_statements(patch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement that is sent from now on, in order."""
+def note_statements(patch: pytest.MonkeyPatch, pool: db.Pool | None = None) -> list[str]:
+    """Every statement that is sent from now on, of this pool alone where one is given, in order."""
     sent: list[str] = []
     for name in ("fetch", "fetch_row", "fetch_value", "execute"):
         bare = getattr(db.Database, name)
 
         async def noted(database: db.Database, query: Any, *values: object, _bare: Any = bare) -> Any:
-            sent.append(" ".join(query.split()))
+            if pool is None or database.clock is pool.clock:
+                sent.append(" ".join(query.split()))
             return await _bare(database, query, *values)
 
         patch.setattr(db.Database, name, noted)

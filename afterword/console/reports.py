@@ -40,6 +40,7 @@ from afterword.reports.resources import CustomReport as CustomReportShown
 from afterword.reports.results import Result
 from afterword.reports.shares import api as shares_api
 from afterword.reports.shares import service as shares
+from afterword.reports.shares import store as shares_store
 from afterword.reports.store import CustomReport
 from afterword.texts import Texts
 from afterword.web import fields, html
@@ -288,7 +289,12 @@ async def _page(
             values["csv_url"] = wanted.url("/csv")
             values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
         listed = (
-            await shares.list_of(db, caller=visit.caller, report_id=wanted.saved.report_id)
+            await shares_store.list_shares(
+                db,
+                organization_id=visit.caller.organization_id,
+                report_id=wanted.saved.report_id,
+                limit=shares.SHARES_MAX,
+            )
             if wanted.saved is not None
             else []
         )

@@ -195,13 +195,9 @@ async def list_items(visit: Visit) -> Response:
 async def item_page(visit: Visit) -> Response:
     words, item_id = visit.words, visit.id("item_id")
     async with visit.read() as db:
-        item = queue.visible(
-            await queue.get_shown(db, caller=visit.caller, place=ItemScope(item_id=item_id), now=visit.now),
-            visit.caller,
-        )
-        trace = await traces.explain(
-            db, caller=visit.caller, item_id=item_id, now=visit.now, zone=times.zone_of(visit.zone)
-        )
+        current = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=item_id))
+        item = queue.visible(await queue.shown(db, item=current, now=visit.now), visit.caller)
+        trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone))
         attempts = await traces_store.list_attempts(
             db,
             organization_id=item.organization_id,

@@ -179,7 +179,10 @@ async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
 
 async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: datetime) -> QueueItem:
     """As `get`; an item that is due while credits are used up says so, although its row does not."""
-    item = await get(db, caller=caller, place=place)
+    return await shown(db, item=await get(db, caller=caller, place=place), now=now)
+
+
+async def shown(db: Database, *, item: QueueItem, now: datetime) -> QueueItem:
     if item.status != Item.SCHEDULED or item.due_time > now:
         return item
     if await lanes_store.get_has_credits(db, organization_id=item.organization_id, pipeline_id=item.pipeline_id):

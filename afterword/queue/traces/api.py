@@ -23,9 +23,8 @@ routes = Routes(tag="Queue")
     description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
 )
 async def explain_item(call: Call[None], db: Database) -> Answer:
-    return Answer(
-        await service.explain(db, caller=call.caller, item_id=call.ids["item_id"], now=call.now, zone=call.zone)
-    )
+    item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
+    return Answer(await service.explain(db, item=item, now=call.now, zone=call.zone))
 
 
 @routes.list(

@@ -36,9 +36,8 @@ class NotRepeatable(errors.Conflict):
     code_default = "item_not_repeatable"
 
 
-async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime, zone: tzinfo) -> Trace:
-    """The decision about an item as it stands now, or as it was made when the item ended; raises NotFound."""
-    item = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id))
+async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo) -> Trace:
+    """The decision about an item as it stands now, or as it was made when the item ended."""
     key = {"organization_id": item.organization_id, "item_id": item.item_id}
     kept = await store.get_checks(db, **key)
     is_held = bool(kept) and item.reason is not None
