@@ -62,7 +62,7 @@ class CommentWords(fields.Answer):
     query=WordQuery,
     summary="Count words of comments",
     description=(
-        "Of the newest 5,000 comments with the filter. Words that say little, such as “the”, are left out, and so are "
+        "Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out, and so are "
         "words and groups of fewer people than the organization's minimum base, and others that would reveal them."
     ),
 )

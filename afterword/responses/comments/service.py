@@ -19,7 +19,7 @@ from afterword.responses.comments.store import Count
 from afterword.responses.rows.service import ANSWERED
 from afterword.responses.store import Filter
 
-COMMENTS_MAX: Final = 5_000  # the newest that match
+COMMENTS_MAX: Final = 2_000  # the newest that match
 WRITTEN_MAX: Final = 500  # of them, read for how their words are written
 WORDS_MAX: Final = 100
 WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # those of few people among them are left out

@@ -36,8 +36,10 @@ async def list_counts(
     `stop_words`: pairs of language and word; `kind` and `name`: of the groups, of which the largest are counted.
     """
     rows = await db.fetch(
+        # Words are counted by person first: distinct people of each word would be sorted, which takes ten times longer.
         """with found as materialized (
-             select r.responder_id, r.instance_id, r.words, split_part(r.locale, '-', 1) as language,
+             select hashtext(coalesce(r.responder_id, r.instance_id)) as person, r.words,
+               split_part(r.locale, '-', 1) as language,
                case $5::text
                  when 'band' then r.band
                  when 'channel' then coalesce(r.channel_id, 0)::text
@@ -50,23 +52,26 @@ async def list_counts(
            large as materialized (
              select f.value from found f where $5 <> '' group by f.value order by count(*) desc, f.value limit $10),
            carried as materialized (
-             select f.responder_id, f.instance_id, f.value, u.lexeme as word
-             from found f cross join lateral unnest(f.words) u
-             where $3::text = any(u.weights) and length(u.lexeme) > 1
-               and (f.language, u.lexeme) not in (select s.* from unnest($4::text[], $7::text[]) s)),
+             select f.person, f.value, u.word
+             from found f
+             cross join lateral unnest(tsvector_to_array(ts_filter(f.words, array[$3::text]::"char"[]))) u (word)
+             where length(u.word) > 1
+               and (f.language, u.word) not in (select s.* from unnest($4::text[], $7::text[]) s)),
            frequent as materialized (
              select c.word from carried c group by c.word having count(*) >= $8
              order by count(*) desc, c.word limit $9),
-           counted as (
-             select null::text as word, f.value, f.responder_id, f.instance_id from found f
+           said as materialized (
+             select null::text as word, f.value, f.person, count(*) as n from found f group by f.value, f.person
              union all
-             select c.word, c.value, c.responder_id, c.instance_id from carried c join frequent q on q.word = c.word)
-           select c.word, c.value, grouping(c.value) = 1 as is_all, count(*) as n,
-             (array_agg(distinct hashtext(coalesce(c.responder_id, c.instance_id))))[:$8] as people
-           from counted c
-           group by grouping sets ((c.word), (c.word, c.value))
-           having grouping(c.value) = 1 or exists (select from large l where l.value is not distinct from c.value)
-           order by is_all desc, n desc, c.word nulls first, c.value""",
+             select c.word, c.value, c.person, count(*) from carried c where c.word in (select q.word from frequent q)
+             group by c.word, c.value, c.person)
+           select s.word, null::text as value, true as is_all, sum(s.n)::bigint as n,
+             (array_agg(s.person))[:$8] as people
+           from (select s.word, s.person, sum(s.n) as n from said s group by s.word, s.person) s group by s.word
+           union all
+           select s.word, s.value, false, sum(s.n)::bigint, (array_agg(s.person))[:$8] from said s
+           where exists (select from large l where l.value is not distinct from s.value) group by s.word, s.value
+           order by is_all desc, n desc, word nulls first, value""",
         *(organization_id, list(instance_ids), weight, [language for language, _ in stop_words], kind, name),
         *([word for _, word in stop_words], max(people_max, 1), words_max, groups_max),
     )

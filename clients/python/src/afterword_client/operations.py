@@ -1251,7 +1251,7 @@ class Responses(Family):
     ) -> models.CommentWords:
         """Count words of comments.
 
-        Of the newest 5,000 comments with the filter. Words that say little, such as “the”, are left out, and so are
+        Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out, and so are
         words and groups of fewer people than the organization's minimum base, and others that would reveal them.
         Needs `Questionnaire Instance.Read`.
         """
