@@ -54,7 +54,7 @@ async def comments_page(visit: Visit) -> Response:
     found, choice = asked.found, asked.choice
     if found.suppressed:
         finding = words("Fewer than the least number of people wrote comments: hidden so that nobody is recognized.")
-    elif found.is_part:
+    elif found.from_time:
         finding = words("The newest {n} comments; there are more.", n=words.count(found.n))
     else:
         finding = words.plural("{n} comment.", "{n} comments.", found.n)
@@ -121,6 +121,8 @@ async def _asked(visit: Visit, db: Database) -> CountedWords:
     found = await service.count(
         db, caller=visit.caller, application_id=None, chosen=choice.filter(visit), group_by=group, limit=WORDS
     )
+    if found.from_time:  # the links lead to what was counted
+        choice = replace(choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}")
     return CountedWords(choice, group, groups, names, found)
 
 

@@ -1,10 +1,12 @@
 """The HTTP route of the words of comments."""
 
+from dataclasses import asdict
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.responses.api import ResponseQuery, check_filter, filter_of
 from afterword.responses.comments import service
@@ -48,7 +50,10 @@ class CommentWords(fields.Answer):
     """The words of comments, those that most have first."""
 
     n: Annotated[int, Meta(description="The comments that were counted.")]
-    is_part: Annotated[bool, Meta(description="There are older comments that were not counted.")]
+    from_time: Annotated[
+        fields.DateTime | None,
+        Meta(description="Of the oldest that was counted, where older ones match too; else null."),
+    ]
     suppressed: Annotated[bool, Meta(description="Fewer people than the minimum base wrote them: nothing is shown.")]
     words: Annotated[list[CommentWord], Meta(description="Those of enough people.")]
     groups: Annotated[list[CommentGroup], Meta(description="The largest first, a hundred at most.")]
@@ -77,4 +82,5 @@ async def count_words(call: Call[None], db: Database) -> Answer:
         group_by=query.group_by or "",
         limit=query.limit,
     )
-    return Answer(msgspec.convert(found, CommentWords, from_attributes=True))
+    from_time = times.format_optional(found.from_time, zone=call.zone)
+    return Answer(msgspec.convert({**asdict(found), "from_time": from_time}, CommentWords))

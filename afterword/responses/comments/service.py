@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from afterword import errors
@@ -49,10 +50,13 @@ class GroupCount:
 
 @dataclass(frozen=True, slots=True)
 class CommentWords:
-    """`is_part`: older comments match too; `suppressed`: too few people wrote them, so nothing is shown."""
+    """`from_time`: of the oldest that was counted, where older comments match too, else None.
+
+    `suppressed`: too few people wrote them, so nothing is shown.
+    """
 
     n: int
-    is_part: bool
+    from_time: datetime | None
     suppressed: bool
     words: Sequence[WordCount]
     groups: Sequence[GroupCount]
@@ -103,7 +107,9 @@ async def count(
     groups, suppressed = ([], 0) if is_small or not kind else _groups(counts, shown, written, minimum)
     return CommentWords(
         n=0 if is_small or total is None else total.n,
-        is_part=len(found) > COMMENTS_MAX,
+        from_time=await store.get_first_time(db, organization_id=caller.organization_id, instance_ids=ids)
+        if len(found) > COMMENTS_MAX
+        else None,
         suppressed=is_small,
         words=[_word(one, written) for one in shown],
         groups=groups,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from afterword.db import Database
@@ -80,6 +81,14 @@ async def list_counts(
 
 def _count(row: Any) -> Count:
     return Count(row["word"], row["value"], row["is_all"], row["n"], frozenset(row["people"]))
+
+
+async def get_first_time(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> datetime | None:
+    """The time of the oldest of these responses."""
+    return await db.fetch_value(
+        "select min(r.submitted_time) from response r where r.organization_id = $1 and r.instance_id = any($2::text[])",
+        *(organization_id, list(instance_ids)),
+    )
 
 
 async def list_comments(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[str]:

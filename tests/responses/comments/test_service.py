@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.responses.comments import service
 from tests.reports.conftest import NPS, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -69,6 +70,12 @@ class TestCountWords:
         of_north = counts(groups["north"]["words"])
         assert (6, 5) == (of_north["late"], of_north["staff"])
         assert "delivery" not in of_north  # it would show how often south says so
+
+    async def test_the_newest_alone(self, told: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "COMMENTS_MAX", 9)
+        found = (await told.get(PATH)).json()
+        listed = (await told.get("/q/response/count", only="comment", from_time=found["from_time"])).json()
+        assert 9 == found["n"] == listed["count"]
 
     async def test_filtered(self, told: House) -> None:
         found = (await told.get(PATH, band="detractor", search="late", group_by="band", limit=1)).json()

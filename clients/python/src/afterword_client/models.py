@@ -2174,7 +2174,7 @@ class CommentWords(Struct, kw_only=True):
     """
 
     n: int
-    is_part: bool
+    from_time: datetime | None
     suppressed: bool
     words: list[CommentWord]
     groups: list[CommentGroup]
