@@ -16,7 +16,14 @@ from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
 from afterword.console.report_files import file_of
 from afterword.console.report_forms import (
-    METRICS, OF_ANSWERS, READY_TEXTS, AskedReport, declared, form_of, given_of, groups_of,
+    METRICS,
+    OF_ANSWERS,
+    READY_TEXTS,
+    AskedReport,
+    declared,
+    form_of,
+    given_of,
+    groups_of,
 )
 from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES

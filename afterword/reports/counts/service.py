@@ -424,11 +424,8 @@ async def visible(
     months = periods.buckets(asked.period, "month")
     monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
     read = cases if is_of_cases else answers
-    # Bounces are not offered to them: few of them would hide a month.
-    cells, people = [
-        [cell for cell in (await read(db, asked=monthly, once=once))[0] if cell.question_id or cell.value != BOUNCED]
-        for once in (False, True)
-    ]
+    cells, people = [(await read(db, asked=monthly, once=once))[0] for once in (False, True)]
+    cells = [cell for cell in cells if cell.value != BOUNCED]  # not offered to them: few of them would hide a month
     shown = _shown(cells, people, minimum=minimum)
     found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)
     for cell in cells:
