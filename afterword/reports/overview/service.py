@@ -153,5 +153,7 @@ async def _scores(
 
 def _finest(days: int) -> Bucket:
     """The shortest bins that so many days are shown in."""
-    longest: Bucket = "month"
-    return next((bucket for bucket, length in BIN_DAYS.items() if days <= BINS_MAX * length), longest)
+    for bucket, length in BIN_DAYS.items():
+        if days <= BINS_MAX * length:
+            return bucket
+    return "month"
