@@ -354,13 +354,15 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 def note_statements(patch: pytest.MonkeyPatch, pool: db.Pool | None = None) -> list[str]:
     """Every statement that is sent from now on, of this pool alone where one is given, in order."""
     sent: list[str] = []
-    for name in ("fetch", "fetch_row", "fetch_value", "execute"):
+    for name in ("fetch", "fetch_row", "fetch_value", "execute", "fetch_list"):
         bare = getattr(db.Database, name)
 
-        async def noted(database: db.Database, query: Any, *values: object, _bare: Any = bare) -> Any:
+        async def noted(
+            database: db.Database, query: Any, *values: object, _bare: Any = bare, **options: object
+        ) -> Any:
             if pool is None or database.clock is pool.clock:
                 sent.append(" ".join(query.split()))
-            return await _bare(database, query, *values)
+            return await _bare(database, query, *values, **options)
 
         patch.setattr(db.Database, name, noted)
     return sent

@@ -44,6 +44,9 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {  # above the budget as yet: lowere
     # person with many responses needs no more memory than that of others.
     "/console/people/{responder_id}/subject": 60,
     "/console/cases/{alert_instance_id}/recovery": 11,  # a dry run asks for all that the rules need
+    "/console/cases/{alert_instance_id}": 11,  # its story, what the customer answered, and whom a reply may reach
+    "/console/reports/saved/{report_id}": 10,
+    "/console/sending/{item_id}": 10,
 }
 HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000
