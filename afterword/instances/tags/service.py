@@ -99,8 +99,9 @@ async def rename(
     """
     caller.require_whole()
     caller.require_real()
+    tag = named(text)
     try:
-        tag, wanted = rules.normalise(text), rules.normalise(to)
+        wanted = rules.normalise(to)
     except InvalidTag as error:
         raise errors.Invalid.at("/tag", error.code, str(error)) from None
     key = {"organization_id": caller.organization_id}
@@ -133,15 +134,20 @@ async def remove(
 ) -> None:
     """Remove the tag; raises NotFound (instance or tag), and the errors of `check_version`."""
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    try:
-        tag = rules.normalise(text)
-    except InvalidTag:
-        _refuse_unknown()
+    tag = named(text)
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}
     removed = await store.delete_tag(db, **key) or _refuse_unknown()
     check_version(VERSION)
     actor = Actor.of(caller)
     await events.record(db, events=[_event("tag.removed", removed, instance, now=now, actor=actor)])
+
+
+def named(text: str) -> str:
+    """The tag that a path names. Raises NotFound for what is none."""
+    try:
+        return rules.normalise(text)
+    except InvalidTag:
+        _refuse_unknown()
 
 
 def _event(type_name: str, tag: Tag, instance: Instance, *, now: datetime, actor: Actor) -> NewEvent:

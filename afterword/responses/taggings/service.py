@@ -58,7 +58,7 @@ async def remove_everywhere(
     """Remove a tag from all that have it. Raises NotFound, Forbidden, Invalid for more than FOUND_MAX."""
     caller.require_whole()
     caller.require_real()
-    word = _word(tag)
+    word = tags.named(tag)
     found = await tags_store.list_instance_ids(
         db, organization_id=caller.organization_id, tag=word, limit=FOUND_MAX + 1
     )
