@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afterword.core.figures.reports import RATES, STAGES, TYPE_OF
+from afterword.core.figures.reports import BOUNCED, RATES, STAGES, TYPE_OF
 from afterword.core.figures.templates import TEMPLATES, Template
 
 PAGE = Path(__file__).parents[3].joinpath("docs/reports.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def test_parameters(template: Template) -> None:
 
 @EACH
 def test_metrics_are_computed(template: Template) -> None:
-    assert set() == set(template.metrics) - {*TYPE_OF, *RATES, *STAGES}
+    assert set() == set(template.metrics) - {*TYPE_OF, *RATES, *STAGES, BOUNCED}
 
 
 def test_the_page_lists_them_all() -> None:
