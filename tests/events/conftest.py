@@ -20,7 +20,7 @@ from tests.conftest import SITE, House, settled
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 OPEN_SITE = replace(SITE, networks=LOOPBACK)
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 MANY: dict[str, Any] = {"event_types": ["*"]}
 
 
