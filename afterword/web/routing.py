@@ -95,7 +95,7 @@ class Resource:
 class Families:
     """The routers of each family of the API (`/v3.2/q/instance`) and of all other addresses, as one application.
 
-    A router tries one route after the other: all in one list cost a tenth of a read. Its first request makes each.
+    A router tries its routes in turn: all in one list cost a tenth of a read. Each is made for its first request.
     """
 
     def __init__(self, apps: Iterable[tuple[str, str, Callable[[], ASGIApp]]]) -> None:

@@ -83,7 +83,7 @@ mode = "positive"
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
-    """How many cases: a share of those that cover the schema, drawn ones for each operation, scenarios or none."""
+    """The number of cases: a share of those that cover the schema, drawn ones for each operation, scenarios or none."""
 
     coverage_share: float
     fuzzing: int

@@ -78,7 +78,7 @@ def days(first: date, after: date, zone: ZoneInfo) -> Days:
 
 
 def days_before(moment: datetime, days: int, zone: ZoneInfo) -> datetime:
-    """Where so many local days before that of the moment begin: kept counts are of whole days."""
+    """The beginning of the local day that is so many days before the moment's: kept counts are of whole days."""
     return day_start(day_of(moment, zone) - timedelta(days=days), zone)
 
 

@@ -95,7 +95,7 @@ def selection_of(
     With metrics of answers alone these are the responses that answered one of their questions.
     """
     found: dict[str, Any] = {}
-    parts: list[object] = [condition] if condition is not None else []
+    parts: list[Any] = [condition] if condition is not None else []
     question_ids = {each for want in wanted for each in want.question_ids}
     low, high = period.from_time, period.to_time
     for group, value in key.items():
@@ -123,7 +123,7 @@ def selection_of(
         from_time=low,
         to_time=high,
         date_basis=basis,
-        condition=None if not parts else parts[0] if len(parts) == 1 else {"all": parts},  # type: ignore[arg-type]  a dict literal is a Node
+        condition=None if not parts else parts[0] if len(parts) == 1 else {"all": parts},
         **found,
     )
 
