@@ -85,8 +85,16 @@ class Choice:
 
     def url(self, below: str = "", **changed: Any) -> str:
         """The address of the list with these changes, or of a page below it."""
-        text = urlencode(replace(self, **{"after": "", "since": "", **changed}).query)
+        text = replace(self, **{"after": "", "since": "", **changed}).text
         return f"{RESPONSES}{f'/{below}' if below else ''}{f'?{text}' if text else ''}"
+
+    def below(self, name: str) -> str:
+        """The address of a page below this one of the list."""
+        return f"{RESPONSES}/{name}{f'?{self.text}' if self.text else ''}"
+
+    @cached_property
+    def text(self) -> str:
+        return urlencode(self.query)
 
     @property
     def query(self) -> dict[str, str]:
@@ -326,7 +334,7 @@ def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
     band = row.band or ""
     return {
         "id": row.instance_id,
-        "url": choice.url(row.instance_id, after=choice.after, since=choice.since),
+        "url": choice.below(row.instance_id),
         "row": row,
         "score": row.score,
         "highest": row.score_max,

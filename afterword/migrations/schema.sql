@@ -1598,7 +1598,8 @@ CREATE TABLE rollup_dirty (
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
     dimension text NOT NULL COLLATE pg_catalog."C",
     day date NOT NULL,
-    marked_time timestamp with time zone NOT NULL
+    marked_time timestamp with time zone NOT NULL,
+    hours text[]
 );
 
 CREATE SEQUENCE rollup_generation
@@ -1626,6 +1627,8 @@ CREATE TABLE rollup_span (
     due_time timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     people_max integer DEFAULT 0 NOT NULL,
     kept_from date,
+    hours_until timestamp with time zone,
+    hours_generation bigint,
     CONSTRAINT rollup_span_dimension_check CHECK ((length(dimension) <= 300))
 )
 WITH (fillfactor='70');
@@ -2385,6 +2388,8 @@ CREATE INDEX response_unhappy ON response USING btree (organization_id, test, su
 CREATE INDEX response_view_user ON response_view USING btree (organization_id, user_id);
 
 CREATE INDEX response_words ON response USING gin (words);
+
+CREATE INDEX rollup_dirty_hours ON rollup_dirty USING btree (marked_time) WHERE (dimension = 'hour'::text);
 
 CREATE INDEX rollup_dirty_oldest ON rollup_dirty USING btree (marked_time);
 

@@ -63,6 +63,9 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
     today = periods.day_of(now, zone)
     begin = periods.day_start(today - timedelta(days=DAYS), zone)
     period = Period(begin, periods.day_start(today, zone), span.time_zone)
+    is_of_hours = span.dimension == rollups_store.HOUR
+    if is_of_hours:  # today with the day before: without a whole day all is live
+        period = Period(periods.day_start(today - timedelta(days=1), zone), now, span.time_zone)
     types = await questionnaires_store.list_question_types(
         db, organization_id=span.organization_id, questionnaire_ids=[span.questionnaire_id]
     )
@@ -76,7 +79,7 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
         zone=span.time_zone,
         questions={question_id: question_id for question_id, type_name, *_ in types if type_name in COUNTED},
         types=COUNTED,
-        dimensions=((kind, name),) if kind else (),
+        dimensions=((kind, name),) if kind and not is_of_hours else (),
     )
     found: Counter[tuple[object, ...]] = Counter()
     if span.dimension == rollups_store.CASES:
@@ -90,4 +93,5 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
     for sign, cells in ((1, kept), (-1, live)):
         for cell in cells:
             found[cell.bucket, cell.dimensions, cell.question_id, cell.value] += sign * cell.count
-    return {asked.buckets[int(str(bucket))] for (bucket, *_), count in found.items() if count}
+    days = {asked.buckets[int(str(bucket))] for (bucket, *_), count in found.items() if count}
+    return days & {today} if is_of_hours else days

@@ -152,23 +152,25 @@ async def run_trend(
     query: ReportQuery,
     context: ReportContext,
     now: datetime,
+    steps: Sequence[Bucket],
     choose: Callable[[Sequence[Figure]], Bucket],
 ) -> tuple[Result, ReportQuery]:
-    """A report by days in larger buckets, which `choose` takes by the total; with the query that gives the same.
+    """A report by those of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
 
     Raises Invalid where it reads too much.
     """
     run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
     if context.protected:
         return await _run_table(db, run), query
+    run = replace(run, steps=steps)
     found, before = await _found(db, run)
-    # Rows of days and their people are not needed to choose by.
+    # Rows and their people are not needed to choose by.
     total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
-    larger = replace(run, query=replace(query, bucket=choose(total)))
+    larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
 
     def gathered(cells: Found, period: Period) -> Counted:
-        days, starts = (periods.buckets(period, each.query.bucket) for each in (run, larger))
-        into = {index: periods.bucket_of(day, starts) for index, day in enumerate(days)}
+        starts = larger.buckets(period)
+        into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(period))}
         return _gathered(larger, core_reports.moved(*cells, into), period)
 
     earlier = None if before is None or run.earlier is None else gathered(before, run.earlier)

@@ -101,4 +101,5 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY, 5),
         "whole": [periods.days(day, date(2026, 11, 21), zone_of("UTC"))],
         "days": periods.days(day, date(2026, 11, 21), zone_of("UTC")),
+        "hours": None,
     }

@@ -212,6 +212,7 @@ class TestCounterHasPassed:
                     organization_id=house.organization_id,
                     asked=asked,
                     whole=[days],
+                    hours=[],
                     events_max=9,
                     cells_max=9,
                     people_max=0,

@@ -160,7 +160,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "report_digest": {"frequency": FIXED, "locale": FIXED},
     "report_share": {"digest": OURS},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
-    "rollup_dirty": {"dimension": FIGURES},
+    "rollup_dirty": {"dimension": FIGURES, "hours": FIGURES},
     "rollup_retired": {"dimension": FIGURES},
     "rollup_span": {"dimension": FIGURES, "time_zone": FIXED},
     "rollup_wide": {"dimension": FIGURES},

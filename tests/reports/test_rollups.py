@@ -10,7 +10,7 @@ import pytest
 
 from afterword import db
 from afterword.core.answers.values import Given
-from afterword.core.figures import periods
+from afterword.core.figures import gaps, periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Part
 from afterword.core.figures.reports import COUNTED, STAGES, Cell, People
@@ -134,7 +134,7 @@ async def kept_days(house: House, what: CountQuery) -> int:
         found = await counts._kept(database, what)
     if found is None:
         return 0
-    [days] = counts._whole_days(what)
+    [days] = gaps.whole_days(what)
     until = min(found.until.get(house.questionnaire_id, days.first), days.after)
     live = [day for day in found.live.get(house.questionnaire_id, []) if days.first <= day < until]
     return max(0, (until - days.first).days - len(live))
@@ -175,7 +175,7 @@ async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest
             0
         ]:
             case "answer":
-                moment = NOW - timedelta(seconds=draw.randrange(DAYS * 86_400))
+                moment = NOW - timedelta(seconds=draw.randrange(draw.choice([DAYS * 86_400, 86_400 // 2])))
                 metadata = {
                     "store_id": draw.choice("123"),
                     "transaction_date": f"{NOW + timedelta(days=step):%Y-%m-%d}",
@@ -396,6 +396,113 @@ class TestKept:
         assert 8 == found.total()
         tested = await compare(house, monkeypatch, asked(house, question_ids=(NPS,), test=True))
         assert 1 == tested.total()
+
+
+class TestHours:
+    """The hours of today, which began at 21:00 UTC; it is 9:30."""
+
+    @staticmethod
+    async def kept(house: House, what: CountQuery) -> set[str]:
+        async with db.connection(house.pool) as database:
+            found = await counts._kept(database, what)
+        assert found is not None
+        return found.hours.get(house.questionnaire_id, set())
+
+    @staticmethod
+    async def respond_hourly(house: House) -> list[Instance]:
+        """Each at half past, the newest first: the hour that begins at nine is not over."""
+        return [
+            await house.respond({NPS: number % 11, MANY: [1]}, now=NOW - timedelta(hours=number))
+            for number in range(13)
+        ]
+
+    async def test_only_what_is_not_over_is_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        await self.respond_hourly(house)
+        await survey(house)
+        await work(house, NOW)
+        assert 12 == len(await self.kept(house, asked(house)))
+        assert await compare(house, monkeypatch, asked(house))
+        async with db.connection(house.pool) as database:
+            found = await counts._kept(database, asked(house))
+        assert found is not None
+        assert NOW - timedelta(minutes=30) == gaps.gaps_of(asked(house), found)[-1].from_time
+        by_locale = asked(house, dimensions=(("locale", ""),))
+        assert not await self.kept(house, by_locale)
+        assert await compare(house, monkeypatch, by_locale)
+
+    async def test_periods_that_end_before(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        await self.respond_hourly(house)
+        await survey(house)
+        await work(house, NOW)
+        for hours in (2, 24):
+            period = Period(NOW - timedelta(days=9), NOW - timedelta(hours=hours, minutes=15), ZONE)
+            what = asked(house, period=period)
+            assert not await self.kept(house, what)
+            await compare(house, monkeypatch, what)
+
+    async def test_a_change_makes_its_hour_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        there = await self.respond_hourly(house)
+        await survey(house)
+        await work(house, NOW)
+        before = await self.kept(house, asked(house))
+        await house.answer(there[5], {NPS: 10}, now=NOW)
+        assert {"2026-06-20T04"} == before - await self.kept(house, asked(house)), "it is in the log"
+        await work(house, NOW, keep=False)
+        await house.delete(there[7], now=NOW)
+        await work(house, NOW)
+        assert {"2026-06-20T02", "2026-06-20T04"} == before - await self.kept(house, asked(house)), "it is marked"
+        assert await compare(house, monkeypatch, asked(house))
+        await work(house, NOW + timedelta(seconds=rollups.AGAIN_SECONDS))
+        assert before == await self.kept(house, asked(house))
+        assert await compare(house, monkeypatch, asked(house))
+
+    async def test_the_next_hour_and_the_next_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        await self.respond_hourly(house)
+        await survey(house)
+        await work(house, NOW)
+        await house.respond({NPS: 3}, now=NOW + timedelta(minutes=1))
+        later = NOW + timedelta(minutes=29)
+        assert 0 == await work(house, later), "its hour is not over"
+        later = NOW + timedelta(minutes=31)
+        await work(house, later)
+        what = asked(house, period=Period(NOW - timedelta(days=3), later, ZONE))
+        assert "2026-06-20T09" in await self.kept(house, what)
+        assert await compare(house, monkeypatch, what)
+        tomorrow = NOW + timedelta(days=1)
+        await house.respond({NPS: 4}, now=tomorrow - timedelta(hours=2))
+        await work(house, tomorrow - timedelta(seconds=rollups.AGAIN_SECONDS))
+        await work(house, tomorrow)
+        what = asked(house, period=Period(NOW - timedelta(days=3), tomorrow, ZONE))
+        assert "2026-06-21T07" in await self.kept(house, what)
+        assert await compare(house, monkeypatch, what)
+        async with db.connection(house.pool) as database:
+            days = await database.fetch("select distinct day from rollup_count where dimension = 'hour'")
+        assert [tomorrow.date()] == [row["day"] for row in days], "those of the day before were removed"
+
+    async def test_another_generation(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As migrations ask for that change answers without an event."""
+        await self.respond_hourly(house)
+        await survey(house)
+        await work(house, NOW)
+        async with db.transaction(house.pool) as database:
+            await database.execute("update rollup_span set generation = default, due_time = default")
+        assert not await self.kept(house, asked(house))
+        assert await compare(house, monkeypatch, asked(house))
+        await survey(house)
+        await work(house, NOW)
+        assert 12 == len(await self.kept(house, asked(house)))
+
+    async def test_an_hour_with_very_many_responses_is_not_kept(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(rollups, "DAY_RESPONSES_MAX", 1)
+        for number in range(2):
+            await house.respond({NPS: 3}, now=NOW - timedelta(hours=2, minutes=number))
+        await survey(house)
+        await work(house, NOW)
+        assert "2026-06-20T06" in await self.kept(house, asked(house))
+        assert "2026-06-20T07" not in await self.kept(house, asked(house))
+        assert await compare(house, monkeypatch, asked(house))
 
 
 class TestTogether:

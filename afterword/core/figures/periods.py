@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ DAYS_DEFAULT: Final = 30
 Bucket = Literal["day", "week", "month", "quarter"]
 Compare = Literal["none", "previous_period", "previous_year", "rest"]
 _DAY: Final = timedelta(days=1)
+_HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,29 @@ class Days:
         return self.end if index == len(self.starts) else self.starts[index]
 
 
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """An hour of the clock in UTC; the first one of a day begins with the day."""
+
+    name: str
+    start: datetime
+    end: datetime
+
+
+def hour_name(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H}"
+
+
+def whole_hours(start: datetime, now: datetime) -> list[Hour]:
+    """The hours since `start` that are over by `now`."""
+    found: list[Hour] = []
+    while (end := start.replace(minute=0, second=0, microsecond=0) + _HOUR) <= now:
+        found.append(Hour(hour_name(start), start, end))
+        start = end
+    return found
+
+
+@lru_cache(maxsize=10_000)  # a report asks for those of each of its days again and again
 def day_start(day: date, zone: ZoneInfo) -> datetime:
     """The first moment of a local day, in UTC: where midnight is skipped the moment of the change, twice: the first."""
     return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
@@ -101,6 +126,12 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
     while (following := _next(found[-1], bucket)) <= last:
         found.append(following)
     return tuple(found)
+
+
+def borders(period: Period, all_buckets: Sequence[Bucket]) -> tuple[date, ...]:
+    """The first days of the parts that are in the same bucket of each of these kinds, in order."""
+    first = day_of(period.from_time, period.zone)
+    return tuple(sorted({max(first, start) for bucket in all_buckets for start in buckets(period, bucket)}))
 
 
 def edges(period: Period, starts: Sequence[date]) -> tuple[datetime, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from afterword.core.figures import periods, queries
@@ -33,7 +33,10 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A checked report; `template_id` where one of the templates counts it that have no metrics of their own."""
+    """A checked report; `template_id` where one of the templates counts it that have no metrics of their own.
+
+    `steps`: kinds of buckets; counts are of parts that make up each of them.
+    """
 
     query: ReportQuery
     context: ReportContext
@@ -42,6 +45,13 @@ class Plan:
     condition: Node | None = None
     parameters: Parameters = Parameters()
     template_id: str | None = None
+    steps: Sequence[Bucket] = ()
+
+    def buckets(self, period: Period) -> tuple[date, ...]:
+        """The first days of what is counted apart."""
+        if self.steps:
+            return periods.borders(period, self.steps)
+        return periods.buckets(period, self.query.bucket if "bucket" in self.query.group_by else None)
 
     @property
     def minimum(self) -> int:
@@ -58,7 +68,7 @@ class Plan:
             "organization_id": self.context.organization_id,
             "questionnaire_ids": self.query.questionnaire_ids,
             "period": period,
-            "buckets": periods.buckets(period, self._bucket),
+            "buckets": self.buckets(period),
             "basis": self.query.basis(is_of_cases=False),
             "zone": self.context.time_zone,
             "dimensions": core_reports.dimensions(self.query.group_by),
@@ -83,11 +93,7 @@ class Plan:
         return self.asked(period, earlier=self._part(earlier), questions=questions, types=types)
 
     def _part(self, period: Period | None) -> Part | None:
-        return None if period is None else Part(period, periods.buckets(period, self._bucket))
-
-    @property
-    def _bucket(self) -> Bucket | None:
-        return self.query.bucket if "bucket" in self.query.group_by else None
+        return None if period is None else Part(period, self.buckets(period))
 
 
 def plan(

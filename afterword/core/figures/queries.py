@@ -310,12 +310,16 @@ class CountQuery:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Kept counts and people by bucket; of each questionnaire the first day that is not kept, and the stale days."""
+    """Kept counts and people by bucket; of each questionnaire the first day that is not kept, and the stale days.
+
+    `hours`: the names of today's hours that are kept.
+    """
 
     cells: list[Cell] = field(default_factory=list[Cell])
     groups: list[Group] = field(default_factory=list[Group])
     until: dict[str, date] = field(default_factory=dict[str, date])
     live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
+    hours: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def responses_min(self, asked: CountQuery) -> int:
         """So many responses at least are behind the kept counts of each period; 0 where nothing is known."""

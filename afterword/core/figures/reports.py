@@ -157,6 +157,8 @@ def dimensions(group_by: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
+    if group_by == ("bucket",):  # thousands of cells of a trend
+        return (cell.bucket,)
     values = iter(cell.dimensions)
     found: list[object] = []
     for group in group_by:
@@ -214,6 +216,8 @@ def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> 
 
 
 def _moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:
+    if all(bucket == into for bucket, into in buckets.items()):
+        return [each for each in found if each.bucket in buckets]
     return [msgspec.structs.replace(each, bucket=buckets[each.bucket]) for each in found if each.bucket in buckets]
 
 
@@ -255,16 +259,16 @@ def _add_people(
     tallies = {key: row[index] for key, row in counted.rows.items()}
     for tally in (counted.total[index], *tallies.values()):
         tally.people = set()
-    stage = _stage_of(request)
+    stage, questions = _stage_of(request), {""} if request.is_of_cases else request.question_ids
     for group in people.groups:
-        if _belongs(group, request) and group.stage == stage:
+        if group.question_id in questions and group.stage == stage:
             for tally in (counted.total[index], tallies.get(key_of(group, group_by))):
                 if tally is not None and tally.people is not None:
                     tally.people |= group.people
     weights: dict[int, float] = {}
     given: defaultdict[Key, Counter[int]] = defaultdict(Counter)
     for repeat in people.repeats:
-        if _belongs(repeat, request):
+        if repeat.question_id in questions:
             weights[repeat.person] = repeat.weight
             given[key_of(repeat, group_by)][repeat.person] += repeat.answers
     everybody: Counter[int] = Counter()

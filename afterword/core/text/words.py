@@ -241,6 +241,8 @@ def _either(word: Word, suffix: str) -> str:
 def highlighted(text: str, query: Query) -> list[tuple[str, bool]]:
     """The text in NFC in pieces, each with whether it was searched for; together they are the whole text."""
     text = unicodedata.normalize("NFC", text)
+    if all(term.is_excluded for term in query):  # a list without a search, whose texts need not be read
+        return [(text, False)] if text else []
     words = words_of(text)
     marked = bytearray(len(text))
     for term in query:

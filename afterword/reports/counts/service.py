@@ -10,7 +10,6 @@ selects among the groups that are shown.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
@@ -18,15 +17,13 @@ import msgspec
 
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
-from afterword.core.figures import disclosure, periods
+from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
-from afterword.core.figures.periods import Days
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
 from afterword.core.figures.reports import BOUNCED, COUNTED, Cell, Counted, Group, People, Repeat, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
-from afterword.core.wire import times
 from afterword.db import Database
 from afterword.reports.counts import store
 from afterword.reports.counts.store import Live
@@ -127,7 +124,7 @@ async def _count(
     db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
     """The counts of each period."""
-    scope = await _scope(db, asked, asked.spans if kept is None else _gaps(asked, kept))
+    scope = await _scope(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
     found, people = kept or Kept(), bool(people_max)
     all_max = READ_AT_ONCE_MAX if kept is None else FEW_MAX
     live = await _live(
@@ -184,7 +181,7 @@ def _is_kept(asked: CountQuery) -> bool:
 
 
 async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | None:
-    whole = _whole_days(asked)
+    whole = gaps.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
     return await kept_store.get_kept(
@@ -192,49 +189,11 @@ async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | 
         organization_id=asked.organization_id,
         asked=asked,
         whole=whole,
+        hours=[] if asked.dimensions else gaps.hours(asked, whole),
         events_max=UNREAD_MAX,
         cells_max=CELLS_MAX,
         people_max=people_max,
     )
-
-
-def _whole_days(asked: CountQuery) -> list[Days]:
-    """Of each period."""
-    return [periods.whole_days(part.period, times.zone_of(asked.zone)) for part in asked.parts]
-
-
-def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
-    """The parts of the periods without kept counts: the ends, stale days, and all after the first day not kept."""
-    found: list[Span] = []
-    for part, days in zip(asked.parts, _whole_days(asked), strict=True):
-        period = part.period
-        if not days.starts:
-            found += [Span(each, period.from_time, period.to_time) for each in asked.questionnaire_ids]
-            continue
-        for questionnaire_id in asked.questionnaire_ids:
-            until = min(max(kept.until.get(questionnaire_id, days.first), days.first), days.after)
-            gaps = [(period.from_time, days.starts[0])]
-            gaps += [
-                (days.start(day), days.start(day + date.resolution))
-                for day in sorted(kept.live.get(questionnaire_id, ()))
-                if days.first <= day < until
-            ]
-            gaps.append((days.start(until), period.to_time))
-            found += [Span(questionnaire_id, low, high) for low, high in _joined(gaps)]
-    return found
-
-
-def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """The gaps without the empty ones, adjacent ones joined."""
-    found: list[tuple[datetime, datetime]] = []
-    for low, high in gaps:
-        if low >= high:
-            continue
-        if found and found[-1][1] == low:
-            found[-1] = found[-1][0], high
-        else:
-            found.append((low, high))
-    return found
 
 
 def _are_stages_kept(asked: CountQuery) -> bool:
@@ -249,7 +208,7 @@ async def _stages(db: Database, asked: CountQuery, people_max: int) -> list[tupl
         db,
         organization_id=asked.organization_id,
         asked=asked,
-        whole=_whole_days(asked),
+        whole=gaps.whole_days(asked),
         events_max=UNREAD_MAX,
         people_max=people_max,
         number_max=most + 1,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final, LiteralString
 
-from afterword.core.figures.periods import Days
+from afterword.core.figures.periods import Days, Hour
 from afterword.core.figures.queries import CountQuery, Kept
 from afterword.core.figures.reports import Cell, Group
 from afterword.db import Database
@@ -34,6 +34,21 @@ _KEPT: Final[LiteralString] = f"""with span as (
                select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
                where organization_id = $1 and questionnaire_id = any($2)) u
              where u.at >= ($6::timestamptz[])[1] and u.at < $7),
+           hour as materialized ( -- those of the day $16, which begins at $7 and is not over
+             select s.questionnaire_id, s.generation, h.hour from rollup_span s
+             join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
+               and o.minimum_base <= s.people_max
+             cross join unnest($13::text[], $14::timestamptz[]) as h (hour, to_time)
+             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = 'hour' and {_IS_FOLLOWED}
+               and s.hours_generation = s.generation and s.hours_until > $7 and s.hours_until <= $15::timestamptz
+               and h.to_time <= s.hours_until
+               and not exists (
+                 select from rollup_dirty d where d.organization_id = $1 and d.questionnaire_id = s.questionnaire_id
+                   and d.dimension = 'hour' and d.day = $16 and (d.hours is null or h.hour = any(d.hours)))
+               and not exists (
+                 select from unread u where u.organization_id = $1 and u.questionnaire_id = s.questionnaire_id
+                   and to_char((u.data ->> 'submitted_time')::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24')
+                     = h.hour)),
            c as materialized (
              select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
                q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
@@ -42,7 +57,14 @@ _KEPT: Final[LiteralString] = f"""with span as (
                and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
                and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
                and c.day = any($5)
-             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
+             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)
+             union all
+             select h.questionnaire_id, width_bucket($16::date, $8) - 1, '', q.counted_as, c.given, c.counts,
+               case when $12 > 0 then c.people end
+             from hour h cross join unnest($4, $10) as q (question_id, counted_as)
+             join rollup_count c on c.organization_id = $1 and c.questionnaire_id = h.questionnaire_id
+               and c.dimension = 'hour' and c.generation = h.generation and c.question_id = q.question_id
+               and c.day = $16 and c.dimension_value = h.hour),
            enough as (
              select questionnaire_id, bucket, dimension_value, question_id,
                max(people) filter (where cardinality(people) >= $12) as people
@@ -64,6 +86,8 @@ _KEPT: Final[LiteralString] = f"""with span as (
            select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
            union all
            select 'live', questionnaire_id, null, null, null, null, null, day, null from live
+           union all
+           select 'hour', questionnaire_id, null, hour, null, null, null, null, null from hour
            union all
            select 'unread', null, null, null, null, null, count(*), null, null from unread"""
 
@@ -105,12 +129,13 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     where exists (select from live l where l.questionnaire_id = q.questionnaire_id and l.day = d.day)
       or not exists (select from span s where s.questionnaire_id = q.questionnaire_id and d.day >= s.kept_from
         and d.day < s.kept_until)),
-  s as materialized (
-    select questionnaire_id, min(from_time) as from_time, max(to_time) as to_time from missing
-    group by questionnaire_id, island
+  s as materialized ( -- the cases of a moment are read once for all questionnaires: the index knows moments alone
+    select array_agg(questionnaire_id) as questionnaire_ids, from_time, to_time from (
+      select questionnaire_id, min(from_time) as from_time, max(to_time) as to_time from missing
+      group by questionnaire_id, island) m
+    group by from_time, to_time
     union all
-    select q.questionnaire_id, g.from_time, g.to_time from unnest($2) q (questionnaire_id)
-    cross join unnest($9::timestamptz[], $10::timestamptz[]) g (from_time, to_time)),
+    select $2, g.from_time, g.to_time from unnest($9::timestamptz[], $10::timestamptz[]) g (from_time, to_time)),
   i as materialized (
     select i.questionnaire_id, i.bucket, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time,
       i.completed_time, i.responder_id
@@ -121,10 +146,13 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
         select i.questionnaire_id, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time,
           i.responder_id, coalesce(i.sent_time, i.created_time) as at
         from questionnaire_instance i
-        where i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id
+        where i.organization_id = $1 and i.questionnaire_id = any(s.questionnaire_ids)
           and coalesce(i.sent_time, i.created_time) >= s.from_time
           and coalesce(i.sent_time, i.created_time) < s.to_time and i.deleted_time is null and not i.test
-        offset 0) i) i limit $12)
+        offset 0) i) i limit $12),
+  enough as (
+    select questionnaire_id, bucket, max(people) as people from kept where $11 > 0 and cardinality(people) >= $11
+    group by 1, 2)
   select 'count' as kind, k.questionnaire_id, k.bucket, v.value, sum(v.count)::bigint as count, null::bigint[] as people
   from kept k cross join lateral unnest(k.given, k.counts) as v (value, count) group by 2, 3, 4
   union all
@@ -136,11 +164,14 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
   cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('viewed', viewed),
     ('started', started), ('submitted', submitted), ('completed', completed)) v (value, count)
   union all
+  select 'people', questionnaire_id, bucket, null, null, people[1:$11] from enough
+  union all
   select 'people', p.questionnaire_id, p.bucket, null, null, (array_agg(p.person))[1:$11] from (
     select k.questionnaire_id, k.bucket, p.person from kept k cross join lateral unnest(k.people) p (person)
     where $11 > 0
     union
     select questionnaire_id, bucket, hashtextextended(responder_id, 0) from i where $11 > 0) p
+  where not exists (select from enough e where e.questionnaire_id = p.questionnaire_id and e.bucket = p.bucket)
   group by 2, 3"""
 
 
@@ -150,12 +181,14 @@ async def get_kept(
     organization_id: str,
     asked: CountQuery,
     whole: Sequence[Days],
+    hours: Sequence[Hour],
     events_max: int,
     cells_max: int,
     people_max: int,
 ) -> Kept | None:
     """The kept counts of the `whole` days of each period in the organization's zone, all as of one moment.
 
+    `hours`: those of the day that follows on the last period's whole days.
     What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit. None
     where it is `events_max` events behind.
     """
@@ -173,6 +206,10 @@ async def get_kept(
         list(asked.questions.values()),
         cells_max,
         people_max,
+        [hour.name for hour in hours],
+        [hour.end for hour in hours],
+        asked.period.to_time,
+        whole[-1].after,
     )
     found = Kept()
     for row in rows:
@@ -182,6 +219,8 @@ async def get_kept(
                 found.until[row["questionnaire_id"]] = row["day"]
             case "live":
                 found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
+            case "hour":
+                found.hours.setdefault(row["questionnaire_id"], set()).add(row["dimension_value"])
             case "people":
                 found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
             case "count":

@@ -139,7 +139,8 @@ async def _scores(
                     break
         return chosen
 
-    result, query = await results.run_trend(db, query=query, context=context, now=now, choose=choose)
+    steps: list[Bucket] = [bucket for bucket, length in BIN_DAYS.items() if days <= BINS_MAX * length]
+    result, query = await results.run_trend(db, query=query, context=context, now=now, steps=steps, choose=choose)
     starts = periods.buckets(result.period, query.bucket)
     return [
         Score(

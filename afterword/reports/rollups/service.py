@@ -33,7 +33,7 @@ AGAIN_DAYS_MAX: Final = 10  # in one transaction
 SURVEY_MAX: Final = 200  # questionnaires
 RETIRED_HOURS: Final = 1  # in which a report may still read the counts of an old zone
 PRUNED_MAX: Final = 5_000
-FIXED: Final = ("", "version", "channel", "locale", store.CASES)
+FIXED: Final = ("", "version", "channel", "locale", store.CASES, store.HOUR)
 CASES_DAYS: Final = 400  # before the first survey; older cases are counted live
 TYPES: Final = (
     "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
@@ -65,13 +65,22 @@ async def follow(db: Database, *, now: datetime) -> int:
             for span in spans
             for organization_id, questionnaire_id, moment in (moved if span.dimension == store.CASES else touched)
             if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
+            and span.dimension != store.HOUR
         }
         await store.insert_dirty_days(db, days=list(days), now=now)
+        hours = {
+            (span, periods.day_of(moment, times.zone_of(span.time_zone)), periods.hour_name(moment))
+            for span in spans
+            for organization_id, questionnaire_id, moment in touched
+            if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
+            and span.dimension == store.HOUR
+        }
+        await store.insert_dirty_hours(db, hours=list(hours), now=now)
     return passed
 
 
 async def keep(db: Database, *, now: datetime) -> int:
-    """Count the next days of one questionnaire, or some marked days again; return the count of spans or days."""
+    """Count the next days of one questionnaire, or some marked days again, or hours; return the count of these."""
     spans = await store.claim_due_spans(db, now=now)
     if spans:
         await _advance(db, spans=spans, now=now)
@@ -82,7 +91,17 @@ async def keep(db: Database, *, now: datetime) -> int:
         given: dict[str, Any] = {"organization_id": span.organization_id, "span": span, "days": days}
         await store.delete_counts(db, **given)
         await _insert(db, **given)
-    return len(marked)
+    if marked:
+        return len(marked)
+    claimed = await store.claim_dirty_hours(
+        db,
+        before=now - timedelta(seconds=AGAIN_SECONDS),
+        hour=periods.hour_name(now),
+        limit=AGAIN_DAYS_MAX,
+    )
+    for span, day, names in claimed:
+        await _count_hours(db, span=span, day=day, names=names, now=now)
+    return len(claimed)
 
 
 async def recount(db: Database, *, days: Sequence[tuple[Span, date]], now: datetime) -> None:
@@ -118,14 +137,19 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
     organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
     declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
     wanted = dimensions_of(declared)
+    today = periods.day_of(now, times.zone_of(questionnaire.time_zone))
+    made: list[Span] = []
     if missing := [each for each in wanted if each not in spans]:
-        await store.insert_spans(
+        made = await store.insert_spans(
             db,
             organization_id=organization_id,
             questionnaire=questionnaire,
             dimensions=missing,
-            cases_from=periods.day_of(now, times.zone_of(questionnaire.time_zone)) - timedelta(days=CASES_DAYS),
+            cases_from=today - timedelta(days=CASES_DAYS),
         )
+    hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
+    if hours and hours.hours_generation != hours.generation:
+        await store.insert_dirty_days(db, days=[(hours, today)], now=now - timedelta(seconds=AGAIN_SECONDS))
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
@@ -157,6 +181,30 @@ async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> Non
                 await _insert(db, **key, days=days)
         due_time = periods.day_start(until + timedelta(days=1), zone)
         await store.settle_span(db, **key, kept_until=until, due_time=due_time)
+
+
+async def _count_hours(db: Database, *, span: Span, day: date, names: Sequence[str] | None, now: datetime) -> None:
+    """Count the hours of today that are over and were not counted, and those of these names again; None: all."""
+    zone = times.zone_of(span.time_zone)
+    today = periods.day_of(now, zone)
+    start = periods.day_start(today, zone)
+    key: dict[str, Any] = {"organization_id": span.organization_id, "span": span}
+    hours = periods.whole_hours(start, now)
+    is_kept = span.hours_until is not None and span.hours_until > start and span.hours_generation == span.generation
+    until = span.hours_until if is_kept else None
+    if until is not None:
+        again = set(names if names is not None else [hour.name for hour in hours]) if day == today else set[str]()
+        hours = [hour for hour in hours if hour.end > until or hour.name in again]
+    await store.delete_hours(db, **key, hours=None if until is None else [hour.name for hour in hours])
+    until = until or start
+    for hour in hours:
+        days = Days(today, (hour.start,), hour.end)
+        if await _is_too_full(db, span=span, days=days):
+            until = min(until, hour.start)
+            break
+        await _insert(db, **key, days=days)
+        until = max(until, hour.end)
+    await store.settle_hours(db, **key, hours_until=until)
 
 
 async def _insert(db: Database, *, organization_id: str, span: Span, days: Days) -> None:

@@ -24,7 +24,7 @@ class Span:
     """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
 
     Of each group as many people as `people_max` are kept, to know whether there are fewer. `kept_from`: the first day
-    of cases.
+    of cases. `hours_until`: the end of the kept hours of its day, of the generation `hours_generation`.
     """
 
     organization_id: str
@@ -36,11 +36,15 @@ class Span:
     due_time: datetime
     people_max: int
     kept_from: date | None = None
+    hours_until: datetime | None = None
+    hours_generation: int | None = None
 
 
 CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
+# The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
+HOUR: Final = "hour"
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time, people_max, kept_from"""
+  due_time, people_max, kept_from, hours_until, hours_generation"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
 _RETIRE: Final[LiteralString] = """
@@ -86,17 +90,19 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
 
 async def insert_spans(
     db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str], cases_from: date
-) -> None:
+) -> list[Span]:
     """Begin to keep these dimensions, cases from a day on; those that are kept already stay as they are."""
-    await db.execute(
-        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max, kept_from,
-             kept_until)
+    rows = await db.fetch(
+        f"""insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max, kept_from,
+             kept_until, due_time)
            select $1, $2, d.dimension, $4, $5, case when d.dimension = $7 then $6::date end,
-             case when d.dimension = $7 then $6 else '1970-01-01' end
-           from unnest($3::text[]) as d (dimension) on conflict do nothing""",
+             case when d.dimension = $7 then $6 else '1970-01-01' end,
+             case when d.dimension = 'hour' then '9999-12-31'::timestamptz else '1970-01-01' end
+           from unnest($3::text[]) as d (dimension) on conflict do nothing returning {_COLUMNS}""",
         *(organization_id, questionnaire.questionnaire_id, dimensions),
         *(questionnaire.time_zone, questionnaire.minimum_base, cases_from, CASES),
     )
+    return [_span(row) for row in rows]
 
 
 async def update_span(
@@ -106,7 +112,8 @@ async def update_span(
     await db.execute(
         f"""with ended as (
              update rollup_span set generation = default, time_zone = $6, people_max = $7,
-               kept_until = coalesce(kept_from, '1970-01-01'), due_time = default
+               kept_until = coalesce(kept_from, '1970-01-01'),
+               due_time = case when dimension = 'hour' then due_time else '1970-01-01' end
              where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
            {_RETIRE}""",
         *(*_key(organization_id, span), now, time_zone, people_max),
@@ -134,12 +141,73 @@ async def insert_dirty_days(  # any tenant: the reader of the log serves all of 
            join rollup_span s using (organization_id, questionnaire_id, dimension)
            order by b.organization_id, b.questionnaire_id, b.dimension, b.day
            on conflict (organization_id, questionnaire_id, dimension, day)
-           do update set marked_time = excluded.marked_time where false""",
+           do update set hours = null where rollup_dirty.hours is not null""",
         [span.organization_id for span, _ in days],
         [span.questionnaire_id for span, _ in days],
         [span.dimension for span, _ in days],
         [day for _, day in days],
         now,
+    )
+
+
+async def insert_dirty_hours(  # any tenant: the reader of the log serves all of them
+    db: Database, *, hours: Sequence[tuple[Span, date, str]], now: datetime
+) -> None:
+    """Mark hours of days, as `insert_dirty_days` marks whole ones."""
+    await db.execute(
+        """insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time, hours)
+           select b.organization_id, b.questionnaire_id, b.dimension, b.day, $6, array_agg(b.hour)
+           from unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::text[])
+             as b (organization_id, questionnaire_id, dimension, day, hour)
+           join rollup_span s using (organization_id, questionnaire_id, dimension)
+           group by 1, 2, 3, 4 order by 1, 2, 3, 4
+           on conflict (organization_id, questionnaire_id, dimension, day)
+           do update set marked_time = excluded.marked_time,
+             hours = array(select distinct h from unnest(rollup_dirty.hours || excluded.hours) h)
+           where not excluded.hours <@ rollup_dirty.hours""",
+        [span.organization_id for span, _, _ in hours],
+        [span.questionnaire_id for span, _, _ in hours],
+        [span.dimension for span, _, _ in hours],
+        [day for _, day, _ in hours],
+        [hour for _, _, hour in hours],
+        now,
+    )
+
+
+async def claim_dirty_hours(
+    db: Database, *, before: datetime, hour: str, limit: int
+) -> list[tuple[Span, date, list[str] | None]]:
+    """Claim marks of hours before `hour`, the longest waiting ones first, each with its day; None: all of the day."""
+    rows = await db.fetch(
+        f"""with marked as (
+             select d.organization_id, d.questionnaire_id, d.dimension, d.day, d.hours from rollup_dirty d
+             where d.dimension = 'hour' and d.marked_time <= $1
+               and (d.hours is null or exists (select from unnest(d.hours) h where h < $2))
+             order by d.marked_time limit $3 for update of d skip locked),
+           gone as (
+             delete from rollup_dirty d using marked m
+             where d.organization_id = m.organization_id and d.questionnaire_id = m.questionnaire_id
+               and d.dimension = m.dimension and d.day = m.day)
+           select {_COLUMNS_S}, m.day, m.hours
+           from marked m join rollup_span s using (organization_id, questionnaire_id, dimension)
+           for no key update of s""",
+        *(before, hour, limit),
+    )
+    return [(_span(row), row["day"], row["hours"]) for row in rows]
+
+
+async def delete_hours(db: Database, *, organization_id: str, span: Span, hours: Sequence[str] | None) -> None:
+    """Remove the counts of these hours; None: of all."""
+    await db.execute(
+        f"delete from rollup_count where {_OF_SPAN} and ($5::text[] is null or dimension_value = any($5))",
+        *(*_key(organization_id, span), hours),
+    )
+
+
+async def settle_hours(db: Database, *, organization_id: str, span: Span, hours_until: datetime) -> None:
+    await db.execute(
+        f"update rollup_span set hours_until = $5, hours_generation = generation where {_OF_SPAN}",
+        *(*_key(organization_id, span), hours_until),
     )
 
 
@@ -157,11 +225,12 @@ async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
     rows = await db.fetch(
         f"""with first as (
              select organization_id, questionnaire_id, kept_until, time_zone, dimension = $2 as is_of_cases
-             from rollup_span where due_time <= $1 order by due_time limit 1 for no key update skip locked)
+             from rollup_span where due_time <= $1 and dimension <> 'hour' order by due_time limit 1
+             for no key update skip locked)
            select {_COLUMNS_S} from first f join rollup_span s
              on s.organization_id = f.organization_id and s.questionnaire_id = f.questionnaire_id
                and s.kept_until = f.kept_until and s.time_zone = f.time_zone
-               and (s.dimension = $2) = f.is_of_cases
+               and (s.dimension = $2) = f.is_of_cases and s.dimension <> 'hour'
            order by s.dimension for no key update of s skip locked""",
         *(now, CASES),
     )

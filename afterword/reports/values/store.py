@@ -6,6 +6,7 @@ from typing import Final, LiteralString
 DIMENSION: Final[LiteralString] = """case d.kind
     when 'version' then i.version_id
     when 'locale' then i.locale
+    when 'hour' then to_char(i.submitted_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24')
     when 'questionnaire_metadata' then i.metadata ->> d.name
     when 'responder_metadata' then (
       select p.metadata ->> d.name from responder p
