@@ -227,7 +227,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comment]:
     case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
     return await cases_store.list_comments(
-        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
+        db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
     )
 
 

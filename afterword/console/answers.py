@@ -42,11 +42,8 @@ class ShownResponse:
 
 async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> ShownResponse | None:
     """The response, its questions in order; None where it is gone or not the caller's to read."""
-    if not caller.reads_answers:
-        return None
-    try:
-        instance = await service.get(db, caller=caller, instance_id=instance_id)
-    except errors.NotFound:
+    instance = await _instance_of(db, caller=caller, instance_id=instance_id)
+    if instance is None:
         return None
     version = await questionnaires_store.get_version(
         db, organization_id=instance.organization_id, version_id=instance.version_id
@@ -64,6 +61,21 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> Shown
             text = f"{text}: {answer.other_text}"
         shown.append(ShownAnswer(asked.title, text, question.type in TEXTS, _highest(question)))
     return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.submitted_time)
+
+
+async def has_answer(db: Database, *, caller: Caller, instance_id: str) -> bool:
+    """Whether there is a response that the caller may read."""
+    instance = await _instance_of(db, caller=caller, instance_id=instance_id)
+    return instance is not None and instance.submitted_time is not None
+
+
+async def _instance_of(db: Database, *, caller: Caller, instance_id: str) -> Instance | None:
+    if not caller.reads_answers:
+        return None
+    try:
+        return await service.get(db, caller=caller, instance_id=instance_id)
+    except errors.NotFound:
+        return None
 
 
 def _highest(question: Question) -> int | None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 from afterword.alerts.work.store import WorkItem
 from afterword.console.screens import Visit
 from afterword.console.text import distance_text, due_text, near_moment
-from afterword.organizations.users.store import User
 from afterword.texts import Texts
 
 CASES: Final = "/console/cases"
@@ -38,10 +37,6 @@ def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
 def status_text(words: Texts, status_id: int, title: str) -> str:
     """A status of the product in the reader's language, one of the organization's own as it is."""
     return words(SYSTEM_STATUSES[status_id]) if status_id in SYSTEM_STATUSES else title
-
-
-def name_of(user: User) -> str:
-    return user.display_name or user.email
 
 
 def with_load(words: Texts, name: str, open_cases: int) -> str:

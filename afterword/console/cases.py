@@ -1,12 +1,15 @@
 """Cases: the list by due time, and the page where one is worked on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.alerts.assignments import api as assignments_api
+from afterword.alerts.assignments import store as assignments_store
+from afterword.alerts.assignments.store import Assignee
 from afterword.alerts.cases import service
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
@@ -18,7 +21,7 @@ from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
 from afterword.console import case_figures, replies
 from afterword.console.answers import answers_of
-from afterword.console.case_rows import CASES, name_of, outcome_text, row_of, status_text
+from afterword.console.case_rows import CASES, outcome_text, row_of, status_text, with_load
 from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import Story
@@ -26,8 +29,6 @@ from afterword.console.text import near_moment
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.organizations.users import api as users_api
-from afterword.organizations.users import store as users_store
 from afterword.web import fields, html
 
 TABS: Final[Mapping[str, str]] = {
@@ -53,7 +54,7 @@ KEY_CHARACTERS_MAX: Final = 50
 CLOSED_STATUS: Final = 3
 NUMBER_CHARACTERS_MAX: Final = 50
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
-USERS: Final = fields.listing_of(users_api.User)
+USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
 
 routes = Screens()
@@ -246,8 +247,12 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             application_ids=visit.caller.application_ids,
             page=Page.first(STATUSES, limit=STATUSES_MAX),
         )
-        users = await users_store.list_users(
-            db, organization_id=organization_id, page=Page.first(USERS, limit=USERS_MAX)
+        assignees = await assignments_store.list_assignees(
+            db,
+            organization_id=organization_id,
+            application_id=item.application_id,
+            application_ids=(),
+            page=Page.first(USERS, limit=USERS_MAX),
         )
         settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
@@ -258,7 +263,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         now=visit.now,
         zone=visit.zone,
         statuses=named,
-        users={one.user_id: name_of(one) for one in users.items},
         outcome=outcome_text(visit.words, item),
     )
     form = visit.form
@@ -275,7 +279,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         call_back=_call_back(visit, item),
         draft=draft,
         statuses=list(named.items()),
-        users=[(one.user_id, name_of(one)) for one in users.items if one.active],
+        users=_owners(visit, item, assignees.items),
         causes=settings.causes,
         remedies=settings.remedies,
         typed=form.text("body"),
@@ -288,6 +292,15 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
+
+
+def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:
+    """Those who may take the case, each with the cases that they have open, and its owner who may not any more."""
+    found = [(one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases)) for one in assignees]
+    owner = item.assigned_user_id
+    if owner and owner not in dict(found):
+        found.append((owner, item.owner_name or visit.words("somebody")))
+    return found
 
 
 def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:

@@ -7,7 +7,6 @@ from afterword.console.case_rows import CASES
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import near_moment
 from afterword.intake.recoveries import service
-from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html
 
 routes = Screens()
@@ -19,14 +18,11 @@ async def recovery_page(visit: Visit) -> Response:
     async with visit.read() as db:
         case = await cases.get(db, caller=visit.caller, alert_instance_id=visit.id("alert_instance_id"))
         plan = await service.foresee(db, caller=visit.caller, case=case, site=visit.site)
-        questionnaire = await questionnaires_store.get_questionnaire(
-            db, organization_id=case.organization_id, questionnaire_id=plan.way.questionnaire_id
-        )
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [
         words(
             "“{questionnaire}” goes to {address}. The message leaves {moment}.",
-            questionnaire=questionnaire.display_name,
+            questionnaire=plan.way.questionnaire_name,
             address=plan.request.responder_channel_identifier,
             moment=moment,
         ),

@@ -42,6 +42,7 @@ from afterword.pipelines import resources as pipelines_resources
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire
 from afterword.reports import results, service, store
 from afterword.reports.resources import CustomReport as CustomReportShown
 from afterword.reports.results import Result
@@ -253,7 +254,8 @@ async def _asked(
     visit: Visit, db: Database, wanted: AskedReport
 ) -> tuple[dict[str, Any], ReportContext, Mapping[str, str]]:
     """The spec, the questions of its questionnaires, and the names of all questionnaires. Raises Invalid."""
-    names = await names_of(db, caller=visit.caller)
+    reached = await _questionnaires(db, caller=visit.caller)
+    names = {one.questionnaire_id: one.display_name for one in reached}
     if not names:
         raise errors.NotFound("There is no questionnaire yet.")
     chosen = wanted.given.get("questionnaire", "")
@@ -262,7 +264,8 @@ async def _asked(
         questionnaire_ids = list(wanted.saved.questionnaire_ids)
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
     findings = Findings(place=plans.in_spec)
-    context = await results.load_context(db, caller=visit.caller, query=query, findings=findings)
+    owners = {one.questionnaire_id: one.owner_application_id for one in reached}
+    context = await results.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
     return wanted.spec(questionnaire_ids, context), context, names
 
 
@@ -372,13 +375,17 @@ def months_of(words: Texts, period: Period) -> str:
 
 async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
     """The names of the questionnaires that the caller reaches."""
+    return {one.questionnaire_id: one.display_name for one in await _questionnaires(db, caller=caller)}
+
+
+async def _questionnaires(db: Database, *, caller: Caller) -> Sequence[Questionnaire]:
     found = await questionnaires_store.list_questionnaires(
         db,
         organization_id=caller.organization_id,
         application_ids=caller.application_ids,
         page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
     )
-    return {one.questionnaire_id: one.display_name for one in found.items}
+    return found.items
 
 
 async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:

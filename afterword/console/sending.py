@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.answers import answers_of
+from afterword.console.answers import has_answer
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.core.scheduling.statuses import PublicItem
@@ -205,8 +205,7 @@ async def item_page(visit: Visit) -> Response:
             page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX),
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
-        shown = await answers_of(db, caller=visit.caller, instance_id=instance_id) if instance_id else None
-    is_answered = shown is not None and shown.submitted_time is not None
+        is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     is_waiting = item.status_id == PublicItem.PENDING
     may_change = "Queue.Update" in visit.caller.scopes
     return visit.page(

@@ -26,7 +26,7 @@ ON_ITS_WAY: Final = "It is on its way."
 
 
 class Story:
-    """Turns entries into lines; `statuses` and `users` are names by id, `outcome` is that of asking again."""
+    """Turns entries into lines; `statuses` are names by id, `outcome` is that of asking again."""
 
     def __init__(
         self,
@@ -35,14 +35,12 @@ class Story:
         now: datetime,
         zone: str,
         statuses: Mapping[int, str],
-        users: Mapping[str, str],
         outcome: str,
     ) -> None:
         self.words = words
         self._now = now
         self._zone = zone
         self._statuses = statuses
-        self._users = users
         self._outcome = outcome
 
     def lines(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -53,7 +51,7 @@ class Story:
                 "when": self.words.moment(one.created_time, time_zone=self._zone),
                 "body": one.body,
                 "mail": self._mail(one) if one.kind in MAILS else None,
-                "sentences": [] if one.kind in MAILS else self._sentences(one.changes),
+                "sentences": [] if one.kind in MAILS else self._sentences(one),
             }
             for one in entries
         ]
@@ -69,10 +67,14 @@ class Story:
             "note": self.words(note, error=entry.changes["error"] or "") if note else "",
         }
 
-    def _sentences(self, changes: Mapping[str, Any]) -> list[str]:
-        to = {name: change["to"] for name, change in changes.items()}
+    def _sentences(self, entry: Entry) -> list[str]:
+        to = {name: change["to"] for name, change in entry.changes.items()}
         tellers = {
-            "assigned_user_id": self._owner,
+            "assigned_user_id": lambda given: (
+                self.words("Owner: {name}", name=entry.owner_name or self.words("somebody"))
+                if given
+                else self.words("No owner any more.")
+            ),
             "status_id": lambda given: self.words("Status: {title}", title=self._statuses.get(given, "?")),
             "severity": lambda given: self.words(SEVERITIES[given]),
             "call_back_time": self._call_back,
@@ -85,11 +87,6 @@ class Story:
         }
         found = [teller(to[name]) for name, teller in tellers.items() if name in to]
         return list(filter(None, [*found[:-1], self._clock(to), *found[-1:]]))
-
-    def _owner(self, user_id: str | None) -> str:
-        if user_id is None:
-            return self.words("No owner any more.")
-        return self.words("Owner: {name}", name=self._users.get(user_id, self.words("somebody")))
 
     def _call_back(self, time: str | None) -> str:
         return self.words("Call back {moment}.", moment=self._moment(time)) if time else self.words("Called back.")

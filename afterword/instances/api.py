@@ -1,6 +1,7 @@
 """The HTTP interface of questionnaire instances: issue, read, change, delete, read answers."""
 
 import random
+from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Annotated, Any
 
@@ -45,6 +46,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Version
 from afterword.responders import store as responders_store
+from afterword.responders.store import Responder
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -308,14 +310,43 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
 )
 async def get_response_content(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    return Answer(await content_of(db, instance=instance, caller=call.caller, zone=call.zone))
+    [content] = await contents_of(db, instances=[instance], caller=call.caller, zone=call.zone)
+    return Answer(content)
 
 
-async def content_of(db: Database, *, instance: store.Instance, caller: Caller, zone: tzinfo) -> ResponseContent:
-    version = await _version(db, instance.organization_id, instance.version_id)
-    stored = await answers_store.list_answers(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id
-    )
+async def contents_of(
+    db: Database, *, instances: Sequence[store.Instance], caller: Caller, zone: tzinfo
+) -> list[ResponseContent]:
+    """The contents of responses of the caller's organization, in their order."""
+    stored: dict[str, list[answers_store.Answer]] = {}
+    for answer in await answers_store.list_answers_of_instances(
+        db, organization_id=caller.organization_id, instance_ids=[each.instance_id for each in instances]
+    ):
+        stored.setdefault(answer.instance_id, []).append(answer)
+    people: dict[str, Responder] = {}
+    if "Responder Value.Read" in caller.scopes:
+        keys = sorted({(caller.organization_id, each.responder_id) for each in instances})
+        people = {one.responder_id: one for one in await responders_store.list_responders(db, keys=keys)}
+    return [
+        _content_of(
+            each,
+            stored.get(each.instance_id, ()),
+            version=await _version(db, each.organization_id, each.version_id),
+            metadata=_metadata(each, people.get(each.responder_id), caller),
+            zone=zone,
+        )
+        for each in instances
+    ]
+
+
+def _content_of(
+    instance: store.Instance,
+    stored: Sequence[answers_store.Answer],
+    *,
+    version: Version,
+    metadata: ResponseMetadata,
+    zone: tzinfo,
+) -> ResponseContent:
     given = {
         answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=zone)
         for answer in stored
@@ -326,7 +357,7 @@ async def content_of(db: Database, *, instance: store.Instance, caller: Caller, 
         zone,
         answers=[given[question.question_id] for question in asked if question.question_id in given],
         skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
-        metadata=await _metadata(db, instance, caller),
+        metadata=metadata,
     )
 
 
@@ -417,12 +448,7 @@ def _expect(call: Call[Any]) -> errors.Expect | None:
     return call.check_version if call.if_match is not None else None
 
 
-async def _metadata(db: Database, instance: store.Instance, caller: Caller) -> ResponseMetadata:
-    responder = None
-    if "Responder Value.Read" in caller.scopes:
-        responder = await responders_store.get_responder(
-            db, organization_id=instance.organization_id, responder_id=instance.responder_id
-        )
+def _metadata(instance: store.Instance, responder: Responder | None, caller: Caller) -> ResponseMetadata:
     return ResponseMetadata(
         questionnaire=instance.metadata if "Questionnaire Value.Read" in caller.scopes else {},
         responder=responder.metadata if responder else {},

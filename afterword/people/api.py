@@ -1,7 +1,7 @@
 """The HTTP routes of one person: the timeline, and a copy of all that is held."""
 
 from collections.abc import AsyncGenerator, AsyncIterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import Annotated, Final, Literal
@@ -145,6 +145,7 @@ class _Copy:
     site: Site
     zone: tzinfo
     now: datetime
+    case_ids: list[str] = field(default_factory=list[str])  # those that were copied, whose comments follow
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         views = await responders.views_of(self.db, caller=self.caller, responders=[self.responder], now=self.now)
@@ -186,34 +187,37 @@ class _Copy:
             yield QueueItem.of(queue.visible(item, self.caller), self.zone)
 
     async def _instances(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for instance in service.instances_of(self.db, **self._person):
-            yield instance_of(instance, self.site, self.zone)
+        async for found in service.instances_of(self.db, **self._person):
+            for instance in found:
+                yield instance_of(instance, self.site, self.zone)
 
     async def _responses(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for instance in service.instances_of(self.db, **self._person):
-            yield await instances_api.content_of(self.db, instance=instance, caller=self.caller, zone=self.zone)
+        async for found in service.instances_of(self.db, **self._person):
+            for content in await instances_api.contents_of(
+                self.db, instances=found, caller=self.caller, zone=self.zone
+            ):
+                yield content
 
     async def _tags(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for instance in service.instances_of(self.db, **self._person):
+        async for found in service.instances_of(self.db, **self._person):
             for tag in await tags_store.list_tags_of_instances(
-                self.db, organization_id=instance.organization_id, instance_ids=[instance.instance_id]
+                self.db,
+                organization_id=self.responder.organization_id,
+                instance_ids=[each.instance_id for each in found],
             ):
                 yield tags_api.Tag.of(tag, self.zone)
 
     async def _cases(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for case in self._found_cases():
+        read = partial(cases_store.list_cases, self.db, **self.caller.reach)
+        async for case in service.rows_of(read, CASES, among={"responder_id": self.responder.responder_id}):
+            self.case_ids.append(case.alert_instance_id)
             yield AlertInstance.of(case, self.zone)
 
     async def _comments(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for case in self._found_cases():
-            read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
-            async for comment in service.rows_of(read, COMMENTS, alert_instance_id=case.alert_instance_id):
-                yield AlertComment.of(comment, self.zone)
+        read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
+        async for comment in service.rows_of(read, COMMENTS, alert_instance_ids=self.case_ids):
+            yield AlertComment.of(comment, self.zone)
 
     async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
         for one in await store.list_suppressions_of(self.db, **self._person):
             yield Suppression.of(one, self.zone)
-
-    def _found_cases(self) -> AsyncGenerator[cases_store.Case, None]:
-        read = partial(cases_store.list_cases, self.db, **self.caller.reach)
-        return service.rows_of(read, CASES, among={"responder_id": self.responder.responder_id})

@@ -1,6 +1,6 @@
 """The timeline of a person, and the rows of a copy of all that is held, read page by page."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeVar
@@ -9,7 +9,6 @@ from afterword.audit import service as audit
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
 from afterword.db import Database
-from afterword.instances import store as instances_store
 from afterword.instances.responders import service as responders
 from afterword.instances.store import Instance
 from afterword.people import store
@@ -17,7 +16,7 @@ from afterword.people.store import Answered, Entry
 from afterword.queue.records import QueueItem
 
 Row = TypeVar("Row")
-READ_AT_ONCE: Final = 200
+READ_AT_ONCE: Final = 100
 
 
 async def note(
@@ -79,16 +78,17 @@ async def items_of(db: Database, *, organization_id: str, responder_id: str) -> 
         after = found[-1].item_id if len(found) == READ_AT_ONCE else None
 
 
-async def instances_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Instance, None]:
+async def instances_of(
+    db: Database, *, organization_id: str, responder_id: str
+) -> AsyncGenerator[Sequence[Instance], None]:
+    """All instances, some at once."""
     person = {"organization_id": organization_id, "responder_id": responder_id}
     after: str | None = ""
     while after is not None:
-        found = await store.list_instance_ids(db, **person, after=after, limit=READ_AT_ONCE)
-        for instance in await instances_store.list_instances_by_ids(
-            db, organization_id=organization_id, instance_ids=found
-        ):
-            yield instance
-        after = found[-1] if len(found) == READ_AT_ONCE else None
+        found = await store.list_instances(db, **person, after=after, limit=READ_AT_ONCE)
+        if found:
+            yield found
+        after = found[-1].instance_id if len(found) == READ_AT_ONCE else None
 
 
 async def rows_of(

@@ -7,6 +7,7 @@ from typing import Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.instances.store import INSTANCE_COLUMNS, Instance
 from afterword.queue.records import ITEM_COLUMNS, QueueItem
 from afterword.responders.store import SUPPRESSION_COLUMNS, Suppression
 
@@ -158,16 +159,17 @@ async def list_items(
     return [QueueItem.of(row) for row in rows]
 
 
-async def list_instance_ids(
+async def list_instances(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
-) -> list[str]:
+) -> list[Instance]:
+    """The instances of the person with ids behind `after`, in their order."""
     rows = await db.fetch(
-        """select instance_id from questionnaire_instance where organization_id = $1 and responder_id = $2
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where organization_id = $1 and responder_id = $2
              and deleted_time is null and instance_id > $3
            order by instance_id limit $4""",
         *(organization_id, responder_id, after, limit),
     )
-    return [row["instance_id"] for row in rows]
+    return [Instance.of(row) for row in rows]
 
 
 async def list_suppressions_of(db: Database, *, organization_id: str, responder_id: str) -> list[Suppression]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final
 
 from afterword import errors
@@ -87,15 +88,27 @@ async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now:
     return plans.plan_spec(spec, context, now=now)
 
 
-async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
-    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
-    owners = await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=query.questionnaire_ids,
-        application_ids=caller.application_ids,
-        limit=len(query.questionnaire_ids),
-    )
+async def load_context(
+    db: Database,
+    *,
+    caller: Caller,
+    query: ReportQuery,
+    findings: Findings,
+    known: Mapping[str, str] = MappingProxyType({}),
+) -> ReportContext:
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid.
+
+    `known`: questionnaires that the caller reaches, each with its application; others are looked up.
+    """
+    owners = known
+    if not known.keys() >= {*query.questionnaire_ids}:
+        owners = await questionnaires_store.list_owners(
+            db,
+            organization_id=caller.organization_id,
+            questionnaire_ids=query.questionnaire_ids,
+            application_ids=caller.application_ids,
+            limit=len(query.questionnaire_ids),
+        )
     for index, questionnaire_id in enumerate(query.questionnaire_ids):
         if questionnaire_id not in owners:
             findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")

@@ -124,7 +124,6 @@ BLIND: Final = {
     "get_result",  # nobody asked for a test message
     "get_sealed",
     "get_settings_version",  # the account came with the pipeline and has no settings
-    "get_responder_locale",  # the address is a client's own word
     "list_subjects",  # the erasure has not begun
     "list_open_items",
     "get_has_open_import",

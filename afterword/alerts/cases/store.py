@@ -345,11 +345,12 @@ async def get_comment(db: Database, *, organization_id: str, alert_instance_id: 
     return Comment(**dict(row)) if row else None
 
 
-async def list_comments(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Comment]:
+async def list_comments(
+    db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], page: Page
+) -> Rows[Comment]:
     rows = await db.fetch_list(
-        f"select {_COMMENT_COLUMNS} from alert_comment where organization_id = $1 and alert_instance_id = $2",
-        organization_id,
-        alert_instance_id,
+        f"select {_COMMENT_COLUMNS} from alert_comment where organization_id = $1 and alert_instance_id = any($2)",
+        *(organization_id, list(alert_instance_ids)),
         page=page,
     )
     return rows.map(lambda row: Comment(**dict(row)))

@@ -23,7 +23,7 @@ class NewEntry:
 class Entry:
     """`kind`: opened, changed, commented, message_sent, message_received. `changes`: of a mail its particulars.
 
-    `user_name`: of a user, also a removed one.
+    `user_name`, and `owner_name` of whom the case was given to: of a user, also a removed one.
     """
 
     history_id: str
@@ -31,6 +31,7 @@ class Entry:
     kind: str
     user_id: str | None
     user_name: str | None
+    owner_name: str | None
     body: str | None
     changes: dict[str, Any]
     created_time: datetime
@@ -52,7 +53,8 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
     """A page of all that happened in one case."""
     rows = await db.fetch_list(
         """select e.history_id, e.alert_instance_id, e.kind, e.user_id, e.body, e.changes, e.created_time,
-             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name
+             coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
+             coalesce(w.display_name, nullif(concat_ws(' ', w.first_name, w.last_name), ''), w.email) as owner_name
            from (
              select organization_id, alert_instance_id as history_id, alert_instance_id, 'opened' as kind,
                null as user_id, null as body, '{}'::jsonb as changes, created_time
@@ -69,7 +71,9 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
                jsonb_build_object('subject', subject, 'address', address, 'state', state, 'error', error),
                created_time
              from alert_message where organization_id = $1 and alert_instance_id = $2) e
-             left join organization_user u on u.organization_id = e.organization_id and u.user_id = e.user_id""",
+             left join organization_user u on u.organization_id = e.organization_id and u.user_id = e.user_id
+             left join organization_user w on w.organization_id = e.organization_id
+               and w.user_id = e.changes -> 'assigned_user_id' ->> 'to'""",
         *(organization_id, alert_instance_id),
         page=page,
     )

@@ -7,15 +7,12 @@ from typing import Any, Final, Literal
 from afterword import errors, ids
 from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases import service as cases
-from afterword.alerts.cases.store import Case
 from afterword.alerts.messages import store
 from afterword.alerts.messages.store import Message, Route
-from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling import retries
 from afterword.db import Database
 from afterword.events import service as events
-from afterword.responders import store as responders_store
 
 BODY_CHARACTERS_MAX: Final = 20_000
 SUBJECT_CHARACTERS_MAX: Final = 300
@@ -44,14 +41,12 @@ class NoSender(errors.Conflict):
     code_default = "no_sender"
 
 
-async def route_of(db: Database, *, case: Case, now: datetime) -> Route:
+async def route_of(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
     """The way to the customer. Raises NoAddress, NoSender."""
-    route = await store.get_route(db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id)
-    if route.address is None or route.address_key is None:
+    route = await store.get_route(db, organization_id=organization_id, alert_instance_id=alert_instance_id, now=now)
+    if route.address is None:
         raise NoAddress("No e-mail address of this customer is known.")
-    key = (case.organization_id, CHANNEL_EMAIL, route.address_key)
-    held = await responders_store.list_suppressions_for(db, addresses=[key], now=now)
-    if reasons := [one.reason for one in held if one.reason != UNSUBSCRIBED]:
+    if reasons := [each for each in route.suppressions if each != UNSUBSCRIBED]:
         raise NoAddress(f"This address must not be written to ({reasons[0]}).")
     if route.pipeline_id is None:
         raise NoSender("The questionnaire has no e-mail pipeline to send the mail.")
@@ -78,7 +73,7 @@ async def send(
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
     if key and (known := await store.get_by_key(db, **place, key=key)):
         return known
-    route = await route_of(db, case=case, now=now)
+    route = await route_of(db, **place, now=now)
     message = Message(
         **place,
         message_id=ids.ordered(now),

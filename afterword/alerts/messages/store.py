@@ -1,5 +1,6 @@
 """SQL of the mails of cases: claimed under a lease, settled under its epoch, answered by the customer."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
@@ -33,12 +34,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The way to the customer of a case: the address, and the pipeline whose account and sender are used."""
+    """The way to the customer of a case: the address, and the pipeline whose account and sender are used.
+
+    `suppressions`: the reasons of those in force. The others are what a saved text may name of person and order.
+    """
 
     address: str | None
-    address_key: bytes | None
     pipeline_id: str | None
     locale: str
+    suppressions: Sequence[str]
+    responder_metadata: Mapping[str, str]
+    instance_metadata: Mapping[str, str]
+    external_reference: str | None
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, message_id, alert_instance_id, incoming, user_id, pipeline_id,
@@ -46,10 +53,17 @@ _COLUMNS: Final[LiteralString] = """organization_id, message_id, alert_instance_
 _COLUMNS_M: Final = qualified(_COLUMNS, "m")
 
 
-async def get_route(db: Database, *, organization_id: str, alert_instance_id: str) -> Route:
+async def get_route(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
     """By the pipeline that asked the customer; else the newest e-mail pipeline of the questionnaire."""
     row = await db.fetch_one(
-        """select a.identifier as address, a.address_key, coalesce(n.locale, r.locale, o.default_locale) as locale,
+        """select a.identifier as address, coalesce(n.locale, r.locale, o.default_locale) as locale,
+             array(select s.reason from suppression s
+                   where s.organization_id = c.organization_id and s.channel_id = 1 and s.address_key = a.address_key
+                     and (s.expires_time is null or s.expires_time > $3)) as suppressions,
+             coalesce(r.metadata, '{}') as responder_metadata, coalesce(n.metadata, '{}') as instance_metadata,
+             (select i.external_reference from queue_item i
+              where i.organization_id = n.organization_id and i.item_id = n.item_id
+                and i.deleted_time is null) as external_reference,
              (select p.pipeline_id from pipeline p
               where p.organization_id = c.organization_id and p.questionnaire_id = c.questionnaire_id
                 and p.channel_id = 1 and p.deleted_time is null
@@ -61,13 +75,13 @@ async def get_route(db: Database, *, organization_id: str, alert_instance_id: st
              join organization o on o.organization_id = c.organization_id
              left join responder r on r.organization_id = c.organization_id and r.responder_id = c.responder_id
              left join questionnaire_instance n on n.organization_id = c.organization_id
-               and n.instance_id = c.instance_id
+               and n.instance_id = c.instance_id and n.deleted_time is null
              left join lateral (
                select identifier, address_key from responder_address
                where organization_id = c.organization_id and responder_id = c.responder_id and channel_id = 1
                order by created_time desc limit 1) a on true
            where c.organization_id = $1 and c.alert_instance_id = $2""",
-        *(organization_id, alert_instance_id),
+        *(organization_id, alert_instance_id, now),
     )
     return Route(**row)
 

@@ -18,6 +18,7 @@ class WorkItem:
     alert_instance_id: str
     instance_id: str | None
     responder_id: str | None
+    application_id: str
     alert_title: str
     questionnaire_name: str | None
     status_id: int
@@ -45,8 +46,9 @@ class WorkItem:
     version: int
 
 
-_WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.responder_id, a.title as alert_title,
-    q.display_name as questionnaire_name, c.status_id, t.title as status_title, c.severity, c.assigned_user_id,
+_WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.responder_id, a.application_id,
+    a.title as alert_title, q.display_name as questionnaire_name, c.status_id, t.title as status_title, c.severity,
+    c.assigned_user_id,
     coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as owner_name,
     (select r.identifier from responder_address r
      where r.organization_id = c.organization_id and r.responder_id = c.responder_id

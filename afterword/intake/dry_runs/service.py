@@ -23,8 +23,6 @@ from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.intake.batches import store as bulk_store
 from afterword.intake.batches.service import ROWS_A_TURN, Policy, scheduler_of
-from afterword.intake.dry_runs import store
-from afterword.intake.dry_runs.store import Reached
 from afterword.messages import email, sms
 from afterword.messages.context import item_values
 from afterword.questionnaires import store as questionnaires_store
@@ -36,6 +34,7 @@ from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
+from afterword.responders.store import Responder
 
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
 
@@ -99,14 +98,9 @@ async def simulate(
         now=scheduler.intake.now,
         requested_time={item.item_id: item.send_time for item, _ in wanted},
     )
-    reached = await store.list_reached(
-        db,
-        organization_id=caller.organization_id,
-        channel_id=scheduler.intake.channel_id,
-        address_keys=sorted({one.address_key for one, _ in wanted}),
-        with_metadata=VALUE_SCOPE in caller.scopes,
+    writer = _Writer(
+        settings, version, site, valid_days=scheduler.intake.valid_days, with_metadata=VALUE_SCOPE in caller.scopes
     )
-    writer = _Writer(settings, version, site, valid_days=scheduler.intake.valid_days)
     found: list[RowForecast] = []
     for place, one in enumerate(proposed):
         if place % ROWS_A_TURN == 0:
@@ -114,7 +108,7 @@ async def simulate(
         if isinstance(one, errors.Refusal):
             found.append(RowForecast(refusal=one))
         else:
-            found.append(writer.forecast(one, forecasts[one.item_id], reached.get(one.address_key)))
+            found.append(writer.forecast(one, forecasts[one.item_id]))
     return found
 
 
@@ -186,8 +180,10 @@ async def _proposed_rows(
 class _Writer:
     """Fills the pipeline's texts for one person after the other; each language is read once."""
 
-    def __init__(self, settings: LaneSettings, version: Version, site: Site, *, valid_days: int) -> None:
-        self._valid_days = valid_days
+    def __init__(
+        self, settings: LaneSettings, version: Version, site: Site, *, valid_days: int, with_metadata: bool
+    ) -> None:
+        self._valid_days, self._with_metadata = valid_days, with_metadata
         self._is_sms = settings.pipeline.channel_id == CHANNEL_SMS
         self._settings, self._definition = settings, version.definition
         self._tree = deciding.rules_of(settings).conditions
@@ -199,10 +195,10 @@ class _Writer:
             "unsubscribe_link": site.unsubscribe_url(email.SAMPLE_ID),
         }
 
-    def forecast(self, item: ProposedItem, forecast: Forecast, reached: Reached | None) -> RowForecast:
-        decision = forecast.decision
-        locale = self._locale(item, reached)
-        subject, body = self._message(item, locale, reached)
+    def forecast(self, item: ProposedItem, forecast: Forecast) -> RowForecast:
+        decision, person = forecast.decision, forecast.responder
+        locale = self._locale(item, person)
+        subject, body = self._message(item, locale, person.metadata if person and self._with_metadata else {})
         planned = {"go": item.due_time, "hold": decision.until, "skip": None}[decision.verdict]
         return RowForecast(
             decision=decision,
@@ -210,17 +206,17 @@ class _Writer:
             planned_time=planned,
             zone_name=forecast.zone_name,
             locale=locale,
-            responder_id=reached and reached.responder_id,
+            responder_id=person and person.responder_id,
             subject=subject,
             body=body,
             length=segments.measure(body) if self._is_sms and body is not None else None,
         )
 
-    def _locale(self, item: ProposedItem, reached: Reached | None) -> str:
-        wanted = item.locale or self._settings.pipeline.locale or (reached and reached.locale)
+    def _locale(self, item: ProposedItem, person: Responder | None) -> str:
+        wanted = item.locale or self._settings.pipeline.locale or (person and person.locale)
         return locales.match(wanted, self._definition.locales, self._definition.default_locale)
 
-    def _message(self, item: ProposedItem, locale: str, reached: Reached | None) -> tuple[str | None, str | None]:
+    def _message(self, item: ProposedItem, locale: str, known: Mapping[str, str]) -> tuple[str | None, str | None]:
         """The authored texts with their values; the channel's frame is left out."""
         texts = self._texts.get(locale)
         if texts is None:
@@ -231,16 +227,15 @@ class _Writer:
                 body = sms.parsed(authored[1])
             texts = self._texts[locale] = subject, body, frozenset[str]().union(*used)
         subject, body, names = texts
-        values = self._values(item, locale, reached, names)
+        values = self._values(item, locale, known, names)
         line = one_line(subject.fill(values))[: email.SUBJECT_CHARACTERS_MAX] if subject else None
         if body is not None and self._is_sms:
             return line, sms.shown(body, values)
         return line, body.fill(values) if body else None
 
     def _values(
-        self, item: ProposedItem, locale: str, reached: Reached | None, names: frozenset[str]
+        self, item: ProposedItem, locale: str, known: Mapping[str, str], names: frozenset[str]
     ) -> Mapping[str, str]:
-        known = reached.metadata if reached else {}
         own = item_values(
             names,
             recipient=item.responder_channel_identifier,

@@ -10,6 +10,7 @@ class Way:
     """A pipeline; `has_address`: the customer has an address on its channel."""
 
     questionnaire_id: str
+    questionnaire_name: str
     pipeline_id: str
     channel_id: int
     has_address: bool
@@ -21,7 +22,7 @@ async def get_way(db: Database, *, organization_id: str, alert_instance_id: str)
     One on which the customer has an address comes first, then the one that asked before, then the newest.
     """
     row = await db.fetch_row(
-        """select p.questionnaire_id, p.pipeline_id, p.channel_id, exists (
+        """select p.questionnaire_id, q.display_name as questionnaire_name, p.pipeline_id, p.channel_id, exists (
              select from responder_address a
              where a.organization_id = c.organization_id and a.responder_id = c.responder_id
                and a.channel_id = p.channel_id) as has_address
@@ -29,6 +30,7 @@ async def get_way(db: Database, *, organization_id: str, alert_instance_id: str)
              left join alert_settings s on s.organization_id = c.organization_id
              join pipeline p on p.organization_id = c.organization_id and p.deleted_time is null
                and p.questionnaire_id = coalesce(s.recovery_questionnaire_id, c.questionnaire_id)
+             join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where c.organization_id = $1 and c.alert_instance_id = $2
            order by has_address desc, exists (
                select from questionnaire_instance n

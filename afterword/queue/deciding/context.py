@@ -34,7 +34,7 @@ from afterword.queue.deciding.store import AddressKey, PreviousItem
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import ItemKey
 from afterword.responders import store as responders_store
-from afterword.responders.store import AddressId, Recipient
+from afterword.responders.store import AddressId, Recipient, Responder
 
 SENT_MAX: Final = 20_000  # messages to a batch's addresses from before the policy or cap was enabled
 SINCE_MARGIN: Final = timedelta(hours=1)  # items claimed before it was enabled may have been sent after
@@ -75,11 +75,12 @@ class Candidate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A decision, with its time zone and metadata; nothing is done by it."""
+    """A decision, with its time zone, its metadata and the person of the address; nothing is done by it."""
 
     decision: Decision
     zone_name: str
     metadata: Mapping[str, object]
+    responder: Responder | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,7 +136,8 @@ class DecisionContext:
             contact = Contact(now, item.pipeline_id, item.item_id, kind)
             self.contacts[address] = _with(self.contacts.get(address, ()), contact, now)
             self.reserved.add(address)
-        return Forecast(decision, facts.zone_name, facts.metadata)
+        person = self.people.get(address_id_of(item, self.settings[lane]))
+        return Forecast(decision, facts.zone_name, facts.metadata, person and person.responder)
 
     def with_delay_reason(self, forecast: Forecast, item: Candidate, *, requested_time: datetime) -> Forecast:
         """The forecast of an item that goes later than requested, with the rule that closes its window until then."""
@@ -143,7 +145,7 @@ class DecisionContext:
         decision = decisions.with_opening(
             forecast.decision, item=_subject(item), facts=facts, requested_time=requested_time
         )
-        return Forecast(decision, forecast.zone_name, forecast.metadata)
+        return Forecast(decision, forecast.zone_name, forecast.metadata, forecast.responder)
 
     def note_competitor(self, item: Candidate, now: datetime) -> None:
         """Note an item that waits as well: if it may go now, the batch's items behind it wait."""

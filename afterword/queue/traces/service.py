@@ -25,6 +25,7 @@ from afterword.queue.resources import Check, QueueItemRequest, Trace, check_of
 from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
+from afterword.responders.store import Responder
 from afterword.web.fields import MetadataGroups
 
 REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
@@ -78,7 +79,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo)
         planned_time=times.format_optional(planned, zone=zone),
         planned_local_time=local and local.isoformat(timespec="seconds"),
         time_zone=forecast.zone_name,
-        locale=await _locale_of(db, item, settings),
+        locale=await _locale_of(db, item, settings, forecast.responder),
         checks=checks,
         undeclared_metadata=await _undeclared(db, item),
     )
@@ -114,21 +115,14 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSettings) -> str:
+async def _locale_of(
+    db: Database, item: QueueItem, settings: lanes_store.LaneSettings, person: Responder | None
+) -> str:
     version = await questionnaires_store.get_version(
         db, organization_id=item.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     definition = version.definition
-    preferred = (
-        item.locale
-        or settings.pipeline.locale
-        or await store.get_responder_locale(
-            db,
-            organization_id=item.organization_id,
-            channel_id=settings.pipeline.channel_id,
-            address_key=item.address_key,
-        )
-    )
+    preferred = item.locale or settings.pipeline.locale or (person and person.locale)
     return locales.match(preferred, definition.locales, definition.default_locale)
 
 

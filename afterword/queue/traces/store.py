@@ -43,16 +43,3 @@ async def get_checks(db: Database, *, organization_id: str, item_id: str) -> lis
         "select trace from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
     )
     return found or []
-
-
-async def get_responder_locale(
-    db: Database, *, organization_id: str, channel_id: int, address_key: bytes
-) -> str | None:
-    return await db.fetch_value(
-        """select r.locale from responder_address d
-           join responder r on r.organization_id = d.organization_id and r.responder_id = d.responder_id
-           where d.organization_id = $1 and d.channel_id = $2 and d.address_key = $3""",
-        organization_id,
-        channel_id,
-        address_key,
-    )
