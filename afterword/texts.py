@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.core import UnknownLocaleError
-from babel.dates import format_date, format_time
+from babel.dates import format_date, format_time, get_day_names
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -61,6 +61,10 @@ class Texts:
 
     def day(self, day: str) -> str:
         return format_date(date.fromisoformat(day), format="long", locale=self._locale)
+
+    def weekday(self, day: int) -> str:
+        """Its short name; 0: Monday."""
+        return get_day_names("abbreviated", locale=self._locale)[day]
 
     def count(self, count: int | str) -> str:
         """A whole number in groups of thousands; a text such as "1000+" as it is."""

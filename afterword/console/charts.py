@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from afterword.console.text import NOTHING, figure_text, suppressed_text, value_text
 from afterword.core.charts import bars
-from afterword.core.charts.bars import Bar
+from afterword.core.charts.bars import Bar, Square
 from afterword.core.charts.trend import Point, Trend, scale, trend, whisker
 from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
 PARTS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
+HOUR_MARKS: Final = (0, 6, 12, 18)
 Bounds = tuple[float, float]
 Places = tuple[float, float, float]
 
@@ -37,6 +38,7 @@ class Entry:
     why: str = ""
     places: Places | None = None
     bar: Bar | None = None
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class View:
     bars: Sequence[Bar] = ()
     axis: Axis = Axis()
     parts: Sequence[Entry] = ()
+    marks: Sequence[Entry] = ()
     head: Sequence[str] = ()
     rows: Sequence[Sequence[Text]] = ()
 
@@ -137,6 +140,22 @@ def funnel_view(words: Texts, figures: Sequence[tuple[str, Figure]], *, finding:
             [Text(name), Text(number), Text(share)]
             for (name, _), number, share in zip(figures, shown, shares, strict=True)
         ],
+    )
+
+
+def week_view(words: Texts, counts: Mapping[tuple[int, int], int], *, finding: str, **table: Any) -> View:
+    """The hours of a week by day (0: Monday) and hour, the darker the more there is in one."""
+    is_mirrored = words.direction == "rtl"
+    squares = bars.grid(counts, mirrored=is_mirrored)
+    first = {one.hour: one for one in squares if one.day == 0}
+    return View(
+        kind="week",
+        finding=finding,
+        start=100 if is_mirrored else 0,
+        points=[_hour(words, one, counts[one.day, one.hour]) for one in squares if one.level],
+        parts=[Entry(name=words.weekday(one.day), bar=one.bar) for one in squares if one.hour == 0],
+        marks=[Entry(name=f"{hour}:00", bar=first[hour].bar) for hour in HOUR_MARKS],
+        **table,
     )
 
 
@@ -220,6 +239,11 @@ def figure_band(figure: Figure) -> str:
     if figure.suppressed or figure.change is None or not figure.change.real:
         return ""
     return "higher" if figure.change.difference > 0 else "lower"
+
+
+def _hour(words: Texts, square: Square, count: int) -> Entry:
+    text = f"{words.weekday(square.day)} {square.hour}:00: {words.count(count)}"
+    return Entry(name="", text=text, bar=square.bar, level=square.level)
 
 
 def _count(figure: Figure) -> int:

@@ -34,12 +34,11 @@ COMPARISONS: Final[Mapping[str, str]] = {
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,12}[.,]\d{1,6}\Z", re.ASCII)
 _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "metric"})
-_YES: Final[Mapping[bool, str]] = {True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`key`: as conditions name it. `labels`: the choices of a question by their values."""
+    """`key`: as conditions name it. `labels`: the choices of a question by their values, or yes and no."""
 
     key: str
     text: str
@@ -63,20 +62,24 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
     """The subjects that rows offer: answers, metadata, and figures, which daily rules compare."""
     found: list[Subject] = []
     answers, numbers = words("Answers"), words("Figures of thirty days")
+    yes: Mapping[int, str] = {True: words("yes"), False: words("no")}
     for question in (each for definition in definitions for each in definition.questions() if each.is_answered):
-        labels = {one.value: one.label for one in question.choices}
+        labels: Mapping[int, str] = {one.value: one.label for one in question.choices}
         rows = {f"{question.question_id}:{row.row_id}": f"{question.title} · {row.label}" for row in question.rows}
         for name, kind in question.kinds.items():
             text = rows.get(name, question.title)
             if ":" not in name or name in rows:
-                found.append(Subject(f"question:{name}", text, kind, answers, labels))
+                found.append(Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels))
         if question.type in {"nps", "csat", "ces"}:
             text = f"{question.type.upper()} · {question.title}"
             found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
-    for name, one in declared.questionnaire.items():
-        found.append(Subject(f"questionnaire_metadata:{name}", one.title or name, one.type, words("Of the order")))
-    for name, one in declared.responder.items():
-        found.append(Subject(f"responder_metadata:{name}", one.title or name, one.type, words("Of the person")))
+    for group, members, title in (
+        ("questionnaire_metadata", declared.questionnaire, words("Of the order")),
+        ("responder_metadata", declared.responder, words("Of the person")),
+    ):
+        for name, one in members.items():
+            labels = yes if one.type == "boolean" else {}
+            found.append(Subject(f"{group}:{name}", one.title or name, one.type, title, labels))
     for metric, title in (("response", words("Answered of sent")), ("completion", words("Completed of started"))):
         found.append(Subject(f"metric:{metric}", title, "metric", numbers))
     return {one.key: one for one in found}
@@ -165,21 +168,18 @@ def _one_of(text: str, kind: Kind, labels: Mapping[int, str]) -> object:
         return int(text)
     if kind in _NUMBERS and _DECIMAL.match(text):
         return float(Decimal(text.replace(",", ".")))
-    if kind == "boolean" and folded in {*_YES.values()}:
-        return folded == _YES[True]
-    return text
+    found = boolean_of(text) if kind == "boolean" else None
+    return text if found is None else found
 
 
 def _text_of(value: object, subject: Subject | None) -> str:
     if isinstance(value, list):
         return ", ".join(_text_of(one, subject) for one in value)
     labels = subject.labels if subject else {}
-    if isinstance(value, bool):
-        return _YES[value]
     if isinstance(value, int) and value in labels:
         return labels[value]
     if subject is not None and subject.kind == "boolean" and boolean_of(value) is not None:
-        return _YES[bool(boolean_of(value))]
+        return labels.get(bool(boolean_of(value)), str(value))
     return "" if value is None else str(value)
 
 

@@ -13,6 +13,7 @@ from afterword import errors
 from afterword.console.lists import ROWS, Column, Listing, address, key_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
+from afterword.core.charts.trend import Point, trend
 from afterword.core.questionnaires.metadata import name_of
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -32,6 +33,7 @@ from afterword.web import html
 PEOPLE: Final = "/console/people"
 SEARCH_CHARACTERS: Final = (3, 320)
 ENTRIES: Final = 50
+SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
 KINDS: Final[Mapping[str, str]] = {
     "waiting": "Planned",
@@ -184,6 +186,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
             (words("Erased"), _date(visit, view.responder.anonymized_time)),
         ],
         timeline=rows,
+        scores=_scores(words, rows),
         next_url=address(url, after=next_key) if next_key else "",
         first_url=url if after else "",
         url=url,
@@ -194,6 +197,16 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         may_download=not caller.application_ids and {*api.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
     )
+
+
+def _scores(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The scores of the person's newest question, the oldest first; None where there is nothing to compare."""
+    scored = [row for row in rows if row["score"] is not None]
+    shown = [row["score"] for row in reversed(scored) if row["question_id"] == scored[0]["question_id"]]
+    if len(shown) < 2:  # noqa: PLR2004  two ends
+        return None
+    chart = trend([Point(one) for one in shown], bounds=SCALE, mirrored=words.direction == "rtl")
+    return {"text": words("Scores: {scores}", scores=", ".join(map(words.number, shown))), "chart": chart}
 
 
 async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | None]:
@@ -242,6 +255,7 @@ def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
         "details": " · ".join(filter(None, details)),
         "reason": reason,
         "score": entry.score,
+        "question_id": entry.score_question_id,
         "band": entry.band or "",
         "band_text": words(BANDS[entry.band]) if entry.band else "",
         "comment": entry.comment or "",

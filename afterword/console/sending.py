@@ -11,6 +11,7 @@ from starlette.responses import Response
 from afterword.console.answers import has_answer
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
+from afterword.console.sending_plan import plan_of
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -161,6 +162,9 @@ async def list_items(visit: Visit) -> Response:
             oldest_first=chosen.tab == "waiting",
             limit=ROWS,
         )
+        plan = None
+        if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
+            plan = await plan_of(visit, db, choice=Choice(application_id=choice.application_id))
     next_key: Any = rows.next_key
     tabs = [
         Tab(
@@ -186,6 +190,7 @@ async def list_items(visit: Visit) -> Response:
         chosen=chosen,
         periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         reasons=_reasons(words, counts, chosen),
+        plan=plan,
         asked="",
         facts=[],
     )
@@ -344,6 +349,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
         chosen=Chosen(),
         periods=[],
         reasons=[],
+        plan=None,
         asked=asked,
         facts=facts,
     )

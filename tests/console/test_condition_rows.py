@@ -10,7 +10,7 @@ SUBJECTS = {
     for one in (
         Subject("question:q", "Score", "integer", "Answers"),
         Subject("question:c", "Way", "integers", "Answers", {1: "Shop", 2: "Web, app"}),
-        Subject("questionnaire_metadata:express", "Express", "boolean", "Of the order"),
+        Subject("questionnaire_metadata:express", "Express", "boolean", "Of the order", {True: "oui", False: "non"}),
         Subject("questionnaire_metadata:store", "Store", "text", "Of the order"),
     )
 }
@@ -27,7 +27,7 @@ def leaf(subject: str, operator: str, value: object = None) -> dict[str, object]
         ({"any": [leaf("question:q", "in", [1, 2])]}, [Row("question:q", "in", "1, 2")]),
         ({"all": [leaf("question:c", "contains", 1)]}, [Row("question:c", "contains", "Shop")]),
         ({"all": [leaf("questionnaire_metadata:express", "equal", True)]},
-         [Row("questionnaire_metadata:express", "equal", "yes")]),
+         [Row("questionnaire_metadata:express", "equal", "oui")]),
         ({"all": [leaf("questionnaire_metadata:store", "is_empty")]},
          [Row("questionnaire_metadata:store", "is_empty", "")]),
         ({"all": [leaf("question:c", "in", [1, 2])]}, None),  # a label with a comma

@@ -16,7 +16,7 @@ from tests.conftest import House
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
-ITEMS, COUNT = "/q/queue/item", "/q/queue/count"
+ITEMS, COUNT, HOUR = "/q/queue/item", "/q/queue/count", "/q/queue/hour"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def pages(client: Client, query: str, *, limit: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [ITEMS, COUNT])
+@pytest.mark.parametrize("path", [ITEMS, COUNT, HOUR])
 class TestRefusals:
     async def test_anonymous(self, client: Client, path: str) -> None:
         client.headers = {}
@@ -80,13 +80,13 @@ class TestRefusals:
         await client.create()
         client.headers = neighbour.headers
         found = (await client.send("GET", path)).json()
-        assert [] == (found if path == COUNT else found["results"])
+        assert [] == (found["results"] if path == ITEMS else found)
 
     async def test_other_application(self, client: Client, path: str) -> None:
         await client.create()
         narrow = await client.with_token(SCOPES, application_ids=[await other_application(client)])
         found = (await narrow.send("GET", path)).json()
-        assert [] == (found if path == COUNT else found["results"])
+        assert [] == (found["results"] if path == ITEMS else found)
         refused = await narrow.send("GET", f"{path}?application_id={client.queue.house.application_id}")
         assert ["unknown_id"] == [code for _, code in codes(refused)]
 
@@ -168,6 +168,26 @@ class TestCount:
             )
         counts = {(one.status, one.reason): (one.count, one.is_capped) for one in found}
         assert ((7, True), (5, False)) == (counts[Item.SENT, ""], counts[Item.IGNORED, "conditions"])
+
+
+class TestHours:
+    async def test_from_this_hour_on(self, client: Client) -> None:
+        """Of what waits alone; what is due already, or after seven days, is left out."""
+        await fill(client.queue, count=24)
+        await client.queue.execute(
+            """update queue_item set due_time = date_trunc('hour', now())
+                 + case item_id::int % 4 when 0 then interval '30 hours' when 1 then interval '31 hours'
+                        when 2 then interval '8 days' else interval '-1 day' end"""
+        )
+        found = (await client.send("GET", HOUR)).json()
+        assert [(2, False), (2, False)] == [(one["count"], one["is_capped"]) for one in found]
+        assert found[0]["hour"] < found[1]["hour"]
+        narrow = (await client.send("GET", f"{HOUR}?pipeline_id={client.queue.pipeline_id}")).json()
+        assert [2] == [one["count"] for one in narrow]
+        async with db.connection(client.queue.pool) as database:
+            place = {"organization_id": client.queue.house.organization_id, "time_zone": "UTC"}
+            capped = await store.count_hours(database, **place, chosen=Filter(), limit=1)
+        assert any(one.is_capped for one in capped)
 
 
 class Explained:

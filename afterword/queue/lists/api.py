@@ -71,6 +71,24 @@ class QueueCount(fields.Resource):
     is_capped: Annotated[bool, Meta(description=f"True: there are more; counting ends at {service.COUNT_MAX:,}.")]
 
 
+class HourQuery(fields.Request):
+    """The items that are counted."""
+
+    pipeline_id: fields.Id | None = None
+    questionnaire_id: fields.Id | None = None
+    application_id: fields.Id | None = None
+
+
+class QueueHour(fields.Resource):
+    """Waiting items that become due within an hour."""
+
+    hour: Annotated[fields.DateTime, Meta(description="Its beginning, in the organization's time zone.")]
+    count: int
+    is_capped: Annotated[
+        bool, Meta(description=f"True: there may be more, as {service.COUNT_MAX:,} of each pipeline are counted.")
+    ]
+
+
 @routes.get(
     ITEMS,
     scope="Queue.Read",
@@ -111,3 +129,24 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
     query: ItemFilter = call.query or ItemFilter()
     found = await service.count_items(db, caller=call.caller, choice=query.choice)
     return Answer([QueueCount.of(one) for one in found])
+
+
+@routes.get(
+    "/q/queue/hour",
+    scope="Queue.Read",
+    query=HourQuery,
+    answer=QueueHour,
+    shape="array",
+    summary="Count the waiting queue items of the next seven days by hour",
+    description="By the hour in which they become due; the rules then decide about each. Empty hours are absent.",
+)
+async def count_hours_of_items(call: Call[None], db: Database) -> Answer:
+    query: HourQuery = call.query or HourQuery()
+    found = await service.count_hours(
+        db,
+        caller=call.caller,
+        choice=Choice(**{name: getattr(query, name) for name in HourQuery.__struct_fields__}),
+        time_zone=call.caller.time_zone,
+        now=call.now,
+    )
+    return Answer([QueueHour.of(one, call.zone) for one in found])

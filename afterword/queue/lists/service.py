@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors
@@ -12,11 +12,13 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, Inval
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item, PublicItem
 from afterword.core.wire.lists import Rows
+from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.queue.lists import store
-from afterword.queue.lists.store import EARLIEST, LATEST, Filter, Key, ListedItem
+from afterword.queue.lists.store import EARLIEST, LATEST, Filter, HourCount, Key, ListedItem
 
 COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "at least"
+WEEK: Final = timedelta(days=7)
 SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks at to find those of a pipeline
 
 
@@ -126,6 +128,20 @@ async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: in
         Count(status, reason or None, min(count, limit), is_capped or count > limit)
         for (status, reason), (count, is_capped) in sorted(sums.items())
     ]
+
+
+async def count_hours(
+    db: Database, *, caller: Caller, choice: Choice, time_zone: str, now: datetime
+) -> list[HourCount]:
+    """The waiting items of a week by the hour in which they become due, from this hour on. Raises Invalid `unknown_id`.
+
+    Each hour of the week occurs once: the last one is that before this hour.
+    """
+    local = now.astimezone(zone_of(time_zone)).replace(minute=0, second=0, microsecond=0)
+    chosen = await _filter(db, caller=caller, choice=replace(choice, from_time=now, to_time=local + WEEK))
+    return await store.count_hours(
+        db, organization_id=caller.organization_id, chosen=chosen, time_zone=time_zone, limit=COUNT_MAX
+    )
 
 
 async def _filter(db: Database, *, caller: Caller, choice: Choice) -> Filter:

@@ -59,6 +59,15 @@ class Count:
     is_capped: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HourCount:
+    """Waiting items that become due within an hour; `is_capped`: there may be more."""
+
+    hour: datetime
+    count: int
+    is_capped: bool
+
+
 # The statuses and reasons that there are, found by one look at the index each. $1 organization, $2 statuses, $3 reason.
 _GROUPS: Final[LiteralString] = """recursive step as (
   select s.status, (
@@ -257,6 +266,29 @@ async def count_items(db: Database, *, organization_id: str, chosen: Filter, lim
         for row in rows
         if row["count"] or row["looked_at"] > limit
     ]
+
+
+async def count_hours(
+    db: Database, *, organization_id: str, chosen: Filter, time_zone: str, limit: int
+) -> list[HourCount]:
+    """Count the waiting items by the hour of the zone in which they become due, the first ones of each pipeline."""
+    _, _, pipeline_ids, test_only = _parameters(chosen)
+    rows = await db.fetch(
+        """with due as materialized (
+             select e.due_time, e.place from pipeline p cross join lateral (
+               select n.due_time, row_number() over (order by n.due_time, n.item_id) as place from (
+                 select i.due_time, i.item_id from queue_item i
+                 where i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id and i.status = 1
+                   and i.due_time >= $4 and i.due_time < $5 and i.deleted_time is null and (i.test or not $3)
+                 order by i.due_time, i.item_id limit $7 + 1) n) e
+             where p.organization_id = $1 and ($2::text[] is null or p.pipeline_id = any($2))),
+             cut as (select min(due_time) as time from due where place > $7)
+           select date_trunc('hour', due.due_time, $6) as hour, count(*) as count,
+             coalesce(bool_or(due.due_time >= cut.time), false) as is_capped
+           from due cross join cut where due.place <= $7 group by 1 order by 1""",
+        *(organization_id, pipeline_ids, test_only, chosen.from_time, chosen.to_time, time_zone, limit),
+    )
+    return [HourCount(**row) for row in rows]
 
 
 async def list_pipeline_ids(

@@ -1176,6 +1176,16 @@ class QueueCount(Struct, kw_only=True):
     is_capped: bool
 
 
+class QueueHour(Struct, kw_only=True):
+    """
+    Waiting items that become due within an hour.
+    """
+
+    hour: datetime
+    count: int
+    is_capped: bool
+
+
 class QueueItemRequest(Struct, kw_only=True):
     """
     A questionnaire to send: the address, the time, the metadata.

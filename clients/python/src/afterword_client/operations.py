@@ -1719,6 +1719,26 @@ class Queue(Family):
             },
         )
 
+    def count_hours_of_items(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        questionnaire_id: str | None = None,
+        application_id: str | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QueueHour]:
+        """Count the waiting queue items of the next seven days by hour.
+
+        By the hour in which they become due; the rules then decide about each. Empty hours are absent. Needs
+        `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/queue/hour",
+            models.QueueHour,
+            limit=limit,
+            query={"pipeline_id": pipeline_id, "questionnaire_id": questionnaire_id, "application_id": application_id},
+        )
+
     def list_batches(
         self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
     ) -> Iterator[models.QueueBatch]:
