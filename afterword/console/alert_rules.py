@@ -16,6 +16,7 @@ from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, Choice
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import SEVERITIES
+from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.web import fields, html
@@ -129,7 +130,7 @@ async def _answer(visit: Visit, *, rule: store.Alert | None) -> Response:
                 "application_id": application_id,
             }
             if form.text("then") == "preview":
-                tried = await _tried(visit, db, columns)
+                tried = await _tried(visit, db, columns, choices)
             elif form.text("then") == "check" and rule:
                 hours = columns["escalation_hours"] or alert_rule_form.HOURS_MAX
                 touched = await escalation.touched(
@@ -164,9 +165,9 @@ async def _save(visit: Visit, *, rule: store.Alert | None, columns: dict[str, An
     return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")
 
 
-async def _tried(visit: Visit, db: Database, columns: dict[str, Any]) -> dict[str, str]:
-    """The sentence on the newest responses, and the address of those that match where a list shows them."""
-    words, said = visit.words, {"since": "", "url": ""}
+async def _tried(visit: Visit, db: Database, columns: dict[str, Any], choices: Choices) -> dict[str, str]:
+    """The sentences on the newest responses, and the address of those that match where a list shows them."""
+    words, said = visit.words, {"since": "", "owners": "", "url": ""}
     visit.caller.require("Alert.Create")
     if columns["trigger"] == "schedule":
         await service.check(db, caller=visit.caller, columns=columns)
@@ -180,7 +181,21 @@ async def _tried(visit: Visit, db: Database, columns: dict[str, Any]) -> dict[st
         found.responses,
     ).replace("{matched}", words.count(found.matched))
     day = words.date(found.from_time, time_zone=visit.zone)
-    return {"text": text, "since": words("The oldest of them came on {day}.", day=day), "url": _found(visit, columns)}
+    since = words("The oldest of them came on {day}.", day=day)
+    return {"text": text, "since": since, "owners": _owners(visit, found, choices), "url": _found(visit, columns)}
+
+
+def _owners(visit: Visit, found: previews.Preview, choices: Choices) -> str:
+    """The sentence on who would own the newest of the cases; empty where no field or load chooses."""
+    names = {None: visit.words("no owner"), **dict(choices.users)}
+    parts = [f"{names.get(one.user_id, NOTHING)} {visit.words.count(one.cases)}" for one in found.owners]
+    if not parts:
+        return ""
+    return visit.words.plural(
+        "Opened now, {n} case would go to: {owners}.",
+        "Opened now, the newest {n} cases would go to: {owners}.",
+        sum(one.cases for one in found.owners),
+    ).replace("{owners}", ", ".join(parts))
 
 
 def _found(visit: Visit, columns: dict[str, Any]) -> str:

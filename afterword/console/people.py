@@ -186,7 +186,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
             (words("Erased"), _date(visit, view.responder.anonymized_time)),
         ],
         timeline=rows,
-        scores=_scores(words, rows),
+        scores=scores_of(words, rows),
         next_url=address(url, after=next_key) if next_key else "",
         first_url=url if after else "",
         url=url,
@@ -199,7 +199,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
     )
 
 
-def _scores(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def scores_of(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The scores of the person's newest question, the oldest first; None where there is nothing to compare."""
     scored = [row for row in rows if row["score"] is not None]
     shown = [row["score"] for row in reversed(scored) if row["question_id"] == scored[0]["question_id"]]

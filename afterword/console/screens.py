@@ -20,7 +20,7 @@ from afterword.db import Database
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
-from afterword.web import html, public, static, uploads
+from afterword.web import html, parsing, public, static, uploads
 from afterword.web.operations import Download
 from afterword.web.routing import Pages
 
@@ -31,6 +31,7 @@ LOGIN: Final = "/console/login"
 WRONG_STATUS: Final = 400
 FIELDS_MAX: Final = 500
 VALUE_CHARACTERS_MAX: Final = 20_000
+UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 COOKIE: Final = "afterword"
 DEVICE_COOKIE: Final = "afterword-device"
 PENDING_COOKIE: Final = "afterword-pending"
@@ -256,7 +257,7 @@ async def _run(screen: Screen, request: Request) -> Response:
     try:
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
-            visit.form = read_form(await public.read_body(request), request.headers.get("content-type"))
+            visit.form = await _form_of(visit)
         if screen.is_open:
             return await screen.handler(visit)
         if not isinstance(visit, Visit):
@@ -268,6 +269,14 @@ async def _run(screen: Screen, request: Request) -> Response:
         return await screen.handler(visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
+
+
+async def _form_of(visit: Guest) -> Form:
+    """A picture that is too large is read too, if somebody logged in sends it: its field then says so."""
+    kind = visit.request.headers.get("content-type")
+    is_upload = isinstance(visit, Visit) and (kind or "").startswith(uploads.FORM)
+    bytes_max = UPLOAD_BYTES_MAX if is_upload else parsing.BODY_BYTES_MAX
+    return read_form(await public.read_body(visit.request, bytes_max=bytes_max), kind)
 
 
 def require_own_origin(sent: Mapping[str, str], site: Site) -> None:

@@ -119,9 +119,11 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
     )
 
 
-async def read_body(request: Request) -> bytes:
+async def read_body(request: Request, *, bytes_max: int = parsing.BODY_BYTES_MAX) -> bytes:
     """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
-        return await parsing.read_body(request.receive, http_headers.read(request.scope["headers"]))
+        return await parsing.read_body(
+            request.receive, http_headers.read(request.scope["headers"]), bytes_max=bytes_max
+        )
     except ClientDisconnect as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error

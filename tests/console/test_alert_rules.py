@@ -2,9 +2,12 @@
 
 import re
 
+from afterword.responses.rows import service as rows
 from tests.alerts.conftest import Desk
+from tests.alerts.previews.test_service import follow
 from tests.console.test_cases import desk as desk  # noqa: PLC0414  a fixture
 from tests.console.test_cases import office as office  # noqa: PLC0414  a fixture
+from tests.contract.alerting import read_all
 from tests.logins.conftest import browser_of, found, log_in
 
 PATH = "/console/settings/alerts"
@@ -77,6 +80,10 @@ async def test_change(office: Desk) -> None:
         assert (await office.api.get(f"/alert/{rule['alert_id']}"))["escalation_hours"] is None
         await office.respond(1)  # a case that opens is no change of the rule
         await office.raise_all()
+        await read_all(office.pool, rows.READER, follow)
+        ben = (await office.person("carl")).user_id
+        tried = await client.post(path, data={**form, "candidate_ids": ben, "then": "preview"})
+        assert re.search(r"Opened now, .*would go to: carl@\S+ \d", tried.text)
         assert 303 == (await client.post(path, data=form)).status_code
         late = await client.post(path, data={**form, "title": "Other"})
         assert 412 == late.status_code

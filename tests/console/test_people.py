@@ -14,6 +14,7 @@ from afterword.core.wire.site import Site
 from afterword.logins import hashing
 from afterword.logins import service as logins
 from afterword.organizations import service as organizations
+from afterword.texts import texts
 from tests.logins.conftest import EMAIL, OWN, PASSWORD, found, log_in
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
@@ -163,3 +164,13 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
         assert CANARY not in done
         assert "Erased person" in await page_of(client, path)
         assert [] == await desk.traces(CANARY)
+
+
+def test_scores_of_the_newest_question() -> None:
+    """The oldest first; without a line where there is but one."""
+    given = [("a", 9), ("a", None), ("b", 5), ("a", 3)]
+    rows = [{"question_id": question, "score": score} for question, score in given]
+    found = screen.scores_of(texts("console", "en"), rows)
+    assert found is not None
+    assert "Scores: 3, 9" == found["text"].translate({0x2068: None, 0x2069: None})
+    assert screen.scores_of(texts("console", "en"), rows[:2]) is None

@@ -41,10 +41,15 @@ async def test_refusals(office: Office) -> None:
             page = await client.post(f"{WELCOME}/organization", data={**GIVEN, **wrong})
             assert 422 == page.status_code, wrong
             assert "field wrong" in page.text, wrong
-        for image, said in ((b"GIF89a", "no PNG image"), (PNG + b"0" * (48 << 10), "at most 49,152 bytes")):
+        for image, said in (
+            (b"GIF89a", "no PNG image"),
+            (PNG + b"0" * (48 << 10), "at most 49,152 bytes"),
+            (PNG + b"0" * (3 << 20), "at most 49,152 bytes"),  # the picture of a phone
+        ):
             page = await client.post(f"{WELCOME}/organization", data=GIVEN, files={"logo": ("logo", image)})
             assert 422 == page.status_code
             assert said in page.text
+            assert GIVEN["display_name"] in page.text
         wrong_color = await client.post(f"{WELCOME}/questionnaire", data={"color": "url(evil)"})
         assert 422 == wrong_color.status_code
         made = await client.post(f"{WELCOME}/questionnaire", data={"name": "support_case"})

@@ -1,13 +1,26 @@
 """Chooses the owner of a new case by a field of its response, and by the open cases of the candidates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from afterword.alerts.assignments import store
-from afterword.alerts.rules.store import Alert
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
+
+
+class Assigning(Protocol):
+    """The members of a rule that choose the owner of a new case."""
+
+    @property
+    def organization_id(self) -> str: ...
+    @property
+    def application_id(self) -> str: ...
+    @property
+    def assigned_user_id(self) -> str | None: ...
+    @property
+    def assignment(self) -> Mapping[str, Any] | None: ...
 
 
 @dataclass
@@ -16,7 +29,7 @@ class Assigner:
 
     open_cases: dict[tuple[str, str, str], int] = field(default_factory=dict[tuple[str, str, str], int])
 
-    def owner_of(self, alert: Alert, facts: Facts) -> str | None:
+    def owner_of(self, alert: Assigning, facts: Facts) -> str | None:
         """The owner of a new case; the one whom the rule names, where no candidate may take it."""
         if alert.assignment is None:
             return alert.assigned_user_id
@@ -29,7 +42,7 @@ class Assigner:
         return owner or alert.assigned_user_id
 
 
-async def assigner_for(db: Database, *, alerts: Sequence[Alert]) -> Assigner:
+async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner:
     """An assigner that knows the candidates of these rules."""
     candidates = {
         (alert.organization_id, alert.application_id, user_id)

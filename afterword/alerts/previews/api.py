@@ -1,11 +1,12 @@
 """The route that tries a rule before it is saved."""
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from afterword.alerts.previews import service
-from afterword.alerts.resources import Ids
+from afterword.alerts.resources import Assignment, Ids
 from afterword.db import Database
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -22,6 +23,15 @@ class AlertPreviewRequest(fields.Request):
     questionnaire_ids: Ids = msgspec.field(default_factory=list[str])
     trigger: Literal["submitted", "completed"] = "completed"
     conditions: dict[str, Any] | None = None
+    assigned_user_id: fields.Id | None = None
+    assignment: Assignment | None = None
+
+
+class AlertPreviewOwner(fields.Resource):
+    """The cases that a user would own; null: nobody."""
+
+    user_id: fields.Id | None
+    cases: Annotated[int, Meta(description="Those that would go to this user.")]
 
 
 class AlertPreview(fields.Resource):
@@ -30,6 +40,13 @@ class AlertPreview(fields.Resource):
     responses: int
     matched: int
     from_time: fields.DateTime | None
+    owners: Annotated[
+        list[AlertPreviewOwner],
+        Meta(
+            description=f"With `assignment`: of the newest {service.ASSIGNED_MAX} that matched, as if their cases were "
+            "opened now."
+        ),
+    ]
 
 
 @routes.post(
@@ -41,10 +58,15 @@ class AlertPreview(fields.Resource):
     summary="Try an alert before it is saved",
     description=(
         f"Nothing is stored. The newest {service.RESPONSES_MAX:,} responses are looked at as they are now, without "
-        f"tests, among the newest {service.SCANNED_MAX:,} of the organization. Conditions are checked as on saving."
+        f"tests, among the newest {service.SCANNED_MAX:,} of the organization. All is checked as on saving."
     ),
 )
 async def preview_alert(call: Call[AlertPreviewRequest], db: Database) -> Answer:
-    columns = {**call.body.named(), "questionnaire_ids": list(dict.fromkeys(call.body.questionnaire_ids))}
+    columns = {
+        **call.body.named(),
+        "questionnaire_ids": list(dict.fromkeys(call.body.questionnaire_ids)),
+        "assignment": msgspec.to_builtins(call.body.assignment),
+    }
     found = await service.preview(db, caller=call.caller, columns=columns)
-    return Answer(AlertPreview.of(found, call.zone))
+    owners = [AlertPreviewOwner.of(one) for one in found.owners]
+    return Answer(AlertPreview.of(found, call.zone, owners=owners))

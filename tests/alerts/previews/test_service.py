@@ -26,6 +26,7 @@ async def test_refusals(desk: Desk) -> None:
         ({"application_id": "0" * 22}, "unknown_id /application_id"),
         ({"questionnaire_ids": ["0" * 22]}, "unknown_id /questionnaire_ids/0"),
         ({"trigger": "schedule"}, "unknown_value /trigger"),
+        ({"assignment": {"user_ids": ["0" * 22]}}, "unknown_id /assignment/user_ids/0"),
         ({"conditions": {**desk.low(), "operator": "near"}}, "unknown_value /conditions/operator"),
         ({"conditions": {**desk.low(), "subject": f"question:{'0' * 22}"}}, "unknown_id /conditions/subject"),
     ):
@@ -35,7 +36,7 @@ async def test_refusals(desk: Desk) -> None:
 async def test_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "BATCH", 2)
     request = {"application_id": desk.house.application_id, "conditions": desk.low()}
-    assert {"responses": 0, "matched": 0, "from_time": None} == await desk.api.ok("POST", PATH, request)
+    assert {"responses": 0, "matched": 0, "from_time": None, "owners": []} == await desk.api.ok("POST", PATH, request)
     for score, test in ((1, True), (1, False), (2, False), (3, False), (5, False), (1, False)):
         await desk.respond(score, test=test)
     await desk.answer(await desk.issue(), {desk.score_id: 1}, complete=False)
@@ -49,6 +50,11 @@ async def test_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (6, 4) == await tried(trigger="submitted", questionnaire_ids=[desk.house.questionnaire_id])
     assert (5, 2) == await tried(conditions={"not": desk.low()})
     assert (5, 5) == await tried(conditions=None)
+    people = [(await desk.person(name)).user_id for name in ("ann", "ben")]
+    choice = {"value": "1", "user_ids": people[:1]}
+    assignment = {"subject": f"question:{desk.score_id}", "choices": [choice], "user_ids": people[1:]}
+    found = await desk.api.ok("POST", PATH, {**request, "conditions": None, "assignment": assignment})
+    assert [(people[1], 3), (people[0], 2)] == [tuple(one.values()) for one in found["owners"]]
     assert [] == (await desk.api.get("/alert"))["results"]
     monkeypatch.setattr(service, "RESPONSES_MAX", 3)
     assert (3, 1) == await tried()

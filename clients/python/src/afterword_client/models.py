@@ -104,25 +104,13 @@ class AlertMessageRequest(Struct, kw_only=True):
     remedy: str | None | UnsetType = UNSET
 
 
-class AlertPreview(Struct, kw_only=True):
+class AlertPreviewOwner(Struct, kw_only=True):
     """
-    Of the newest `responses`, since `from_time`, `matched` would have been matched.
-    """
-
-    responses: int
-    matched: int
-    from_time: datetime | None
-
-
-class AlertPreviewRequest(Struct, kw_only=True):
-    """
-    The part of a rule that decides which responses it matches.
+    The cases that a user would own; null: nobody.
     """
 
-    application_id: str
-    questionnaire_ids: list[str] | UnsetType = UNSET
-    trigger: Literal["completed", "submitted"] | UnsetType = "completed"
-    conditions: dict[str, Any] | None | UnsetType = UNSET
+    user_id: str | None
+    cases: int
 
 
 class AlertRecovery(Struct, kw_only=True):
@@ -2073,6 +2061,17 @@ class AlertInstanceUpdate(Struct, kw_only=True):
     remedy: str | None | UnsetType = UNSET
 
 
+class AlertPreview(Struct, kw_only=True):
+    """
+    Of the newest `responses`, since `from_time`, `matched` would have been matched.
+    """
+
+    responses: int
+    matched: int
+    from_time: datetime | None
+    owners: list[AlertPreviewOwner]
+
+
 class AlertSettings(Struct, kw_only=True):
     """
     Business hours in the organization's time zone, by ISO weekdays, 1 is Monday; and what cases offer to choose.
@@ -2749,6 +2748,19 @@ class Alert(Struct, kw_only=True):
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+
+class AlertPreviewRequest(Struct, kw_only=True):
+    """
+    The part of a rule that decides which responses it matches.
+    """
+
+    application_id: str
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "submitted"] | UnsetType = "completed"
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    assigned_user_id: str | None | UnsetType = UNSET
+    assignment: Assignment | None | UnsetType = UNSET
 
 
 class AlertRequest(Struct, kw_only=True):

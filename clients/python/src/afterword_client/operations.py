@@ -2310,7 +2310,7 @@ class Alerts(Family):
         """Try an alert before it is saved.
 
         Nothing is stored. The newest 1,000 responses are looked at as they are now, without tests, among the newest
-        20,000 of the organization. Conditions are checked as on saving. Needs `Alert.Create`.
+        20,000 of the organization. All is checked as on saving. Needs `Alert.Create`.
         """
         return self._transport.request("POST", "/alert/preview", body=body, idempotency_key=idempotency_key).read(
             models.AlertPreview
