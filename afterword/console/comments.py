@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from afterword.console.charts import Entry, Text, View
 from afterword.console.lists import address
-from afterword.console.report_files import csv_of
+from afterword.console.report_files import csv_of, note
 from afterword.console.report_forms import PERIODS, STORE, Field
 from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, Choice
 from afterword.console.screens import Screens, Visit
@@ -92,6 +92,7 @@ async def comments_page(visit: Visit) -> Response:
 async def comments_file(visit: Visit) -> Response:
     async with visit.read() as db:
         asked = await _asked(visit, db)
+        await note(visit, db, report_id=None, name="comments")
     lines: list[Sequence[object]] = [("group", "word", "comments")]
     parts = [("", asked.found.words), *((one.value or "", one.words) for one in asked.found.groups)]
     lines += [(guarded(value), guarded(one.text), one.n) for value, found in parts for one in found]

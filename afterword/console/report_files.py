@@ -7,9 +7,12 @@ from datetime import datetime
 
 from starlette.responses import Response
 
+from afterword.audit import service as audit
+from afterword.console.screens import Visit
 from afterword.core.figures import shown
 from afterword.core.figures.reports import Figure
 from afterword.core.wire.exports import guarded
+from afterword.db import Database
 from afterword.reports.results import Result
 
 HEAD = ("metric", "value", "low", "high", "n", "previous", "difference", "p", "suppressed")
@@ -24,6 +27,19 @@ def file_of(result: Result, *, now: datetime) -> Response:
         lines += [[*key, *_cells(figure)] for figure in row.figures]
     lines += [[*([""] * len(groups)), *_cells(figure)] for figure in result.total]
     return csv_of(lines, now=now)
+
+
+async def note(visit: Visit, db: Database, *, report_id: str | None, name: str | None) -> None:
+    """Record that the table of a report was taken; `report_id` of a saved one."""
+    await audit.record(
+        db,
+        caller=visit.caller,
+        action="downloaded",
+        thing_kind="report",
+        thing_id=report_id,
+        thing_name=name,
+        now=visit.now,
+    )
 
 
 def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:

@@ -14,7 +14,7 @@ from afterword.console import report_views
 from afterword.console.case_figures import FIGURES
 from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
-from afterword.console.report_files import file_of
+from afterword.console.report_files import file_of, note
 from afterword.console.report_forms import (
     METRICS,
     OF_ANSWERS,
@@ -117,17 +117,12 @@ async def saved_report(visit: Visit) -> Response:
 
 @routes.get(f"{READY}/csv", scope="Report.Read")
 async def ready_file(visit: Visit) -> Response:
-    async with visit.read() as db:
-        result, *_ = await _run(visit, db, _ready(visit))
-    return file_of(result, now=visit.now)
+    return await _file(visit, _ready(visit))
 
 
 @routes.get(f"{SAVED}/csv", scope="Report.Read")
 async def saved_file(visit: Visit) -> Response:
-    wanted = await _saved(visit)
-    async with visit.read() as db:
-        result, *_ = await _run(visit, db, wanted)
-    return file_of(result, now=visit.now)
+    return await _file(visit, await _saved(visit))
 
 
 @routes.post(READY, scope="Report.Create")
@@ -282,6 +277,14 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
         pipelines=await pipelines_of(db, caller=visit.caller, result=result),
     )
     return result, names, spec, context
+
+
+async def _file(visit: Visit, wanted: AskedReport) -> Response:
+    saved = wanted.saved
+    async with visit.read() as db:
+        result, *_ = await _run(visit, db, wanted)
+        await note(visit, db, report_id=saved and saved.report_id, name=saved.title if saved else wanted.template_id)
+    return file_of(result, now=visit.now)
 
 
 async def _page(

@@ -108,6 +108,8 @@ class TestSaved:
             page = (await client.get(f"{address}?days=365")).text
             assert "CSAT" in page
             assert 200 == (await client.get(f"{address}/csv")).status_code
+            readings = plain((await client.get("/console/settings/audit?group=readings")).text)
+            assert "downloaded the report “Monthly CSAT”." in readings
             [stored] = (await shops.get("/report/custom")).json()["results"]
             assert ("trend", "csat", 30) == tuple(
                 stored["spec"][each] for each in ("template_id", "metric", "last_days")
