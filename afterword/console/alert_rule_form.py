@@ -13,7 +13,7 @@ from afterword.alerts.rules.store import Alert
 from afterword.alerts.statuses import store as statuses_store
 from afterword.console import assignment_rows, condition_rows
 from afterword.console.case_rows import status_text, with_load
-from afterword.console.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subjects
+from afterword.console.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subject, Subjects
 from afterword.console.screens import Form, Visit
 from afterword.console.story import SEVERITIES
 from afterword.console.text import NOTHING
@@ -145,15 +145,7 @@ async def choices_of(
         for each in questionnaires.items
         if each.published_version_id and (not questionnaire_ids or each.questionnaire_id in questionnaire_ids)
     ]
-    versions = [
-        await questionnaires_store.get_version(db, organization_id=organization_id, version_id=each)
-        for each in asked[:VERSIONS_MAX]
-    ]
-    subjects = condition_rows.subjects_of(
-        visit.words,
-        definitions=[each.definition for each in versions],
-        declared=await metadata.declared(db, organization_id=organization_id, application_id=application_id),
-    )
+    subjects = await _subjects(visit, db, application_ids=[application_id], version_ids=asked)
     return Choices(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
         users=[(user_id, name) for user_id, name, _ in named],
@@ -163,6 +155,35 @@ async def choices_of(
         ],
         subjects=condition_rows.with_named(subjects, condition),
     )
+
+
+async def subjects_of(visit: Visit, db: Database, rules: Sequence[Alert]) -> Subjects:
+    """The subjects of the applications of these rules, as far as words for conditions need them."""
+    application_ids = sorted({one.application_id for one in rules})
+    if not application_ids:
+        return {}
+    questionnaires = await questionnaires_store.list_questionnaires(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=application_ids,
+        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+    )
+    version_ids = [one.published_version_id for one in questionnaires.items if one.published_version_id]
+    return await _subjects(visit, db, application_ids=application_ids, version_ids=version_ids)
+
+
+async def _subjects(
+    visit: Visit, db: Database, *, application_ids: Sequence[str], version_ids: Sequence[str]
+) -> Subjects:
+    place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
+    versions = [
+        await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids[:VERSIONS_MAX]
+    ]
+    for application_id in application_ids:
+        declared = await metadata.declared(db, **place, application_id=application_id)
+        definitions = [each.definition for each in versions]
+        found |= condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
+    return found
 
 
 def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:

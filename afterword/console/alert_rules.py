@@ -11,7 +11,7 @@ from afterword.alerts.resources import Alert
 from afterword.alerts.rules import service, store
 from afterword.console import alert_rule_form, settings
 from afterword.console.alert_rule_form import Choices, Draft
-from afterword.console.condition_rows import COMPARISONS
+from afterword.console.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, Choice
 from afterword.console.screens import Screens, Visit
@@ -40,6 +40,7 @@ async def list_rules(visit: Visit) -> Response:
             application_ids=visit.caller.application_ids,
             page=behind(Page.first(ALERTS, limit=ROWS), visit.query.get("after", "")),
         )
+        subjects = await alert_rule_form.subjects_of(visit, db, found.items)
     last = found.items[-1] if found.has_more else None
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
@@ -53,7 +54,7 @@ async def list_rules(visit: Visit) -> Response:
                     "title": one.title,
                     "state": "" if one.active else words("off"),
                     "open": words.plural("{n} open case", "{n} open cases", one.open_count),
-                    "more": _sentence(visit, one),
+                    "more": _sentence(visit, one, subjects),
                 }
                 for one in found.items
             ],
@@ -277,9 +278,11 @@ async def _show(
     )
 
 
-def _sentence(visit: Visit, rule: store.Alert) -> str:
+def _sentence(visit: Visit, rule: store.Alert, subjects: Subjects) -> str:
+    """The responses that it matches, and the case that it opens."""
     words = visit.words
-    found = [words(SEVERITIES[rule.severity])]
+    known = with_named(subjects, rule.conditions)
+    found = [sentence_of(words, rule.conditions, known), words(SEVERITIES[rule.severity])]
     if rule.due_hours:
         found.append(words.plural("due in {n} business hour", "due in {n} business hours", rule.due_hours))
     if rule.escalation_hours:

@@ -127,18 +127,10 @@ def document_of(group: str, rows: Iterable[Row], subjects: Subjects) -> dict[str
 
 
 def sentence_of(words: Texts, document: object, subjects: Subjects) -> str:
-    """The condition in words."""
-    found = rows_of(document, subjects)
-    if found is None:
-        return words("by a condition with groups")
-    group, rows = found
-    parts = [
-        f"{subjects[row.subject].text} {words(COMPARISONS[row.operator])} {row.value}".strip()
-        for row in rows
-        if row.operator in COMPARISONS
-    ]
-    joint = words("and") if group == "all" else words("or")
-    return f" {joint} ".join(parts) or words("each response")
+    """The condition in words; of one with a subject that is not known only that there is one."""
+    if document is None:
+        return words("each response")
+    return _phrase(words, document, subjects) or words("by a condition")
 
 
 def choice_of(text: str, subject: Subject | None) -> str:
@@ -148,6 +140,28 @@ def choice_of(text: str, subject: Subject | None) -> str:
 
 def choice_text(value: str, subject: Subject | None) -> str:
     return _text_of(int(value) if _WHOLE.match(value) else value, subject)
+
+
+def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = False) -> str:
+    """A comparison, or those of a group, in brackets inside of another one; empty where words cannot show it."""
+    if not isinstance(node, dict):
+        return ""
+    if "not" in node:
+        inner = _phrase(words, node["not"], subjects, is_inner=True)
+        return inner and words("not {condition}", condition=inner)
+    group = next((name for name in GROUPS if name in node), None)
+    if group is None:
+        found = rows_of(node, subjects) if "subject" in node else None
+        return _comparison(words, found[1][0], subjects) if found else ""
+    parts = [_phrase(words, each, subjects, is_inner=True) for each in node[group]]
+    joint = words("and") if group == "all" else words("or")
+    text = f" {joint} ".join(parts) if all(parts) else ""
+    return f"({text})" if is_inner and len(parts) > 1 and text else text
+
+
+def _comparison(words: Texts, row: Row, subjects: Subjects) -> str:
+    text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
+    return text and f"{subjects[row.subject].text} {text} {row.value}".strip()
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

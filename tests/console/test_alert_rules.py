@@ -64,7 +64,9 @@ async def test_change(office: Desk) -> None:
             assert 404 == (await stranger.get(path + below)).status_code
             assert 404 == (await stranger.post(path + below, data=FORM)).status_code
         await log_in(client)
-        assert "Unhappy &lt;b&gt;" in (await client.get(PATH)).text
+        listed = (await client.get(PATH)).text
+        assert "Unhappy &lt;b&gt;" in listed
+        assert " is at most 2 · Normal severity" in listed
         assert "2 open cases stay" in (await client.get(f"{path}/removal")).text
         form = {**FORM, "seen": seen((await client.get(path)).text)}
         for changes in ({"escalation_hours": "721"}, {"due_hours": "x"}, {"severity": "worst"}, {"title": ""}):

@@ -53,5 +53,8 @@ def test_words() -> None:
     words = texts.texts("console", "en")
     document = {"any": [leaf("question:q", "less", 7), leaf("tag:vip", "is_not_empty")]}
     assert "Score is less than 7 or vip is given" == sentence_of(words, document, with_named(SUBJECTS, document))
-    assert "by a condition with groups" == sentence_of(words, {"not": document}, SUBJECTS)
+    nested = {"all": [{"not": document}, leaf("question:c", "contains", 1)]}
+    expected = "not (Score is less than 7 or vip is given) and Way contains Shop"
+    assert expected == sentence_of(words, nested, with_named(SUBJECTS, nested)).translate({0x2068: None, 0x2069: None})
+    assert "by a condition" == sentence_of(words, {"not": document}, SUBJECTS)
     assert "each response" == sentence_of(words, None, SUBJECTS)
