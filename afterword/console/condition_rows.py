@@ -161,7 +161,7 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
 
 def _comparison(words: Texts, row: Row, subjects: Subjects) -> str:
     text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
-    return text and f"{subjects[row.subject].text} {text} {row.value}".strip()
+    return text and f"“{subjects[row.subject].text}” {text} {row.value}".strip()
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

@@ -52,9 +52,9 @@ def test_rows(document: dict[str, object], rows: list[Row] | None) -> None:
 def test_words() -> None:
     words = texts.texts("console", "en")
     document = {"any": [leaf("question:q", "less", 7), leaf("tag:vip", "is_not_empty")]}
-    assert "Score is less than 7 or vip is given" == sentence_of(words, document, with_named(SUBJECTS, document))
+    assert "“Score” is less than 7 or “vip” is given" == sentence_of(words, document, with_named(SUBJECTS, document))
     nested = {"all": [{"not": document}, leaf("question:c", "contains", 1)]}
-    expected = "not (Score is less than 7 or vip is given) and Way contains Shop"
+    expected = "not (“Score” is less than 7 or “vip” is given) and “Way” contains Shop"
     assert expected == sentence_of(words, nested, with_named(SUBJECTS, nested)).translate({0x2068: None, 0x2069: None})
     assert "by a condition" == sentence_of(words, {"not": document}, SUBJECTS)
     assert "each response" == sentence_of(words, None, SUBJECTS)
