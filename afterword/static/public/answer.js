@@ -4,9 +4,15 @@
   const form = document.querySelector("form[data-view]");
   const gestures = ["pointermove", "pointerdown", "keydown", "touchstart", "wheel"];
 
-  // A link scanner with a real browser shows the page too; a person also moves, touches or types.
+  // A link scanner with a real browser shows the page too; a person also moves, touches or types. Browsers without a
+  // screen report a pointer that stands still, so the first place of one is only noted.
+  let first;
   const seen = (event) => {
     if (!event.isTrusted || document.visibilityState !== "visible") return;
+    if (event.type === "pointermove") {
+      const place = `${event.clientX} ${event.clientY}`;
+      if ((first ??= place) === place) return;
+    }
     gestures.forEach((name) => removeEventListener(name, seen));
     fetch(form.dataset.view, {
       method: "POST", keepalive: true, credentials: "omit", body: new URLSearchParams({ token: form.dataset.token }),
