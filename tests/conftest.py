@@ -266,7 +266,7 @@ async def pool(pool_url: str) -> AsyncGenerator[db.Pool]:
     for task in left:  # all tests share a loop
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
-    if not keep_pool(pool_url, pool):
+    if not await keep_pool(pool_url, pool):
         pool.raw.terminate()
 
 

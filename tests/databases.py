@@ -68,10 +68,12 @@ def take_pool(url: str) -> db.Pool | None:
     return None
 
 
-def keep_pool(url: str, pool: db.Pool) -> bool:
+async def keep_pool(url: str, pool: db.Pool) -> bool:
     """Keep its connections for the next test, as a new one knows neither tables nor plans; False if it cannot be."""
     for kept in _kept.values():
         if kept.url == url:
+            while pool.raw.get_idle_size():  # where a refusal has left them
+                pool.idle.append(await pool.raw.acquire())
             is_sound = pool.raw.get_size() == len(pool.idle) and not any(
                 one.is_closed() or one.is_in_transaction() for one in pool.idle
             )

@@ -1,7 +1,7 @@
 """The driver's side of the gateway: which server is asked, what a new connection knows, what says that it is away."""
 
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -71,6 +71,12 @@ class Hosts:
         raise failure
 
 
+_LISTS: Final = "select " + ", ".join(
+    f"null::{name}[]"
+    for name in ("boolean", "bytea", "date", "double precision", "integer", "jsonb", "bigint", "smallint", "timestamptz")
+)
+
+
 async def limit_transactions(raw: Any, *, seconds: int) -> None:
     """End each transaction of this connection after so long. Servers before 17 have no such limit, and refuse it."""
     if raw.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION_MIN:
@@ -91,3 +97,5 @@ async def initialize(raw: Any) -> None:
         await raw.set_type_codec(
             "timestamp", schema="pg_catalog", encoder=lambda value: (value,), decoder=itemgetter(0), format="tuple"
         )
+        # The driver knows no lists: it would ask anew, for milliseconds, at the first statement with each of these.
+        await raw.fetchrow(_LISTS)
