@@ -1,7 +1,7 @@
 """The driver's side of the gateway: which server is asked, what a new connection knows, what says that it is away."""
 
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -71,12 +71,6 @@ class Hosts:
         raise failure
 
 
-_LISTS: Final = "select " + ", ".join(
-    f"null::{name}[]"
-    for name in ("boolean", "bytea", "date", "double precision", "integer", "jsonb", "bigint", "smallint", "timestamptz")
-)
-
-
 async def limit_transactions(raw: Any, *, seconds: int) -> None:
     """End each transaction of this connection after so long. Servers before 17 have no such limit, and refuse it."""
     if raw.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION_MIN:
@@ -98,4 +92,7 @@ async def initialize(raw: Any) -> None:
             "timestamp", schema="pg_catalog", encoder=lambda value: (value,), decoder=itemgetter(0), format="tuple"
         )
         # The driver knows no lists: it would ask anew, for milliseconds, at the first statement with each of these.
-        await raw.fetchrow(_LISTS)
+        await raw.fetchrow(
+            """select null::boolean[], null::smallint[], null::integer[], null::bigint[], null::double precision[],
+                 null::bytea[], null::jsonb[], null::date[], null::timestamptz[]"""
+        )

@@ -34,8 +34,13 @@ async def own_world(server_url: str) -> AsyncGenerator[worlds.World]:
 
 @asynccontextmanager
 async def _built(server_url: str) -> AsyncGenerator[worlds.World]:
-    async with fresh_database(server_url) as url, await db.open_pool(url, size_max=POOL_SIZE) as pool:
-        found = await worlds.build(pool)
+    one_plan = {"plan_cache_mode": "force_generic_plan"}
+    async with (
+        fresh_database(server_url) as url,
+        await db.open_pool(url, size_max=POOL_SIZE) as pool,
+        await db.open_pool(url, size_max=1, server_settings=one_plan, statement_seconds_max=0) as reader,
+    ):
+        found = await worlds.build(pool, reader=reader)
         async with _test_messages(found):
             yield found
 

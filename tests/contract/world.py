@@ -114,6 +114,7 @@ class World:
     """Ours asks, theirs must not be reached."""
 
     pool: db.Pool
+    reader: db.Pool
     site: Site
     wire: Wire
     ours: Tenant
@@ -199,7 +200,7 @@ class World:
         return await self._read_tables("(select count(*) || ' ' || sum(hashtextextended(t::text, 0)) {rows})", *tenants)
 
     async def _read_tables(self, each: str, *tenants: Tenant) -> dict[str, Any]:
-        async with db.connection(self.pool) as database:
+        async with db.connection(self.reader) as database:
             if not self.tables:
                 rows = await database.fetch(
                     """select table_name from information_schema.columns where table_schema = 'public'
@@ -214,13 +215,13 @@ class World:
             return dict([tuple(row) for row in await database.fetch(query, ids)])
 
 
-async def build(pool: db.Pool) -> World:
-    """Both organizations over a fresh database."""
+async def build(pool: db.Pool, *, reader: db.Pool | None = None) -> World:
+    """Both organizations over a fresh database. `reader` reads all tables again and again, and may keep one plan."""
     site = Site(PUBLIC_URL, b"k" * 32)
     wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")
-    return World(pool, site, wire, ours, theirs)
+    return World(pool, reader or pool, site, wire, ours, theirs)
 
 
 async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:

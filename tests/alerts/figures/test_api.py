@@ -65,6 +65,6 @@ async def test_figures(desk: Desk) -> None:
     assert {"Closed": 3, "New": 0} == {row["title"]: row["closed"] for row in statuses}
     listed: list[dict[str, Any]] = (await desk.api.get("/alert/instance?filter_by[EQUAL][InTime]=true"))["results"]
     assert [first] == [case["alert_instance_id"] for case in listed]
-    assert 3600 == listed[0]["work_seconds"]
+    assert 3600 <= listed[0]["work_seconds"] <= 3660  # and the seconds of the test
     future = await desk.api.get(f"{PATH}?from_time=2031-01-01T00:00:00Z&to_time=2031-02-01T00:00:00Z")
     assert (0, 0) == (future["total"]["opened"], future["total"]["closed"])
