@@ -125,7 +125,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "worker/faults/test_clocks.py::test_wrong_clocks",
     ),
     _proof(
-        "T15", "windows, quiet hours and local times over every change of the clocks in 40 zones", "2,500 examples",
+        "T15", "windows, quiet hours and local times over every change of the clocks in 40 zones", "1,000 examples",
         "50,000 examples", "each sent once, inside an allowed window", "core/test_clock_changes.py",
     ),
     _proof(
@@ -175,7 +175,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "exactly the expected headers and one recipient; crashes 0", "queue/test_injection.py", "channels/test_mime.py",
     ),
     _proof(
-        "T26", "spellings of addresses: composed, case, IDN, full width, dots, tags", "1,000 pairs", "10,000 pairs",
+        "T26", "spellings of addresses: composed, case, IDN, full width, dots, tags", "500 pairs", "10,000 pairs",
         "one normaliser: suppression, caps and sending agree in 100 %; texts come back unchanged",
         "messages/test_address_forms.py",
     ),
@@ -199,7 +199,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     ),
     _proof(
         "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",
-        "model, 100 days, 20 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
+        "model, 50 days, 10 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
         "violations 0; a seed replays to the byte; every mutant is killed",
         "core/test_sending_model.py", "core/scheduling/test_statuses.py", "queue/test_days.py", "queue/test_machine.py",
     ),

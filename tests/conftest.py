@@ -41,7 +41,7 @@ from tests.databases import (
     keep_pool,
     take_pool,
 )
-from tests.sizes import DRAW_VARIABLE, FULL, draw_by
+from tests.sizes import DRAW_VARIABLE, FULL, draw_by, size
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
@@ -75,7 +75,9 @@ RUNS = _runs()
 
 # Before any test is read: what a test says of its own rests on it. How long an example takes says something about the
 # machine, and about what else runs on it.
-settings.register_profile("afterword", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "afterword", max_examples=size(50, 500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("afterword")
 
 # A password's hash takes 60 ms and 19 MiB, which is its purpose, and no test's.

@@ -16,6 +16,7 @@ from afterword.channels import mime
 from afterword.core.messaging.addresses import InvalidAddress
 from tests.bar import Tell
 from tests.channels.conftest import MESSAGE
+from tests.sizes import size
 
 HEADERS = [
     "From",
@@ -73,7 +74,7 @@ def part(message: EmailMessage, kind: str) -> str:
 def test_nothing_can_be_injected(tell: Tell) -> None:
     made: Counter[str] = Counter(messages=0, built=0, exact=0)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=size(100, 1_000), deadline=None)
     @given(subject=texts, name=texts, unsubscribe=texts, html=texts, text=texts)
     def holds(subject: str, name: str, unsubscribe: str, html: str, text: str) -> None:
         made["messages"] += 1
@@ -106,7 +107,7 @@ def check(message: EmailMessage, content: bytes) -> None:
     assert b"eve" not in content.partition(b"\r\n\r\n")[0].replace(b"evening", b"") or "Bcc" not in message
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(70, 1_000), deadline=None)
 @given(text=st.text(st.characters(codec="utf-8"), max_size=2_000))
 def test_texts_arrive(text: str) -> None:
     message = parsed(mime.build(replace(MESSAGE, html=text, text=text, subject=text[:200], sender_name=text[:100])))

@@ -19,7 +19,17 @@ from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, F
 from tests.contract.hostile import FORMS, HOSTILE, HOSTILE_LISTS, JSON, MALFORMED
 from tests.contract.kinds import each_kind, each_kind_where, each_kind_with_ids
 from tests.contract.wire import CANARY, DOCUMENTED, FIELD_CODES, problem_faults
-from tests.contract.world import ABSENT, ROUTES, World, every_path, makes, name_of, routes_where, with_body
+from tests.contract.world import (
+    ABSENT,
+    ROUTES,
+    World,
+    every_path,
+    makes,
+    name_of,
+    routes_where,
+    some_with_body,
+    with_body,
+)
 from tests.dates import YEAR, last_sunday
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -289,7 +299,7 @@ class TestBody:
             tracemalloc.stop()
             assert peak < MEMORY_BYTES_MAX, hostile.label
 
-    @with_body
+    @some_with_body
     async def test_wrong_members(self, world: World, route: Route) -> None:
         assert route.body is not None
         findings, path = Findings(world, route), world.ours.path(route)

@@ -12,7 +12,7 @@ from tests.contract import probes
 from tests.contract.findings import Findings, columns_of, good_body, rows_of
 from tests.contract.kinds import each_kind
 from tests.contract.wire import CANARY
-from tests.contract.world import ABSENT, World, with_columns, with_list
+from tests.contract.world import ABSENT, World, some_with_columns, some_with_list
 from tests.sizes import FULL
 
 Each = TypeVar("Each")
@@ -55,7 +55,7 @@ class TestQuery:
         await findings.check("nonsense", reply)
         findings.report()
 
-    @with_list
+    @some_with_list
     async def test_paging(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for query, (place, code) in PAGING.items():
@@ -65,7 +65,7 @@ class TestQuery:
             await findings.expect_field(query[:60], reply, place, [code])
         findings.report()
 
-    @with_list
+    @some_with_list
     async def test_paging_in_a_body(self, world: World, route: Route) -> None:
         """A GET's body is a query too, and its values have types that no query has."""
         findings, path = Findings(world, route), world.ours.path(route)
@@ -78,7 +78,7 @@ class TestQuery:
                 findings.found.append(f"{document}: {reply.wrong}")
         findings.report()
 
-    @with_columns
+    @some_with_columns
     async def test_cursors(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         foreign = await self.cursor(world)
@@ -112,7 +112,7 @@ class TestQuery:
         reply = await world.ask("GET", f"{base}/queue/item?limit=1&filter_by[NOT_NULL][ItemId]=")
         return reply.headers["link"].partition("cursor=")[2].partition("&")[0]
 
-    @with_columns
+    @some_with_columns
     async def test_filters(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for query, place, code in wrong_filters(columns_of(route)):
@@ -120,7 +120,7 @@ class TestQuery:
             await findings.expect_field(query[:80], reply, place, [code])
         findings.report()
 
-    @with_columns
+    @some_with_columns
     async def test_every_column_takes_its_criteria(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for number, (name, column) in enumerate(columns_of(route).items()):
@@ -132,7 +132,7 @@ class TestQuery:
                 await findings.expect(query, await world.ask("GET", f"{path}?{query}"), (200, ""))
         findings.report()
 
-    @with_list
+    @some_with_list
     async def test_injection(self, world: World, route: Route) -> None:
         """What would be more than a value in a query that is put together is just a value: nothing is found by it."""
         findings, path = Findings(world, route), world.ours.path(route)

@@ -19,7 +19,7 @@ from tests.sizes import size
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ATHENS: Final = ZoneInfo("Europe/Athens")
-EXAMPLES: Final = size(200, 10_000)
+EXAMPLES: Final = size(100, 10_000)
 AHEAD_DAYS: Final = 1_826
 NEITHER_FORM_NOR_TEXT: Final = "2026-11-21T18:23:45 02:00"  # a plus that a form did not encode
 items: dict[int, str] = {}

@@ -14,7 +14,7 @@ from afterword.web.criteria import camel_case
 from afterword.web.operations import Route
 from tests.conftest import settled
 from tests.contract.findings import next_of, rows_of
-from tests.contract.world import World, with_list
+from tests.contract.world import World, some_with_list
 from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -41,7 +41,7 @@ async def matching(world: World, path: str, query: str = "") -> list[dict[str, A
     return rows
 
 
-@with_list
+@some_with_list
 async def test_shown_values(world: World, route: Route) -> None:
     path = world.ours.path(route)
     row = (await matching(world, path))[0]
@@ -56,7 +56,7 @@ async def test_shown_values(world: World, route: Route) -> None:
                 assert (row in found) is expected, (criterion, name)
 
 
-@with_list
+@some_with_list
 async def test_order(world: World, route: Route) -> None:
     """Ascending is descending backwards, but for nulls, which are last in both."""
     path = world.ours.path(route)

@@ -29,6 +29,7 @@ from tests.contract.world import (
     makes,
     name_of,
     routes_where,
+    some_with_list,
     with_body,
     with_ids,
     with_list,
@@ -257,7 +258,7 @@ class TestLists:
                 if "[EQUAL]" in query or "[IN]" in query:
                     assert not found, query
 
-    @with_list
+    @some_with_list
     async def test_orders_and_pages(self, world: World, route: Route) -> None:
         """Walked through by every column, by pages and by cursors, a list is the same set of rows of ours."""
         await settled(world.pool)

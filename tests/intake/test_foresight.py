@@ -17,7 +17,7 @@ from tests.queue.client import Client
 from tests.queue.conftest import Queue
 from tests.sizes import size
 
-WORLDS: Final = size(12, 200)
+WORLDS: Final = size(6, 200)
 ROWS: Final = 8
 ADDRESSES: Final = [f"{name}@example.com" for name in ("ann", "bob", "cat", "dan")]
 CONDITION: Final = {"subject": "questionnaire_metadata:store_id", "operator": "in", "value": ["1", "2"]}

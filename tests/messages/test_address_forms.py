@@ -23,7 +23,7 @@ from tests.queue.client import Client
 from tests.queue.conftest import EMAIL, Queue
 from tests.sizes import size
 
-PAIRS: Final = size(1_000, 10_000)
+PAIRS: Final = size(500, 10_000)
 CHUNK: Final = 500
 NAMES: Final = ("ann", "josé", "zoë.müller", "maría-pía", "δέσποινα", "o_neill", "nguyễn")
 DOMAINS: Final = ("example.com", "bücher.example", "παράδειγμα.example", "mail.example.org", "straße.example")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from afterword.questionnaires import files, service
 from afterword.questionnaires.files import InvalidFile
 from tests import machine
+from tests.sizes import size
 
 CPU_SECONDS_MAX = 1
 GIVE_ID = service.giver("Q" * 22, None)
@@ -178,14 +179,14 @@ class TestRead:
         assert "line 22, groups[0].questions[1].translations.no.title: " in "\n".join(map(str, file.warnings))
 
 
-@settings(max_examples=200)
+@settings(max_examples=size(66, 1_000))
 @given(st.text(alphabet=st.sampled_from("ab:-[]{}&*!|>'\"#%@`,? \n\t01~é"), max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(InvalidFile):
         files.load(text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=size(33, 1_000))
 @given(
     line=st.integers(0, GOOD.count("\n") - 1),
     junk=st.sampled_from(["", "  x", "- ", "a: b", "  a: [", "{", "}", "é: 1"]),

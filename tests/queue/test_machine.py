@@ -48,7 +48,7 @@ from tests.queue import mutants
 from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
 from tests.sizes import FULL, one_of, size
 
-EXAMPLES, STEPS = size(20, 2_000), size(20, 60)
+EXAMPLES, STEPS = size(10, 2_000), size(20, 60)
 EXAMPLES_TEETH, STEPS_TEETH = 3_000, 20  # the first that notices ends it
 HARDEST = ("settle ignores the epoch", "late acceptance forgotten")  # to notice
 WORKERS, ITEMS_MAX = 2, 3

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from afterword import errors
 from afterword.web import uploads
 from afterword.web.uploads import Upload
+from tests.sizes import size
 
 TYPES = ("text/csv", uploads.FORM)
 FORM = "multipart/form-data; boundary=xyz"
@@ -101,13 +102,13 @@ class TestForm:
         expected = Upload(b"a,b\r\n", "a.csv", {"map": {"E-mail": "locale"}, "dry_run": "1"})
         assert expected == read(raw)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=size(66, 1_000), deadline=None)
     @given(st.binary(max_size=300).filter(lambda content: b"\r\n--xyz" not in content))
     def test_the_file_is_what_was_put_in(self, content: bytes) -> None:
         part = b'Content-Disposition: form-data; name="file"; filename="a"\r\n\r\n' + content
         assert content == read(form(part)).content
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=size(100, 1_000), deadline=None)
     @given(
         st.lists(st.sampled_from([b"--xyz", b"\r\n", b"--", FILE, b'name="a"', b"\xff", b"x", b";", b":"]), max_size=12)
     )

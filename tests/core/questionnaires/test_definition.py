@@ -11,6 +11,7 @@ from afterword import ids
 from afterword.core.questionnaires import definition, questions
 from afterword.core.questionnaires.definition import Definition, InvalidDefinition
 from afterword.core.reading.findings import Finding, Findings
+from tests.sizes import size
 
 DELETE = object()
 
@@ -318,7 +319,7 @@ def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | 
     return below
 
 
-@settings(max_examples=300)
+@settings(max_examples=size(100, 1_000))
 @given(path=st.sampled_from(places(document())), to=JSON)
 def test_one_place_turned_into_anything_is_read_or_reported(path: tuple[str | int, ...], to: object) -> None:
     wrong = changed(*path, to=to)

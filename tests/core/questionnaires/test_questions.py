@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from afterword.core.questionnaires import definition, question_types, questions
 from afterword.core.questionnaires.definition import Definition
 from tests.core.questionnaires.test_definition import JSON, checked, give_id, places
+from tests.sizes import size
 
 COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
 ROWS = [{"key": "speed", "label": "Speed"}, {"key": "price", "label": "Price"}]
@@ -183,7 +184,7 @@ ALL = {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "grou
     {"key": f"q_{name}", "type": name, "title": "?", **fields} for name, fields in GOOD.items()]}]}  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=size(100, 1_000))
 @given(path=st.sampled_from(places(ALL)), to=JSON)
 def test_one_place_turned_into_anything_is_read_or_reported(path: tuple[str | int, ...], to: object) -> None:
     def changed(value: Any, steps: tuple[str | int, ...]) -> Any:

@@ -12,6 +12,7 @@ from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import imports
 from afterword.core.wire.imports import Cut, Fault
+from tests.sizes import size
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
 HEADER = "responder_channel_identifier,locale,external_reference"
@@ -194,7 +195,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 
 
 class TestRoundTrip:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=size(50, 1_000), deadline=None)
     @given(
         st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(imports.SEPARATORS)
     )
