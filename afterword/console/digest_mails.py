@@ -88,6 +88,12 @@ async def _report(
     db: Database, words: Texts, caller: Caller, report_id: str, *, now: datetime
 ) -> tuple[str, str, list[Section]]:
     report = await results.get_saved(db, caller=caller, report_id=report_id)
+    if report.has_texts:  # since it was changed: digests of such reports are refused
+        return (
+            report.title,
+            "",
+            [_section("", [words("Words of comments are not mailed. Open the report to read them.")])],
+        )
     try:
         plan = await results.planned(db, caller=caller, spec=report.spec, now=now)
         result = await results.run_plan(db, plan)

@@ -124,7 +124,10 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
         status=refusal.status if refusal else 200,
         refusal=refusal,
         mails=[_row(visit, one, titles) for one in found],
-        reports=[(OVERVIEW, words("Overview")), *titles.items()],
+        reports=[
+            (OVERVIEW, words("Overview")),
+            *((one.report_id, one.title) for one in saved.items if not one.has_texts),
+        ],
         report_id=form.text("report_id") or visit.query.get("report", OVERVIEW),
         whens=_whens(words),
         when=form.text("when") or "weekly 1",

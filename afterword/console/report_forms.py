@@ -12,6 +12,7 @@ from afterword.console.lists import address
 from afterword.console.report_views import Names
 from afterword.console.screens import Visit
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures import templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
 from afterword.reports.resources import ReportSpec, document_of
@@ -136,7 +137,7 @@ def form_of(
         as_saved = words.plural("{n} day", "{n} days", int(days)) if days else words("As saved")
         periods = [("", as_saved), *periods]
     found.append(Field("days", words("Period"), periods, days if days in dict(periods) else ""))
-    if wanted.template_id != "drivers":
+    if wanted.template_id not in {"drivers", templates.COMMENTS}:
         has_rest = wanted.template_id == "by_metadata" or bool(spec.get("group_by"))
         compares = [(name, words(text)) for name, text in COMPARES.items() if name != "rest" or has_rest]
         found.append(Field("compare", words("Compare with"), compares, str(spec["compare"])))

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from afterword.console import charts
+from afterword.console import charts, comment_views
 from afterword.console.charts import Entry, Text, View
 from afterword.console.text import change_text, figure_text, value_text
 from afterword.core.charts import bars
+from afterword.core.figures import templates
 from afterword.core.figures.reports import RATES, STAGES, Figure
 from afterword.core.figures.rows import RowKey, Selection
 from afterword.core.questionnaires.question_types import TYPES, Question
@@ -82,6 +83,8 @@ class Names:
                 found = self.questionnaires.get(text, self.words("A removed questionnaire"))
             case "question_id" if text in self.questions:
                 found = self.questions[text].title
+            case "band" if value is not None:
+                found = self.words(charts.PARTS[text])
             case "channel":
                 found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
             case "pipeline" if value is not None:
@@ -99,6 +102,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "question_id": "Question",
     "version": "Version",
     "channel": "Channel",
+    "band": "Score",
     "pipeline": "Pipeline",
     "locale": "Language",
     "case:cause": "Cause",
@@ -132,6 +136,8 @@ def views(result: Result, names: Names, *, template_id: str | None) -> Sequence[
             return _sending(result, names)
         case "drivers":
             return [_drivers(result, names)]
+        case templates.COMMENTS:
+            return [_comments(result, names)]
         case _:
             return [_of_metric(result, index, names) for index in range(len(result.total))]
 
@@ -360,6 +366,31 @@ def _drivers(result: Result, names: Names) -> View:
         head=[words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")],
         rows=rows,
     )
+
+
+def _comments(result: Result, names: Names) -> View:
+    words, total, rows = names.words, result.total[0], result.rows
+    title = comment_views.count_sentence(words, total.measure.n, is_hidden=total.suppressed, is_part=result.truncated)
+    if not rows:
+        return View(
+            kind="table", title=title, finding=words("No word is used by enough people. Choose a longer period.")
+        )
+
+    def counted(row: Row, name: str) -> comment_views.Counted:
+        return name, row.figures[0].measure.n, names.url(row.selection)
+
+    group = next(iter(rows[0].key))
+    if group == "word":
+        return comment_views.words_view(
+            words, [counted(row, str(row.key["text"])) for row in rows], n=total.measure.n, title=title
+        )
+    found: list[tuple[comment_views.Counted, list[comment_views.Counted]]] = []
+    for row in rows:
+        if row.key["word"] is None:
+            found.append((counted(row, names.of({group: row.key[group]})), []))
+        else:
+            found[-1][1].append(counted(row, str(row.key["text"])))
+    return comment_views.groups_view(words, found, group=names.group(group), title=title)
 
 
 def change_sentence(words: Texts, figure: Figure) -> str:

@@ -29,7 +29,7 @@ from afterword.console.report_views import Names
 from afterword.console.response_list import CHANNELS, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import shown_figure
-from afterword.core.figures import plans, queries
+from afterword.core.figures import plans, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
@@ -343,7 +343,7 @@ async def _page(
 def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
     """The values of a template for the figures of a report."""
     views = report_views.views(result, names, template_id=template_id)
-    totals = [] if template_id in {"distribution", "funnel", "sending", "drivers"} else result.total
+    totals = [] if template_id in {"distribution", "funnel", "sending", "drivers", templates.COMMENTS} else result.total
     return {
         "views": views,
         "totals": [
@@ -412,6 +412,9 @@ def _responses(selection: Selection) -> str:
         {
             "questionnaire": one,
             "channel": selection.channel_id,
+            "tab": selection.only,
+            "band": selection.band,
+            "word": selection.word,
             "condition": json.dumps(selection.condition) if selection.condition else "",
             "between": f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
         },
@@ -421,6 +424,8 @@ def _responses(selection: Selection) -> str:
 def _kind(visit: Visit, report: CustomReport) -> str:
     """The sentence about a saved report: the template that it is of, else its scores and groups."""
     words, spec = visit.words, report.spec
+    if report.has_texts:
+        return words("The words of comments, and those of each group.")
     if spec.get("template_id") in READY_TEXTS:
         return words(READY_TEXTS[spec["template_id"]][1])
     metrics = ", ".join(words(METRICS[each["metric"]]) for each in spec["metrics"])

@@ -225,6 +225,9 @@ def _row(row: results.Row, zone: tzinfo) -> ResultRow:
         channel_id=selection.channel_id,
         pipeline_id=selection.pipeline_id,
         locale=selection.locale,
+        only=selection.only,
+        band=selection.band,
+        word=selection.word,
     )
     return ResultRow(key=dict(row.key), figures=_figures(row.figures), selection=selected)
 

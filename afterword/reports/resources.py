@@ -25,8 +25,11 @@ Condition = Annotated[
 ]
 
 
-TemplateId = Literal["nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers"]
+TemplateId = Literal[
+    "nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata", "drivers", "comments"
+]  # fmt: skip
 By = Literal["bucket", "channel", "pipeline"]
+Band = Literal["detractor", "passive", "promoter"]
 
 
 class MetricWanted(fields.Request):
@@ -50,6 +53,7 @@ class ReportSpec(fields.Request):
     outcome_question_id: fields.Id | None = None
     question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
     by: By | None = None
+    band: Band | None = None
     group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
     bucket: Bucket | None = None
     filter: Condition | None = None
@@ -113,6 +117,7 @@ class SpecShown(fields.Answer):
     outcome_question_id: fields.Id | None = None
     question_ids: list[fields.Id] | None = None
     by: str | None = None
+    band: str | None = None
 
 
 class CustomReport(fields.Resource):
@@ -207,6 +212,7 @@ class SelectionShown(fields.Answer):
     """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
 
     They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
+    Of comments, `only`, `band` and `word` are as the list of responses takes them.
     """
 
     questionnaire_ids: list[fields.Id]
@@ -218,6 +224,9 @@ class SelectionShown(fields.Answer):
     channel_id: int | None
     pipeline_id: fields.Id | None
     locale: str | None
+    only: str | None
+    band: str | None
+    word: str | None
 
 
 class ResultRow(fields.Answer):
@@ -263,6 +272,7 @@ class TemplateQuery(fields.Request):
     outcome_question_id: fields.Id | None = None
     question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
     by: By | None = None
+    band: Band | None = None
 
 
 class ReportRun(fields.Request):

@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core.figures import metrics, periods, plans, queries
+from afterword.core.figures import metrics, periods, plans, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures import rows as core_rows
-from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
@@ -26,7 +25,7 @@ from afterword.organizations import store as organizations
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
-from afterword.reports import store
+from afterword.reports import comments, store
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import Visible
 from afterword.reports.store import CustomReport
@@ -115,7 +114,8 @@ async def load_context(
     findings.check()
     owners = {each: owners[each] for each in query.questionnaire_ids}
     found = await context_of(db, organization_id=caller.organization_id, owners=owners)
-    return replace(found, test=caller.test, protected=not caller.reads_answers)
+    reads_values = "Questionnaire Value.Read" in caller.scopes
+    return replace(found, test=caller.test, protected=not caller.reads_answers, reads_values=reads_values)
 
 
 async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
@@ -206,6 +206,8 @@ async def run_plan(db: Database, run: Plan) -> Result:
             return await _run_distribution(db, run)
         case "drivers":
             return await _run_drivers(db, run)
+        case templates.COMMENTS:
+            return await _run_comments(db, run)
         case _:
             return await _run_table(db, run)
 
@@ -304,12 +306,12 @@ async def _protected(db: Database, run: Plan, period: Period) -> Counted:
     found = await _visible(db, run, run.of_answers(period, core_reports.pools(wanted, separately=True)))
     if any(want.is_of_cases for want in wanted):
         found += await _visible(db, run, run.of_cases(period), is_of_cases=True)
-    return counts.counted(wanted, found, group_by, _standing_rows(run, period))
+    return counts.counted(wanted, found, group_by, run.standing_rows(period))
 
 
 def _gathered(run: Plan, found: Found, period: Period) -> Counted:
     cells, people = found
-    return core_reports.gather(run.wanted, cells, run.query.group_by, _standing_rows(run, period), people)
+    return core_reports.gather(run.wanted, cells, run.query.group_by, run.standing_rows(period), people)
 
 
 async def _found(db: Database, run: Plan) -> tuple[Found, Found | None]:
@@ -343,19 +345,6 @@ async def _found_in(db: Database, run: Plan, period: Period, earlier: Period | N
 
 async def _visible(db: Database, run: Plan, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:
     return await counts.visible(db, asked=asked, is_of_cases=is_of_cases, types=run.context.types, minimum=run.minimum)
-
-
-def _standing_rows(run: Plan, period: Period) -> list[Key]:
-    """Rows that stand even where nothing was counted: each bucket, each question, each questionnaire alone."""
-    match run.query.group_by:
-        case ("bucket",):
-            return [(index,) for index in range(len(periods.buckets(period, run.query.bucket)))]
-        case ("questionnaire",):
-            return [(each,) for each in run.query.questionnaire_ids]
-        case (core_reports.EACH_QUESTION,):
-            return [(each,) for each in run.context.questions if each in run.wanted[0].question_ids]
-        case _:
-            return []
 
 
 def _is_personal(run: Plan, line: Line) -> bool:
@@ -447,6 +436,13 @@ async def _run_drivers(db: Database, run: Plan) -> Result:
     return _result(run, rows, total=[outcome], suppressed=hidden, truncated=False)
 
 
+async def _run_comments(db: Database, run: Plan) -> Result:
+    found = await comments.count(db, run, _selection(run, {}))
+    rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
+    shown = _result(run, rows, total=[found.total], suppressed=found.hidden, truncated=found.is_part)
+    return replace(shown, selection=found.selection)
+
+
 def _changed(figure: Figure, before: Figure) -> Figure:
     if figure.suppressed or before.suppressed:
         return figure
@@ -457,7 +453,7 @@ def _changed(figure: Figure, before: Figure) -> Figure:
 
 
 def _result(run: Plan, rows: list[Row], *, total: Sequence[Figure], suppressed: int, truncated: bool) -> Result:
-    names = ("question_id", "channel_id", "pipeline_id", "outcome_question_id", "question_ids")
+    names = ("question_id", "metadata", "band", "channel_id", "pipeline_id", "outcome_question_id", "question_ids")
     own = {name: value for name in names if (value := getattr(run.parameters, name))}
     return Result(
         period=run.period,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from afterword.core.figures import templates
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.db.columns import qualified
@@ -27,6 +28,11 @@ class CustomReport:
     created_by: str | None
     updated_by: str | None
     pinned_time: datetime | None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether it shows parts of answers, which leave the console neither by a link nor by mail."""
+        return self.spec.get("template_id") == templates.COMMENTS
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, report_id, application_id, title, description, spec,

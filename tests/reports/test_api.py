@@ -28,7 +28,7 @@ class TestTemplates:
         response = await house.get("/report/template")
         found = {each["template_id"]: each for each in response.json()}
         assert {"nps", "csat", "ces", "distribution", "funnel", "sending", "trend", "by_metadata",
-                "drivers"} == set(found)  # fmt: skip
+                "drivers", "comments"} == set(found)  # fmt: skip
         assert {"name": "metric", "type": "nps, csat, ces, mean, response or completion", "required": True,
                 "default": None} in found["trend"]["parameters"]  # fmt: skip
         assert "sent" == next(each["default"] for each in found["funnel"]["parameters"] if each["name"] == "date_basis")

@@ -17,6 +17,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "trend": {"metric": "nps"},
     "by_metadata": {"metric": "nps", "metadata": "questionnaire_metadata:store_id"},
     "drivers": {"outcome_question_id": NPS, "question_ids": [CSAT]},
+    "comments": {"metadata": "band"},
 }
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 
-from afterword.core.figures import periods, queries
+from afterword.core.figures import periods, queries, templates
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.queries import PROTECTED, CountQuery, Part, ReportContext, ReportQuery
 from afterword.core.figures.reports import RequestedMetric
@@ -29,6 +30,7 @@ class Parameters:
     outcome_question_id: str | None = None
     question_ids: Sequence[str] = ()
     by: str = "bucket"
+    band: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,18 @@ class Plan:
         if self.context.protected and self.query.compare == "previous_period":
             return periods.months_before(self.period)
         return periods.previous(self.period, self.query.compare)
+
+    def standing_rows(self, period: Period) -> list[Key]:
+        """Rows that stand even where nothing was counted: each bucket, each question, each questionnaire alone."""
+        match self.query.group_by:
+            case ("bucket",):
+                return [(index,) for index in range(len(periods.buckets(period, self.query.bucket)))]
+            case ("questionnaire",):
+                return [(each,) for each in self.query.questionnaire_ids]
+            case (core_reports.EACH_QUESTION,):
+                return [(each,) for each in self.context.questions if each in self.wanted[0].question_ids]
+            case _:
+                return []
 
     def asked(self, period: Period, **more: Any) -> CountQuery:
         given: dict[str, Any] = {
@@ -177,6 +191,8 @@ def plan_template(
             if context.protected:
                 findings.error("by", "unknown_value", f"{PROTECTED}there is no report of sending.")
                 findings.check()
+        case templates.COMMENTS:
+            _check_comments(query, parameters, context, findings)
         case _:
             if context.protected:
                 findings.error("outcome_question_id", "unknown_value", f"{PROTECTED}there are no drivers.")
@@ -201,6 +217,30 @@ def _table_query(template: Template, query: ReportQuery, parameters: Parameters,
         findings.error("group_by/0", code, expected)
         findings.check()
     return replace(query, group_by=(parameters.metadata or "",))
+
+
+def _check_comments(query: ReportQuery, parameters: Parameters, context: ReportContext, findings: Findings) -> None:
+    """Words are counted as lists of responses find them: of one questionnaire, by submission, without a condition."""
+    if context.protected:
+        findings.error("template_id", "unknown_value", f"{PROTECTED}there are no words of comments: they are answers.")
+    if len(query.questionnaire_ids) > 1:
+        findings.error("questionnaire_ids", "too_many", "The words are of the comments on one questionnaire.")
+    given = {
+        "filter": query.filter is not None,
+        "compare": query.compare != "none",
+        "date_basis": query.date_basis not in {None, "submitted"},
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        findings.error(name, "exclusive", "Words of comments are counted by submission, without filter and comparison.")
+    group = parameters.metadata or "band"
+    kind, _, name = group.partition(":")
+    if group not in {"band", "channel"} and not (kind == "questionnaire_metadata" and name):
+        expected = "band, channel or questionnaire_metadata:{name} is expected."
+        findings.error("metadata", "unknown_value", expected)
+    elif name and not context.reads_values:
+        message = "Without the scope “Questionnaire Value.Read” there are no groups by metadata."
+        findings.error("metadata", "unknown_value", message)
+    findings.check()
 
 
 def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:

@@ -74,6 +74,7 @@ class ReportContext:
     declared: Sequence[Declared]
     test: bool = False
     protected: bool = False  # for a reader of figures alone
+    reads_values: bool = True  # metadata of single responses
 
     @property
     def types(self) -> dict[str, Any]:

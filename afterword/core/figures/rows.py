@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from afterword.core.figures import periods
 from afterword.core.figures.disclosure import Key
@@ -59,7 +59,7 @@ def part_key(question: Question, part: str) -> RowKey:
 class Selection:
     """The responses of a row: of these questionnaires, with the time of `date_basis` in the period, that meet the rest.
 
-    `condition` is a document as in filters.
+    `condition` is a document as in filters; `only`, `band` and `word` are as the list of responses takes them.
     """
 
     questionnaire_ids: Sequence[str]
@@ -71,6 +71,9 @@ class Selection:
     channel_id: int | None = None
     pipeline_id: str | None = None
     locale: str | None = None
+    only: Literal["comment"] | None = None
+    band: str | None = None
+    word: str | None = None
 
 
 def buckets_of(period: Period, starts: Sequence[date]) -> Mapping[str, tuple[datetime, datetime]]:
@@ -112,7 +115,7 @@ def selection_of(
             case "locale":
                 found[kind] = value
             case _ if read_group(group) is not None:
-                parts.append(_equal(group, value, types.get(name, "")))
+                parts.append(equal(group, value, types.get(name, "")))
             case _:
                 pass
     if question_ids and not any(want.is_of_cases for want in wanted):
@@ -135,10 +138,10 @@ def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
         return {"subject": subject, "operator": "is_not_empty"}
     if question.type == "multiple_choice":
         return {"subject": subject, "operator": "contains", "value": value}
-    return _equal(f"{subject}:{key['row_id']}" if "row_id" in key else subject, value, question.type)
+    return equal(f"{subject}:{key['row_id']}" if "row_id" in key else subject, value, question.type)
 
 
-def _equal(subject: str, value: object, type_: str) -> dict[str, Any]:
+def equal(subject: str, value: object, type_: str = "") -> dict[str, Any]:
     if value is None:
         return {"subject": subject, "operator": "is_empty"}
     if type_ == "consent":

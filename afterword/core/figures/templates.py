@@ -46,6 +46,7 @@ def _common(basis: str) -> tuple[Parameter, ...]:
 
 
 _BY_METRIC: Final = "submitted; of response and completion sent"
+COMMENTS: Final = "comments"
 _QUESTION: Final = Parameter("question_id", "id")
 _METRIC: Final = Parameter("metric", "nps, csat, ces, mean, response or completion", required=True)
 TEMPLATES: Final[Mapping[str, Template]] = {
@@ -124,6 +125,16 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             "Drivers",
             "How strongly the ratings of other questions go together with an outcome; hidden below 30 pairs.",
             (Parameter("outcome_question_id", "id", required=True), Parameter("question_ids", "[id]")),
+        ),
+        Template(
+            COMMENTS,
+            "Comments",
+            "The words of the newest 2,000 comments on one questionnaire, or of each group; without date_basis, filter "
+            "and compare.",
+            (
+                Parameter("metadata", "band, channel or questionnaire_metadata:{name}"),
+                Parameter("band", "detractor, passive or promoter"),
+            ),
         ),
     )
 }

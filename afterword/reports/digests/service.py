@@ -37,9 +37,12 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
         raise errors.Invalid.at("/day", "out_of_range", "A week has the days 1 (Monday) to 7.")
     if columns["report_id"] is not None:
         try:
-            await results.get_saved(db, caller=caller, report_id=columns["report_id"])
+            report = await results.get_saved(db, caller=caller, report_id=columns["report_id"])
         except errors.NotFound as refusal:
             raise errors.Invalid.at("/report_id", "unknown_id", refusal.detail) from None
+        if report.has_texts:
+            message = "It shows words of comments, and a mail has figures alone."
+            raise errors.Invalid.at("/report_id", "unknown_value", message)
     if len(await list_of(db, caller=caller)) >= DIGESTS_MAX:
         raise errors.Invalid.at("", "too_many", f"A user has {DIGESTS_MAX} digests at most.")
     return await store.insert_digest(

@@ -34,6 +34,8 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
     Raises NotFound, and Invalid for a report that readers of figures alone may not read, or for one link too many.
     """
     report = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
+    if report.has_texts:
+        raise errors.Invalid.at("", "unknown_value", "It shows words of comments, and a link shows figures alone.")
     key = {"organization_id": caller.organization_id, "report_id": report_id}
     if len(await store.list_shares(db, **key, limit=SHARES_MAX)) >= SHARES_MAX:
         raise errors.Invalid.at("", "too_many", f"A report has {SHARES_MAX} links at most.")

@@ -76,12 +76,22 @@ async def count(
 
     Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
     """
-    kind, name = _read_group(caller, group_by)
-    organization = await organizations.get_organization(db, organization_id=caller.organization_id)
+    _check_group(caller, group_by)
+    reach = responses.reach_of(caller, application_id)
+    return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
+
+
+async def counted(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
+) -> CommentWords:
+    """As `count`, for a group that was checked."""
+    kind, _, name = group_by.partition(":")
+    organization = await organizations.get_organization(db, organization_id=organization_id)
     minimum = organization.minimum_base if organization else 0
     found = await responses_store.list_ids(
         db,
-        **responses.reach_of(caller, application_id),
+        organization_id=organization_id,
+        application_ids=application_ids,
         chosen=replace(chosen, tab="comment"),
         among=None,
         limit=COMMENTS_MAX + 1,
@@ -89,7 +99,7 @@ async def count(
     ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
     counts = await store.list_counts(
         db,
-        organization_id=caller.organization_id,
+        organization_id=organization_id,
         instance_ids=ids,
         weight=ANSWERED,
         stop_words=_STOPPED,
@@ -102,12 +112,12 @@ async def count(
     total = next((one for one in counts if one.is_all and one.word is None), None)
     is_small = total is not None and len(total.people) < minimum
     shown = [] if is_small else _carried([one for one in counts if one.is_all], minimum)[:limit]
-    texts = await store.list_comments(db, organization_id=caller.organization_id, instance_ids=ids[:WRITTEN_MAX])
+    texts = await store.list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
     written = words.written(texts, {one.word for one in shown if one.word})
     groups, suppressed = ([], 0) if is_small or not kind else _groups(counts, shown, written, minimum)
     return CommentWords(
         n=0 if is_small or total is None else total.n,
-        from_time=await store.get_first_time(db, organization_id=caller.organization_id, instance_ids=ids)
+        from_time=await store.get_first_time(db, organization_id=organization_id, instance_ids=ids)
         if len(found) > COMMENTS_MAX
         else None,
         suppressed=is_small,
@@ -117,15 +127,14 @@ async def count(
     )
 
 
-def _read_group(caller: Caller, group_by: str) -> tuple[str, str]:
+def _check_group(caller: Caller, group_by: str) -> None:
     if not group_by or group_by in KINDS:
-        return group_by, ""
+        return
     kind, _, name = group_by.partition(":")
     if kind != METADATA or not name:
         message = f"{', '.join(KINDS)} or {METADATA}:{{name}} is expected."
         raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="group_by"))
     caller.require(dict(responses.METADATA_SCOPES)[f"{METADATA}:"])
-    return kind, name
 
 
 def _carried(counts: Sequence[Count], minimum: int) -> list[Count]:

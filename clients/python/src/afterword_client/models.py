@@ -1297,6 +1297,7 @@ class ReportSpec(Struct, kw_only=True):
         Literal[
             "by_metadata",
             "ces",
+            "comments",
             "csat",
             "distribution",
             "drivers",
@@ -1316,6 +1317,7 @@ class ReportSpec(Struct, kw_only=True):
     outcome_question_id: str | None | UnsetType = UNSET
     question_ids: list[str] | None | UnsetType = UNSET
     by: Literal["bucket", "channel", "pipeline"] | None | UnsetType = UNSET
+    band: Literal["detractor", "passive", "promoter"] | None | UnsetType = UNSET
     group_by: list[str] | UnsetType = UNSET
     bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
     filter: dict[str, Any] | None | UnsetType = UNSET
@@ -1551,7 +1553,7 @@ class SearchResult(Struct, kw_only=True):
 
 class SelectionShown(Struct, kw_only=True):
     """
-    The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
+    The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do. Of comments, `only`, `band` and `word` are as the list of responses takes them.
     """
 
     questionnaire_ids: list[str]
@@ -1563,6 +1565,9 @@ class SelectionShown(Struct, kw_only=True):
     channel_id: int | None
     pipeline_id: str | None
     locale: str | None
+    only: str | None
+    band: str | None
+    word: str | None
 
 
 class Sequence(Struct, kw_only=True):
@@ -1638,6 +1643,7 @@ class SpecShown(Struct, kw_only=True):
     outcome_question_id: str | None | UnsetType = UNSET
     question_ids: list[str] | None | UnsetType = UNSET
     by: str | None | UnsetType = UNSET
+    band: str | None | UnsetType = UNSET
 
 
 class Suppression(Struct, kw_only=True):

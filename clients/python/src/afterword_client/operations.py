@@ -2517,6 +2517,7 @@ class Reports(Family):
         outcome_question_id: str | None = None,
         question_ids: Sequence[str] | None = None,
         by: Literal["bucket", "channel", "pipeline"] | None = None,
+        band: Literal["detractor", "passive", "promoter"] | None = None,
     ) -> models.ReportResult:
         """Run a report template.
 
@@ -2545,6 +2546,7 @@ class Reports(Family):
                 "outcome_question_id": outcome_question_id,
                 "question_ids": question_ids,
                 "by": by,
+                "band": band,
             },
         ).read(models.ReportResult)
 
