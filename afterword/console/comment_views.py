@@ -39,14 +39,14 @@ def groups_view(words: Texts, found: Sequence[tuple[Counted, Sequence[Counted]]]
     """Groups, each with its words."""
     rows: list[list[Text]] = []
     for (name, count, url), said in found:
-        rows.append([Text(name, url), Text(""), Text(words.count(count))])
-        rows += [[Text(name), Text(text, link), Text(words.count(of_word))] for text, of_word, link in said]
+        rows.append([Text(name, url), Text(words.count(count))])
+        rows += [[Text(f"{name} · {text}", link), Text(words.count(of_word))] for text, of_word, link in said]
     return View(
         kind="rows",
         title=title,
         finding=_most(words, [f"{said[0][0]} ({name})" for (name, *_), said in found if said]),
         points=_points(words, [one for one, _ in found]),
-        head=[group, words("Word"), words("Comments")],
+        head=[group, words("Comments")],
         rows=rows,
     )
 

@@ -60,6 +60,8 @@ SHARE_DAYS: Final = (30, 7, 90, 365)
 LISTED_MAX: Final = 200
 ROWS: Final = 50
 TITLE_CHARACTERS_MAX: Final = 200
+PINNED_BARS: Final = 10  # of words: more would push away what stands below on the overview
+PINNED_ROWS: Final = 30
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
 SAVED_LISTING: Final = fields.listing_of(CustomReportShown, order=(("created_time", "desc"),))
@@ -221,13 +223,17 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     shown: list[dict[str, Any]] = []
     for report in found:
         asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
-        views: Sequence[View] = ()
+        view: View | None = None
         try:
             result, names, *_ = await _run(visit, db, asked)
-            views = report_views.views(result, names, template_id=asked.template_id)
+            view = next(iter(report_views.views(result, names, template_id=asked.template_id)), None)
         except errors.Invalid:  # more than a report may read, or not for this role
             pass
-        shown.append({"title": report.title, "url": asked.path, "view": next(iter(views), None)})
+        is_open = False
+        if view is not None and report.has_texts:  # the words of groups stand in the table alone
+            is_open = bool(report.spec.get("metadata")) and len(view.rows) <= PINNED_ROWS
+            view = replace(view, points=view.points[:PINNED_BARS])
+        shown.append({"title": report.title, "url": asked.path, "view": view, "is_open": is_open})
     return shown
 
 

@@ -108,3 +108,16 @@ async def test_rights_of_that_time(shops: House, now: datetime) -> None:
         )
     assert ["reporting@example.com"] == [mail.recipient for mail in await due(shops, later + timedelta(days=7))]
     assert NPS not in texts["reporting@example.com"]
+
+
+async def test_no_words_of_comments(owner: House, now: datetime) -> None:
+    """A report that became one of words is mailed without them; no new digest has one."""
+    report_id, caller = await save(owner), await caller_of(owner, "admin")
+    chosen = {"report_id": report_id, "day": (now + timedelta(days=1)).isoweekday()}
+    await create(owner, caller, now, **chosen)
+    spec = {"questionnaire_ids": [owner.questionnaire_id], "template_id": "comments"}
+    assert 200 == (await owner.send("PATCH", f"/report/custom/{report_id}", {"spec": spec})).status_code
+    with pytest.raises(errors.Invalid, match="report_id"):
+        await create(owner, caller, now, **chosen)
+    [mail] = await due(owner, now + timedelta(days=2))
+    assert "Words of comments are not mailed." in mail.text
