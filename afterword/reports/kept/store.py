@@ -169,9 +169,11 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
   select 'people', p.questionnaire_id, p.bucket, null, null, (array_agg(p.person))[1:$11] from (
     select k.questionnaire_id, k.bucket, p.person from kept k cross join lateral unnest(k.people) p (person)
     where $11 > 0
+      and not exists (select from enough e where e.questionnaire_id = k.questionnaire_id and e.bucket = k.bucket)
     union
-    select questionnaire_id, bucket, hashtextextended(responder_id, 0) from i where $11 > 0) p
-  where not exists (select from enough e where e.questionnaire_id = p.questionnaire_id and e.bucket = p.bucket)
+    select i.questionnaire_id, i.bucket, hashtextextended(i.responder_id, 0) from i
+    where $11 > 0
+      and not exists (select from enough e where e.questionnaire_id = i.questionnaire_id and e.bucket = i.bucket)) p
   group by 2, 3"""
 
 
