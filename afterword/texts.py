@@ -60,7 +60,7 @@ class Texts:
         return format_time(time.astimezone(ZoneInfo(time_zone)), format="short", locale=self._locale)
 
     def day(self, day: str) -> str:
-        return format_date(date.fromisoformat(day), format="long", locale=self._locale)
+        return _day(day, self._locale)
 
     def weekday(self, day: int) -> str:
         """Its short name; 0: Monday."""
@@ -106,6 +106,11 @@ def _formats(locale: str, language: str) -> Locale:
     except (ValueError, UnknownLocaleError):
         return Locale.parse(language)
     return found if found.language == language else Locale.parse(language)
+
+
+@lru_cache(maxsize=2_048)  # the steps of a trend are the same in each of its scores
+def _day(day: str, locale: Locale) -> str:
+    return format_date(date.fromisoformat(day), format="long", locale=locale)
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

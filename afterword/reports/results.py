@@ -170,24 +170,22 @@ async def run_trend(
 ) -> tuple[Result, ReportQuery]:
     """A report by those of the buckets `steps` that `choose` takes by the total; with the query that gives the same.
 
-    Raises Invalid where it reads too much.
+    The total alone has a change. Raises Invalid where it reads too much.
     """
     run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
     if context.protected:
-        return await _run_table(db, run), query
+        counted, earlier = await _counted(db, run)
+        return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
     run = replace(run, steps=steps)
     found, before = await _found(db, run)
     # Rows and their people are not needed to choose by.
     total = _tabulated(run, core_reports.gather(run.wanted, found[0], (), ()), None).total
     larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
-
-    def gathered(cells: Found, period: Period) -> Counted:
-        starts = larger.buckets(period)
-        into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(period))}
-        return _gathered(larger, core_reports.moved(*cells, into), period)
-
-    earlier = None if before is None or run.earlier is None else gathered(before, run.earlier)
-    return _listed(larger, _tabulated(larger, gathered(found, run.period), earlier)), larger.query
+    starts = larger.buckets(run.period)
+    into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(run.period))}
+    counted = _gathered(larger, core_reports.moved(*found, into), run.period)
+    earlier = None if before is None else core_reports.gather(run.wanted, before[0], (), (), before[1])
+    return _listed(larger, _tabulated(larger, counted, earlier)), larger.query
 
 
 async def run_template(

@@ -214,21 +214,21 @@ async def get_kept(
         whole[-1].after,
     )
     found = Kept()
-    for row in rows:
-        key = (row["bucket"], row["questionnaire_id"], (row["dimension_value"] or None,) if asked.dimensions else ())
-        match row["kind"]:
-            case "until":
-                found.until[row["questionnaire_id"]] = row["day"]
-            case "live":
-                found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
-            case "hour":
-                found.hours.setdefault(row["questionnaire_id"], set()).add(row["dimension_value"])
-            case "people":
-                found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
+    for kind, questionnaire_id, bucket, dimension_value, question_id, value, count, day, people in rows:
+        key = (bucket, questionnaire_id, (dimension_value or None,) if asked.dimensions else ())
+        match kind:
             case "count":
-                found.cells.append(Cell(*key, row["question_id"], row["value"], row["count"]))
+                found.cells.append(Cell(*key, question_id, value, count))
+            case "people":
+                found.groups.append(Group(*key, question_id, "", frozenset(people)))
+            case "until":
+                found.until[questionnaire_id] = day
+            case "live":
+                found.live.setdefault(questionnaire_id, []).append(day)
+            case "hour":
+                found.hours.setdefault(questionnaire_id, set()).add(dimension_value)
             case _:  # the count of events that the reader of the log has not read
-                if row["count"] >= events_max:
+                if count >= events_max:
                     return None
     return found
 
