@@ -19,11 +19,13 @@ _TIME: Final[LiteralString] = """case $5 when 'submitted' then i.submitted_time 
   else coalesce(i.sent_time, i.created_time) end"""
 _SPANS: Final[LiteralString] = """unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
       as s (questionnaire_id, from_time, to_time)"""
-_OF_SPAN: Final[LiteralString] = f""" cross join lateral (
+# Beside kept counts it is always the first one: without the others the plan is small and serves every query.
+_OF_REST: Final[LiteralString] = f""" cross join lateral (
       select {_USED}, i.submitted_time as at from questionnaire_instance i
       where $5::text = 'submitted' and not $6::boolean and i.organization_id = $1
         and i.questionnaire_id = s.questionnaire_id and i.submitted_time >= s.from_time and i.submitted_time < s.to_time
-        and i.deleted_time is null and not i.test
+        and i.deleted_time is null and not i.test"""
+_OF_SPAN: Final[LiteralString] = f"""{_OF_REST}
       union all
       select {_USED}, i.completed_time as at from questionnaire_instance i
       where $5 = 'completed' and not $6 and i.organization_id = $1
@@ -44,6 +46,8 @@ _OF_SPAN: Final[LiteralString] = f""" cross join lateral (
 """
 _RESPONSES: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} offset 0) i"
 _SOME: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} limit $18) i"
+_REST: Final[LiteralString] = f"{_SPANS} {_OF_REST} offset 0) i"
+_SOME_OF_REST: Final[LiteralString] = f"{_SPANS} {_OF_REST} limit $18) i"
 _FEW: Final[LiteralString] = f"""{_SPANS} {_OF_SPAN} limit (
       select case when number <= $25 then number else $18::bigint end from number)) i"""
 _SAMPLED: Final[LiteralString] = f"""unnest($2::text[], $3::timestamptz[], $4::timestamptz[], $18::integer[])
@@ -60,8 +64,12 @@ _KEY: Final[LiteralString] = f"""width_bucket(i.at, $13::timestamptz[]) - 1 as b
   end as dimensions"""
 _PERSON: Final[LiteralString] = """width_bucket(i.at, $13::timestamptz[]), i.questionnaire_id,
   coalesce(i.responder_id, i.instance_id)"""
-_KEYED: Final[LiteralString] = f"""(select i.organization_id, i.instance_id, i.responder_id,
-    coalesce(i.responder_id, i.instance_id) as person, {_KEY} from {_RESPONSES} where {_CHOSEN} offset 0) i"""
+
+
+def _keyed(responses: LiteralString) -> LiteralString:
+    return f"""(select i.organization_id, i.instance_id, i.responder_id,
+    coalesce(i.responder_id, i.instance_id) as person, {_KEY} from {responses} where {_CHOSEN} offset 0) i"""
+
 
 # The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
 _GIVEN: Final[LiteralString] = """
@@ -76,11 +84,11 @@ _GIVEN: Final[LiteralString] = """
     where $7 and w.is_there"""
 
 _ANSWER: Final[LiteralString] = "i.bucket, i.questionnaire_id, i.dimensions, q.counted_as as question_id, v.value"
-_READ_ANSWERS: Final[LiteralString] = f"""{_KEYED}
+_READ_ANSWERS: Final[LiteralString] = f"""{_keyed(_RESPONSES)}
     join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
     join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
 # Beside kept counts few responses are read: never all answers to the questions.
-_READ_FEW: Final[LiteralString] = f"""{_KEYED}
+_READ_FEW: Final[LiteralString] = f"""{_keyed(_REST)}
     cross join lateral (
       select a.question_id, a.value, a.provisional from answer a
       where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($14)
@@ -151,11 +159,12 @@ def _groups(responses: LiteralString) -> LiteralString:
     group by 1, 2, 3, 4, 5 limit $17"""
 
 
-_SIZES: Final[LiteralString] = f"""
+def _sizes(of_span: LiteralString) -> LiteralString:
+    return f"""
     select 'size' as kind, p.part::integer - 1 as bucket, null as questionnaire_id, null::text[] as dimensions,
       null as question_id, null as value, (select count(*) from (
       select 1 from (select q.questionnaire_id, p.from_time, p.to_time from unnest($21::text[]) q (questionnaire_id)) s
-        {_OF_SPAN} offset 0) i limit $24::bigint) n) as count, null::bigint[] as people
+        {of_span} offset 0) i limit $24::bigint) n) as count, null::bigint[] as people
     from unnest($22::timestamptz[], $23::timestamptz[]) with ordinality as p (from_time, to_time, part)"""
 
 
@@ -163,7 +172,7 @@ def _live(cells: LiteralString) -> LiteralString:
     """The answers of responses that are not too many, some people of each group, and the size of each period."""
     return f"""with number as materialized (
       select count(*) as number, $16::boolean from (select 1 from {_RESPONSES} limit $20) n)
-    {_SIZES}
+    {_sizes(_OF_SPAN)}
     union all
     select 'number', null, null, null, null, null, number, null from number
     union all
@@ -176,13 +185,13 @@ def _live(cells: LiteralString) -> LiteralString:
 def _few(values: LiteralString) -> LiteralString:
     """As `_live`, of answers that are read once for their counts and their people, where there are $25 at most."""
     return f"""with number as materialized (
-      select count(*) as number, $16::boolean from (select 1 from {_RESPONSES} limit $20) n),
+      select count(*) as number, $16::boolean from (select 1 from {_REST} limit $20) n),
     given as materialized (
       select {_ANSWER}, hashtextextended(i.responder_id, 0) as person,
         a.value not in ('null', '[]', '{{}}') as is_answer
       from {_READ_FEW} cross join lateral {values} as v (value)
       where {_COUNTED} and (select number from number) < $20)
-    {_SIZES}
+    {_sizes(_OF_REST)}
     union all
     select 'number', null, null, null, null, null, number, null from number
     union all
@@ -195,13 +204,13 @@ def _few(values: LiteralString) -> LiteralString:
      group by 2, 3, 4, 5 limit $17)
     union all
     select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
-    from ({_groups(_SOME)}) p
+    from ({_groups(_SOME_OF_REST)}) p
     where $19 > 0 and (select number from number) > $25 and (select number from number) < $20"""
 
 
 def _live_cases(cells: LiteralString) -> LiteralString:
     """The stages of cases, of as many as the limit; else as for answers."""
-    return f"""{_SIZES}
+    return f"""{_sizes(_OF_SPAN)}
     union all
     select 'count', c.*, null from ({cells}) c
     union all
