@@ -371,8 +371,8 @@ def note_statements(patch: pytest.MonkeyPatch, pool: db.Pool | None = None) -> l
 
 
 @pytest.fixture
-def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return note_statements(monkeypatch)
+def statements(monkeypatch: pytest.MonkeyPatch, pool: db.Pool) -> list[str]:
+    return note_statements(monkeypatch, pool)  # not those of the probes, which share the loop
 
 
 async def settled(pool: db.Pool) -> None:
