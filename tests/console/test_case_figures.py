@@ -15,7 +15,7 @@ FIGURE = re.compile(r'<a href="(/console/cases/figures/cases[^"]*)">([\d%\u202f\
 async def test_each_figure_leads_to_its_cases(office: Desk) -> None:
     first, second = [case["alert_instance_id"] for case in await office.cases()]
     await office.execute(
-        """update alert_instance set created_time = now() - interval '40 days', due_time = now()
+        """update alert_instance set created_time = now() - interval '40 days', due_time = now() - interval '1 hour'
            where alert_instance_id = $1""",
         first,
     )
