@@ -12,7 +12,7 @@ FAULTS := tests/events tests/journeys tests/worker # where they are; looking thr
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -45,8 +45,8 @@ test: setup programs ## every test; the second half runs although the first one 
 ordinary: setup programs ## the tests that may run side by side; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
 
-drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a sixth of the others
-	$(BIN)/pytest $(FAULTS) -n 2 --dist worksteal --drawn-faults -m "faults and not nightly"
+drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a ninth of the others
+	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 --drawn-faults -m "faults and not nightly"
 
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
@@ -58,12 +58,18 @@ nightly: setup programs ## every test at its full size, and those that only run 
 	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
 
 # The quick checks first. The types need a core for a minute, and fault tests, which wait for leases, leave one idle.
-check: setup programs ## format, lint, import contracts, project rules, types, tests
+check: setup ## format, lint, import contracts, project rules, types, tests
+	$(MAKE) --no-print-directory --jobs=2 quick programs compiled
+	$(MAKE) --no-print-directory ordinary; failed=$$?; \
+	  $(MAKE) --no-print-directory --keep-going --jobs=2 types drawn-faults && exit $$failed
+
+quick: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(MAKE) --no-print-directory ordinary; failed=$$?; \
-	  $(MAKE) --no-print-directory --keep-going --jobs=2 types drawn-faults && exit $$failed
+
+compiled: setup # what all processes of a run would compile anew, each for itself
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true # the run itself says so
 
 types: setup
 	nice -n 19 $(BIN)/basedpyright
