@@ -11,9 +11,8 @@ from afterword.alerts.assignments import store as assignments_store
 from afterword.alerts.resources import AlertStatus
 from afterword.alerts.rules.store import Alert
 from afterword.alerts.statuses import store as statuses_store
-from afterword.console import assignment_rows, condition_rows
+from afterword.console import assignment_rows
 from afterword.console.case_rows import status_text, with_load
-from afterword.console.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subject, Subjects
 from afterword.console.screens import Form, Visit
 from afterword.console.story import SEVERITIES
 from afterword.console.text import NOTHING
@@ -21,7 +20,9 @@ from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires import condition_rows
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subject, Subjects
 from afterword.questionnaires.metadata import service as metadata
 from afterword.web import fields
 

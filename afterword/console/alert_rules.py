@@ -11,7 +11,6 @@ from afterword.alerts.resources import Alert
 from afterword.alerts.rules import service, store
 from afterword.console import alert_rule_form, settings
 from afterword.console.alert_rule_form import Choices, Draft
-from afterword.console.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, Choice
 from afterword.console.screens import Screens, Visit
@@ -19,6 +18,7 @@ from afterword.console.story import SEVERITIES
 from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
 from afterword.web import fields, html
 
 PATH: Final = "/console/settings/alerts"

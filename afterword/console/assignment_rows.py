@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from afterword.console import condition_rows
-from afterword.console.condition_rows import BLANK_ROWS, Subjects
 from afterword.console.screens import Form
 from afterword.errors import FieldError
+from afterword.questionnaires import condition_rows
+from afterword.questionnaires.condition_rows import BLANK_ROWS, Subjects
 from afterword.texts import Texts
 
 ROWS_MAX: Final = 100

@@ -2,8 +2,8 @@
 
 from afterword import texts
 from afterword.console.assignment_rows import document_of, errors_of, sentence_of, stored_draft, typed_draft
-from afterword.console.condition_rows import Subject
 from afterword.console.screens import Form
+from afterword.questionnaires.condition_rows import Subject
 
 WAY = "question:way"
 SUBJECTS = {WAY: Subject(WAY, "Way", "integer", "Answers", {1: "Shop", 2: "Web"})}

@@ -18,7 +18,6 @@ from afterword.console import (
     cases,
     charts,
     comments,
-    condition_rows,
     digests,
     entry,
     find,
@@ -37,11 +36,13 @@ from afterword.console import (
     tokens,
     welcome,
 )
+from afterword.questionnaires import condition_rows
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
+OTHERS = (SOURCE / "questionnaires/condition_rows.py",)  # modules outside the console with texts of its
 TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
@@ -64,7 +65,7 @@ def shown() -> set[str]:
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
-    for path in (SOURCE / "console").glob("*.py"):
+    for path in (*(SOURCE / "console").glob("*.py"), *OTHERS):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(call, ast.Call):
                 continue

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword import texts
-from afterword.console.condition_rows import Row, Subject, document_of, rows_of, sentence_of, with_named
+from afterword.questionnaires.condition_rows import Row, Subject, document_of, rows_of, sentence_of, with_named
 
 SUBJECTS = {
     one.key: one
