@@ -36,6 +36,7 @@ from afterword.console import (
     tokens,
     welcome,
 )
+from afterword.core.questionnaires import differences
 from afterword.questionnaires import condition_rows
 
 SOURCE = Path(texts.__file__).parent
@@ -56,6 +57,7 @@ TABLES = (
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     response_list.TABS, response_list.CHANNELS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
+    differences.SENTENCES, differences.MEMBERS,
 )  # fmt: skip
 
 

@@ -241,6 +241,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         "token_id": house.token_id,
         "questionnaire_id": house.questionnaire_id,
         "version_id": house.version_id,
+        "compared_id": house.version_id,
         "pipeline_id": house.pipeline_id,
     }
     tenant = Tenant(house, ids, token=await _owner_token(pool, house))

@@ -98,6 +98,52 @@ class TestPublish:
         assert first == (await api.get(f"{path}/version/{first['version_id']}")).json()
 
 
+class TestVersions:
+    async def test_compared_and_taken_back(self, api: Api) -> None:
+        questionnaire_id, first = await published(api)
+        path = f"/q/questionnaire/{questionnaire_id}"
+        document = first["definition"]
+        only(document)["title"] = "Would you tell a friend?"
+        saved = await api.put(f"{path}/draft", document)
+        diff = f"{path}/version/{first['version_id']}/diff"
+        found = (await api.get(f"{diff}/draft")).json()
+        assert (first["version_id"], "draft") == (found["version_id"], found["compared_id"])
+        [change] = found["differences"]
+        assert {
+            "kind": "question_text_changed",
+            "sentence": "Of the question “Would you tell a friend?”, the title changed (en).",
+            "path": "/groups/0/questions/0/title",
+            "group_id": None,
+            "question_id": only(document)["question_id"],
+            "locale": "en",
+            "member": "title",
+            "before": "Would you recommend us?",
+            "after": "Would you tell a friend?",
+        } == change
+        second = (await api.post(f"{path}/version")).json()
+        assert [change] == (await api.get(f"{diff}/{second['version_id']}")).json()["differences"]
+        assert [] == (await api.get(f"{diff}/{first['version_id']}")).json()["differences"]
+        back = f"{path}/draft/from/{first['version_id']}"
+        assert 412 == (await api.post(back, **{"If-Match": saved.headers["ETag"]})).status_code
+        token = await api.token(application_ids=[await api.application()])
+        for method, address in (("GET", f"{diff}/draft"), ("POST", back)):
+            assert 404 == (await api.ask(method, address, token=token)).status_code
+        for foreign in (api.house.version_id, "z" * 22):
+            assert [404, 404, 404] == [
+                (await api.post(f"{path}/draft/from/{foreign}")).status_code,
+                (await api.get(f"{path}/version/{foreign}/diff/draft")).status_code,
+                (await api.get(f"{diff}/{foreign}")).status_code,
+            ]
+        taken = await api.post(back)
+        assert (200, "Would you recommend us?") == (taken.status_code, only(taken.json()["definition"])["title"])
+        assert (second["version_id"], []) == (taken.json()["base_version_id"], taken.json()["problems"])
+        assert [] == (await api.get(f"{diff}/draft")).json()["differences"]
+        assert taken.headers["ETag"] == (await api.post(back)).headers["ETag"], "once more changes nothing"
+        await api.delete(f"{path}/draft")
+        assert 404 == (await api.get(f"{diff}/draft")).status_code
+        assert 201 == (await api.post(back)).status_code
+
+
 class TestFiles:
     """A questionnaire of a file, edited over HTTP: its keys are not shown and not lost."""
 

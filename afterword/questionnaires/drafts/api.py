@@ -73,6 +73,29 @@ class Draft(fields.Resource):
     updated_by: fields.Id | None
 
 
+class Difference(fields.Resource):
+    """One change; `path` points into the later definition, and into the earlier one where something is gone."""
+
+    kind: str
+    sentence: str
+    path: str
+    group_id: fields.Id | None
+    question_id: fields.Id | None
+    locale: str | None
+    member: str | None
+    before: Any
+    after: Any
+
+
+class VersionDifference(fields.Answer):
+    """All changes from a version to another one, or to the draft."""
+
+    questionnaire_id: fields.Id
+    version_id: fields.Id
+    compared_id: str
+    differences: list[Difference]
+
+
 @routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
 async def get_draft(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
@@ -104,11 +127,32 @@ async def save_draft(call: Call[Definition], db: Database) -> Answer:
         is_strict=call.strict,
         now=call.now,
     )
-    answer = await _answer(call, db, questionnaire, draft)
-    if is_new:
-        answer.status = 201
-        answer.location = f"/q/questionnaire/{questionnaire.questionnaire_id}/draft"
-    return answer
+    return await _saved(call, db, questionnaire, draft, is_new=is_new)
+
+
+@routes.post(
+    f"{DRAFT}/from/{{version_id}}",
+    scope="Questionnaire.Update",
+    answer=Draft,
+    summary="Begin draft anew from a version",
+    description=(
+        "The draft gets the definition of this version, whatever it had; `If-Match` refuses it where somebody else "
+        "saved meanwhile. Nothing is published. 201 where there was no draft."
+    ),
+    status=200,
+    other_statuses=(201,),
+)
+async def begin_draft_anew(call: Call[None], db: Database) -> Answer:
+    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    draft, is_new = await service.restore(
+        db,
+        questionnaire=questionnaire,
+        version_id=call.ids["version_id"],
+        caller=call.caller,
+        check_version=call.check_version,
+        now=call.now,
+    )
+    return await _saved(call, db, questionnaire, draft, is_new=is_new)
 
 
 @routes.delete(
@@ -135,6 +179,42 @@ async def discard_draft(call: Call[None], db: Database) -> None:
 async def validate_definition(call: Call[Definition], db: Database) -> Answer:  # noqa: ARG001  as all handlers
     found = service.check(msgspec.structs.asdict(call.body), is_strict=call.strict, now=call.now)
     return Answer(Validation(problems=[Problem.of(one) for one in found]))
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/version/{version_id}/diff/{compared_id}",
+    scope="Questionnaire Version.Read",
+    more_scopes=("Questionnaire.Read",),
+    answer=VersionDifference,
+    summary="Compare versions",
+    description=(
+        "Each change from the first version to the second, in a sentence and in members. `draft` in place of the "
+        "second id compares with the draft, as far as it can be read."
+    ),
+    texts=("compared_id",),
+)
+async def compare_versions(call: Call[None], db: Database) -> Answer:
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    version_id, compared_id = call.ids["version_id"], call.ids["compared_id"]
+    found = await service.compare(db, questionnaire=questionnaire, version_id=version_id, compared_id=compared_id)
+    return Answer(
+        VersionDifference(
+            questionnaire_id=questionnaire.questionnaire_id,
+            version_id=version_id,
+            compared_id=compared_id,
+            differences=[Difference.of(one) for one in found],
+        )
+    )
+
+
+async def _saved(
+    call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft, *, is_new: bool
+) -> Answer:
+    answer = await _answer(call, db, questionnaire, draft)
+    if is_new:
+        answer.status = 201
+        answer.location = f"/q/questionnaire/{questionnaire.questionnaire_id}/draft"
+    return answer
 
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:

@@ -11,6 +11,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Finding, Findings
 from afterword.db import Database
@@ -19,8 +20,9 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
 from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires.store import Questionnaire, Version
 
+DRAFT: Final = "draft"  # in place of a version's id
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -60,13 +62,49 @@ async def save(
     _require_members(findings)
     if not findings.errors:
         kept = core_definition.document_of(definition)
-    base = questionnaire.published_version_id
-    if before is not None and (before.base_version_id, _encode(before.definition)) == (base, _encode(kept)):
-        return before, False
-    draft = await store.insert_draft(
-        db, **questionnaire.key, base_version_id=base, definition=kept, now=now, by=caller.actor_id
+    return await _keep(db, questionnaire, before, kept, now=now, by=caller.actor_id)
+
+
+async def restore(
+    db: Database,
+    *,
+    questionnaire: Questionnaire,
+    version_id: str,
+    caller: Caller,
+    check_version: CheckVersion,
+    now: datetime,
+) -> tuple[Draft, bool]:
+    """Begin the draft anew with a version's definition; also returns whether it is the first draft.
+
+    `questionnaire` is locked. Raises NotFound, Stale.
+    """
+    before = await store.get_draft(db, **questionnaire.key)
+    check_version(-1 if before is None else before.revision)
+    version = await version_of(db, questionnaire, version_id)
+    document = core_definition.document_of(version.definition)
+    return await _keep(db, questionnaire, before, document, now=now, by=caller.actor_id)
+
+
+async def version_of(db: Database, questionnaire: Questionnaire, version_id: str) -> Version:
+    """A version of this questionnaire. Raises NotFound."""
+    version = await questionnaires_store.get_version(
+        db, organization_id=questionnaire.organization_id, version_id=version_id
     )
-    return draft, before is None
+    if version.questionnaire_id != questionnaire.questionnaire_id:
+        raise errors.NotFound("There is no such version.")
+    return version
+
+
+async def compare(db: Database, *, questionnaire: Questionnaire, version_id: str, compared_id: str) -> list[Difference]:
+    """The changes from a version to another one, or to the draft where `compared_id` is `draft`.
+
+    Raises NotFound, NoDraft.
+    """
+    earlier = (await version_of(db, questionnaire, version_id)).definition
+    if compared_id == DRAFT:
+        draft = await get(db, **questionnaire.key)
+        return differences(earlier, core_definition.read(draft.definition, Findings()))
+    return differences(earlier, (await version_of(db, questionnaire, compared_id)).definition)
 
 
 async def begin(
@@ -159,6 +197,24 @@ def check_size(document: Mapping[str, Any], findings: Findings) -> None:
     if len(_encode(document)) > core_definition.DEFINITION_BYTES_MAX:
         message = f"A definition has at most {core_definition.DEFINITION_BYTES_MAX:,} bytes."
         findings.error("", "too_long", message)
+
+
+async def _keep(
+    db: Database,
+    questionnaire: Questionnaire,
+    before: Draft | None,
+    definition: Mapping[str, object],
+    *,
+    now: datetime,
+    by: str | None,
+) -> tuple[Draft, bool]:
+    base = questionnaire.published_version_id
+    if before is not None and (before.base_version_id, _encode(before.definition)) == (base, _encode(definition)):
+        return before, False
+    draft = await store.insert_draft(
+        db, **questionnaire.key, base_version_id=base, definition=definition, now=now, by=by
+    )
+    return draft, before is None
 
 
 async def _known(db: Database, questionnaire: Questionnaire, before: Draft | None) -> Mapping[str, object]:

@@ -437,6 +437,22 @@ class Delivery(Struct, kw_only=True):
     created_time: datetime
 
 
+class Difference(Struct, kw_only=True):
+    """
+    One change; `path` points into the later definition, and into the earlier one where something is gone.
+    """
+
+    kind: str
+    sentence: str
+    path: str
+    group_id: str | None
+    question_id: str | None
+    locale: str | None
+    member: str | None
+    before: Any
+    after: Any
+
+
 class Erasure(Struct, kw_only=True):
     """
     An erasure: its request, its progress and, once done, its proof: counts, times and a checksum.
@@ -1888,6 +1904,17 @@ class Validation(Struct, kw_only=True):
     """
 
     problems: list[Problem]
+
+
+class VersionDifference(Struct, kw_only=True):
+    """
+    All changes from a version to another one, or to the draft.
+    """
+
+    questionnaire_id: str
+    version_id: str
+    compared_id: str
+    differences: list[Difference]
 
 
 class Visual(Struct, kw_only=True):

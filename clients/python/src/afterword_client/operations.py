@@ -429,6 +429,20 @@ class Questionnaires(Family):
         """
         self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}/draft", if_match=if_match)
 
+    def begin_draft_anew(
+        self, questionnaire_id: str, version_id: str, *, idempotency_key: str | None = None
+    ) -> models.Draft:
+        """Begin draft anew from a version.
+
+        The draft gets the definition of this version, whatever it had; `If-Match` refuses it where somebody else
+        saved meanwhile. Nothing is published. 201 where there was no draft. Needs `Questionnaire.Update`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/draft/from/{_segment(version_id)}",
+            idempotency_key=idempotency_key,
+        ).read(models.Draft)
+
     def validate_definition(self, body: models.Definition, *, idempotency_key: str | None = None) -> models.Validation:
         """Validate definition.
 
@@ -438,6 +452,18 @@ class Questionnaires(Family):
         return self._transport.request(
             "POST", "/q/questionnaire/validation", body=body, idempotency_key=idempotency_key
         ).read(models.Validation)
+
+    def compare_versions(self, questionnaire_id: str, version_id: str, compared_id: str) -> models.VersionDifference:
+        """Compare versions.
+
+        Each change from the first version to the second, in a sentence and in members. `draft` in place of the second
+        id compares with the draft, as far as it can be read. Needs `Questionnaire Version.Read` and
+        `Questionnaire.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/version/{_segment(version_id)}/diff/{_segment(compared_id)}",
+        ).read(models.VersionDifference)
 
     def list_versions(
         self,
