@@ -57,11 +57,9 @@ nightly: setup programs ## every test at its full size, and those that only run 
 	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"; failed=$$?; \
 	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
 
-# The quick checks first. The types need a core for a minute, and fault tests, which wait for leases, leave one idle.
 check: setup ## format, lint, import contracts, project rules, types, tests
-	$(MAKE) --no-print-directory --jobs=2 quick programs compiled
-	$(MAKE) --no-print-directory ordinary; failed=$$?; \
-	  $(MAKE) --no-print-directory --keep-going --jobs=2 types drawn-faults && exit $$failed
+	$(MAKE) --no-print-directory --jobs=2 quick types programs compiled
+	@$(MAKE) --no-print-directory test
 
 quick: setup
 	$(BIN)/ruff format --check .
@@ -72,7 +70,7 @@ compiled: setup # what all processes of a run would compile anew, each for itsel
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true # the run itself says so
 
 types: setup
-	nice -n 19 $(BIN)/basedpyright
+	$(BIN)/pyrefly check --summary=none
 
 fix: setup ## format, and mend what the linter can
 	$(BIN)/ruff format .

@@ -317,7 +317,7 @@ async def _look_at_proxies(url: str, trusted: str) -> Sequence[Finding]:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def redirect_request(self, *_: object) -> None:  # pyrefly: ignore[bad-override]
         return None
 
 

@@ -122,7 +122,7 @@ async def _visitor(**options: Any) -> AsyncGenerator[httpx2.AsyncClient, None]:
 @asynccontextmanager
 async def _inside(stage: Stage) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """The same application in this process, where its statements can be counted."""
-    transport = httpx2.ASGITransport(app=create_app(pool=stage.pool, site=stage.site))  # type: ignore[arg-type]  ASGI is typed by starlette here
+    transport = httpx2.ASGITransport(app=create_app(pool=stage.pool, site=stage.site))
     async with _visitor(transport=transport, base_url=stage.site.public_url) as client:
         yield client
 

@@ -180,7 +180,7 @@ async def _post_script(stage: Stage) -> str:
             Database(recording, stage.pool.clock), wanted=[_new(stage, 0)], secret=stage.site.secret
         )
     assert isinstance(made, QueueItem)
-    [document] = next(values[0] for _, values in recording.statements if _is_documents(values[0]))  # type: ignore[misc]
+    [document] = next(values[0] for _, values in recording.statements if _is_documents(values[0]))  # pyrefly: ignore[not-iterable]
     return recording.script(in_transaction=True, fresh=(document["item_id"], document["event_id"]))
 
 

@@ -82,7 +82,7 @@ settings.load_profile("afterword")
 
 # A password's hash takes 60 ms and 19 MiB, which is its purpose, and no test's.
 HASHER = hashing._hasher
-hashing._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # pyright: ignore[reportConstantRedefinition]
+hashing._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 # structlog's own way to show an exception, with all variables of each frame, takes up to a second of a core.
 structlog.configure(

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, final
 
 import msgspec
 
@@ -69,6 +69,7 @@ class Fenced(Exception):
     """Raised by `begin()`: the item is no longer ours. The channel sends nothing and does not catch it."""
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Message:
     """One composed message to one person. Texts are final; a channel only encodes them.

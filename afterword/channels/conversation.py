@@ -212,12 +212,12 @@ def _protocol_of(client: aiosmtplib.SMTP) -> SMTPProtocol:
 
 async def _drain(protocol: SMTPProtocol) -> None:
     """Until the kernel has every byte: `dial` set the write buffer's limit to none."""
-    await protocol._drain_helper()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  see the file's head
+    await protocol._drain_helper()  # noqa: SLF001  see the file's head
 
 
 def _refuse_leftovers(protocol: SMTPProtocol) -> None:
     """A second reply that came with 354 would later be taken for the answer to the dot."""
-    if protocol._buffer:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  see the file's head
+    if protocol._buffer:  # noqa: SLF001  see the file's head
         raise aiosmtplib.SMTPResponseException(-1, "an answer that nobody asked for")
 
 

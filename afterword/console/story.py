@@ -86,7 +86,7 @@ class Story:
             "resolved_time": self._end,
         }
         found = [teller(to[name]) for name, teller in tellers.items() if name in to]
-        return list(filter(None, [*found[:-1], self._clock(to), *found[-1:]]))
+        return [text for text in (*found[:-1], self._clock(to), *found[-1:]) if text]
 
     def _call_back(self, time: str | None) -> str:
         return self.words("Call back {moment}.", moment=self._moment(time)) if time else self.words("Called back.")

@@ -37,7 +37,7 @@ WAITING_MAX_DEFAULT = 10_000
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
-Row = asyncpg.Record
+Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping, so type checkers refuse `**row`
 
 
 class Taken(errors.Conflict):
@@ -399,7 +399,7 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
 
 def _driver(database: Database) -> Any:
     """The driver's connection, which only this module may touch."""
-    return database._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the same module
+    return database._connection  # noqa: SLF001  the same module
 
 
 class _OnDemand:

@@ -32,7 +32,7 @@ AWAY = (
 )
 
 
-class Connection(asyncpg.Connection):  # type: ignore[type-arg]  it takes an argument only for checkers
+class Connection(asyncpg.Connection):
     """Sessions carry no state from one use to the next, so returning one costs no round trip."""
 
     def get_reset_query(self) -> str:

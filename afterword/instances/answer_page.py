@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
@@ -148,6 +148,7 @@ class Head:
         return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Marked:
     """An answer preselected by a link in a message; it is stored when the page is posted, not before."""

@@ -171,7 +171,7 @@ async def logo(request: Request) -> Response:
             if ids.is_id(questionnaire_id)
             else None
         )
-    found = questionnaire and logo_of(questionnaire.theme)
+    found = logo_of(questionnaire.theme) if questionnaire else None
     if not found:
         raise errors.NotFound("There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)

@@ -243,7 +243,8 @@ def _section(answer_page: AnswerPage, number: int) -> Section | None:
 def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
     group = answer_page.head.definition.group(group.group_id) or group
     own = group.translations.get(answer_page.head.locale)
-    title, lead = (own and own.title) or group.title, (own and own.description) or group.description
+    title = (own.title if own else None) or group.title
+    lead = (own.description if own else None) or group.description
     return Section(title, lead or "") if title else None
 
 

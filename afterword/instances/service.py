@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NoReturn
+from typing import NoReturn, final
 
 from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
@@ -55,6 +55,7 @@ class IssueInput:
     metadata: Changes = field(default_factory=Changes)
 
 
+@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemIssueInput:
     """A request for the instance of a queue item; `metadata` are the questionnaire's, `locale` may be any tag."""

@@ -126,7 +126,8 @@ async def update_organization(
     wrong = checks.zone_errors(changes.get("time_zone"))
     wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
     wrong += checks.length_errors("postal_address", changes.get("postal_address"), POSTAL_ADDRESS_CHARACTERS_MAX)
-    spoken, default = ({**asdict(before), **changes}[name] for name in ("locales", "default_locale"))
+    after: dict[str, Any] = {**asdict(before), **changes}
+    spoken, default = after["locales"], after["default_locale"]
     for locale in changes.get("locales", ()):
         wrong += checks.locale_errors("locales", locale)
     if spoken and default not in spoken and not wrong:

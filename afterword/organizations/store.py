@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import Final, LiteralString, final
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
@@ -11,6 +11,7 @@ from afterword.db import Database
 CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Organization:
     organization_id: str

@@ -159,7 +159,7 @@ async def import_file(
     file = files.read(
         text,
         give_id=giver(questionnaire_id, published.definition if published else None),
-        default_locale=before and before.default_locale,
+        default_locale=before.default_locale if before else None,
         declared=declared,
     )
     if before is None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, final
 
 import msgspec
 
@@ -58,6 +58,7 @@ class ShownItem(msgspec.Struct, frozen=True):
         return self.attempts - 1 if self.attempts > 1 else None
 
 
+@final
 class QueueItem(ShownItem, frozen=True):
     send_time: datetime
     dispatched_time: datetime | None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, final
 
 from afterword.core.figures import templates
 from afterword.core.wire.lists import Page, Rows
@@ -11,6 +11,7 @@ from afterword.db import Database
 from afterword.db.columns import qualified
 
 
+@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomReport:
     """A saved report; `spec` as it was checked when it was saved."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter, itemgetter
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, final
 
 from afterword.db import Database, Row
 from afterword.db.columns import arrays, qualified
@@ -13,6 +13,7 @@ ResponderKey = tuple[str, str]  # organization_id, responder_id
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Responder:
     """A person who is asked. `metadata` is name -> text."""
@@ -70,6 +71,7 @@ _ADDRESS_COLUMNS: Final[LiteralString] = (
 _address_values: Final = attrgetter(*Address.__dataclass_fields__)
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Recipient:
     address: Address

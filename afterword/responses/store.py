@@ -236,9 +236,10 @@ async def list_ids(
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
+    kept: LiteralString = f"{newest} {_ORDER} limit $17"
     rows = await db.fetch(
         f"""select r.instance_id, r.questionnaire_id
-            from ({source if bool(source) else f"{newest} {_ORDER} limit $17"}) r
+            from ({source if bool(source) else kept}) r
             where {_MET} and {tab} and cardinality($16::text[]) >= 0 and $17::integer > 0
             {_ORDER} limit $15""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
@@ -415,6 +416,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
         f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
         else _FITS
     )  # fmt: skip
+    kept: LiteralString = f"{newest} {_ORDER}"
     rows = await db.fetch(
         f"""select case grouping(r.fits, r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
                 when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
@@ -422,7 +424,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
                     (r.comment is not null)::text as commented, {rest} and {tab} as fits
-                  from ({source if bool(source) else f"{newest} {_ORDER}"} limit $15) r offset 0) r
+                  from ({source if bool(source) else kept} limit $15) r offset 0) r
             group by grouping sets (
               (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
               (r.fits, r.commented))

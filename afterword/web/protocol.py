@@ -24,7 +24,7 @@ class Protocol(HttpToolsProtocol):
     _is_too_large = False
     _is_draining = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  it serves TCP alone
+    def connection_made(self, transport: asyncio.Transport) -> None:  # it serves TCP alone
         """Start the client's timeout; with too many connections, close the one idle for longest."""
         super().connection_made(cast("asyncio.Transport", _Joining(transport, self.loop)))
         self.waiting_since = self.loop.time()

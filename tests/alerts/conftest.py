@@ -36,7 +36,7 @@ class Client:
 
     async def send(self, method: str, path: str, body: object = None, **options: Any) -> httpx2.Response:
         headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
-        more = {} if body is None else {"json": body}
+        more: dict[str, Any] = {} if body is None else {"json": body}
         return await self.http.request(method, f"/v3.2{path}", headers=headers, **more, **options)
 
     async def ok(self, method: str, path: str, body: object = None, **options: Any) -> Any:
@@ -130,7 +130,7 @@ class Desk:
             saved = await save_answers(
                 database,
                 context=await lock_context(database, instance_id=instance.instance_id),
-                answers={question_id: Given(value) for question_id, value in answers.items()},  # type: ignore[arg-type]
+                answers={question_id: Given(value) for question_id, value in answers.items()},  # pyrefly: ignore[bad-argument-type]
                 complete=complete,
                 now=database.clock.now(),
             )

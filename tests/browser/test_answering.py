@@ -101,7 +101,7 @@ class TestRefusals:
         await shop.publish(f"{QUESTIONNAIRE}pages: {{en: {{closed: We have heard enough for now.}}}}\n")
         fields = await form(client, f"/p/{shop.questionnaire_id}")
         async with db.transaction(shop.pool) as database:
-            await database.execute(statement)  # type: ignore[arg-type]  a literal of the table above
+            await database.execute(statement)  # pyrefly: ignore[bad-argument-type]  a literal of the table above
         for answer in (
             await client.get(f"/p/{shop.questionnaire_id}"),
             await client.post(f"/p/{shop.questionnaire_id}", data={**fields, shop.name("nps"): "9", "go": "next"}),
@@ -310,7 +310,7 @@ class TestPublicLink:
             shown = set(re.findall(r'id="q-(\w+)"', blind.text))
             sent = await client.post(address, data={**markup.read(blind.text).fields, "go": "next"})
             row = await shop.instance(sent.headers["location"].removeprefix("/a/").partition("?")[0])
-            assert shown == set(row["question_ids"])  # pyright: ignore[reportArgumentType]  a column of ids
+            assert shown == set(row["question_ids"])  # pyrefly: ignore[bad-argument-type]  a column of ids
 
     async def test_reference_hides_earlier_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         address = f"/p/{shop.questionnaire_id}/ref/order-1043"

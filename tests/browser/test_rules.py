@@ -76,7 +76,7 @@ async def close(hotel: Shop, instance_id: str, rule: str) -> None:
         "deleted": "update questionnaire_instance set deleted_time = now()",
     }
     async with db.transaction(hotel.pool) as database:
-        await database.execute(statements[rule])  # type: ignore[arg-type]  a literal of the table above
+        await database.execute(statements[rule])  # pyrefly: ignore[bad-argument-type]  a literal of the table above
 
 
 @pytest.mark.parametrize("rule", ["valid_days", "inactive", "archived", "responses_max", "finalized", "deleted"])

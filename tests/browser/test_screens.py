@@ -264,7 +264,7 @@ async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping
         ("light", {"type": "tag", "values": WCAG}),
         ("dark", {"type": "rule", "values": ["color-contrast"]}),
     ):
-        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  a literal of the pairs above
+        await page.emulate_media(color_scheme=scheme)
         results = await Axe().run(page, options={"runOnly": rules, "resultTypes": ["violations"]})
         for one in results.response["violations"]:
             found[f"{path}: {scheme}: {one['id']}"] = one["nodes"][0]["html"]

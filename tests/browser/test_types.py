@@ -370,7 +370,7 @@ async def test_keyboard_only(hotel: Shop, new_page: NewPage) -> None:
         assert 3 <= await outline(page)
     await press(page, "Tab", "Tab", "Tab", "Enter")
     await page.wait_for_url("**page=2")
-    assert [2, 2, 2] == list((await hotel.answers(instance.instance_id))["grid"].values())  # type: ignore[union-attr]
+    assert [2, 2, 2] == list((await hotel.answers(instance.instance_id))["grid"].values())  # pyrefly: ignore[missing-attribute]
 
 
 async def test_names_and_keyboards(hotel: Shop, new_page: NewPage) -> None:

@@ -69,9 +69,9 @@ async def test_answer_out_of_turn_never_passes_for_the_answer_to_the_dot() -> No
 def test_pinned_members_of_aiosmtplib() -> None:
     assert aiosmtplib.__version__.startswith("5.1.")
     assert aiosmtplib.SMTP().protocol is None
-    assert inspect.iscoroutinefunction(SMTPProtocol._drain_helper)  # pyright: ignore[reportPrivateUsage]
+    assert inspect.iscoroutinefunction(SMTPProtocol._drain_helper)
     assert ["self", "timeout"] == list(inspect.signature(SMTPProtocol.read_response).parameters)
 
 
 async def test_pinned_buffer_of_aiosmtplib() -> None:
-    assert bytearray() == SMTPProtocol()._buffer  # pyright: ignore[reportPrivateUsage]
+    assert bytearray() == SMTPProtocol()._buffer

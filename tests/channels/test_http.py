@@ -236,7 +236,7 @@ async def _never(*_given: object) -> None:
 
 async def test_answer_that_came_while_the_process_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
     """When it goes on, the limit of time has passed and the answer is there, unread: the answer counts."""
-    say = receivers._say  # pyright: ignore[reportPrivateUsage]
+    say = receivers._say
 
     async def say_and_stand_still(reply: Reply, writer: asyncio.StreamWriter) -> None:
         await say(reply, writer)

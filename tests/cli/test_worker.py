@@ -17,7 +17,7 @@ async def test_an_empty_database(empty_database_url: str) -> None:
 
 
 async def test_a_database_that_is_away_is_waited_for() -> None:
-    assert None is await worker._require_schema("postgresql://127.0.0.1:1/nowhere", 0)  # type: ignore[func-returns-value]
+    assert None is await worker._require_schema("postgresql://127.0.0.1:1/nowhere", 0)
 
 
 @pytest.mark.parametrize(("smtp_url", "kind"), [(None, OutboxChannel), ("smtp://127.0.0.1:1", EmailChannel)])

@@ -43,7 +43,7 @@ def test_mirrored() -> None:
     for is_mirrored in (False, True):
         words = words_of(is_mirrored=is_mirrored)
         given = {"bounds": (-100.0, 100.0), "unit": "", "head": ("From", "NPS"), "finding": "NPS"}
-        trend = charts.trend_view(words, FIGURES, NAMES, **given)  # type: ignore[arg-type]  each of the parameters
+        trend = charts.trend_view(words, FIGURES, NAMES, **given)
         rows = [(name, figure, "/x") for name, figure in zip(NAMES, FIGURES, strict=True)]
         groups = charts.groups_view(words, rows, total=FIGURES[0], bounds=(-100, 100), unit="", finding="NPS")
         pages.append(drawn(trend, words) + drawn(groups, words))

@@ -73,7 +73,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "owner": uuid4(),
         "after": None,
         "export": Export(
-            **{
+            **{  # pyrefly: ignore[bad-argument-type]
                 **dict.fromkeys(Export.__dataclass_fields__),
                 "organization_id": theirs["organization_id"],
                 "questionnaire_id": questionnaire_id,
@@ -83,7 +83,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
                 "include_recipient": True,
                 "scopes": VALUE_SCOPES,
                 "started_time": LATE,
-            }  # pyright: ignore[reportArgumentType]
+            }
         ),
         "asked": CountQuery(
             organization_id=theirs["organization_id"],

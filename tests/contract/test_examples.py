@@ -50,9 +50,9 @@ async def test_each(own_world: World) -> None:
 def with_ids(example: Any, world: World, route: Route, name: str = "") -> Any:
     """The example with our ids in place of the sample's, by the names of members."""
     if isinstance(example, dict):
-        members: dict[str, Any] = example  # pyright: ignore[reportUnknownVariableType]
+        members: dict[str, Any] = example
         return {name: with_ids(each, world, route, name) for name, each in members.items()}
     if isinstance(example, list):
-        entries: list[Any] = example  # pyright: ignore[reportUnknownVariableType]
+        entries: list[Any] = example
         return [with_ids(each, world, route, name.removesuffix("s")) for each in entries]
     return world.ours.id_of(route, name) if example == SAMPLE_ID else example

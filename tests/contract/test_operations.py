@@ -21,7 +21,9 @@ from tests.contract.test_specification import SPECIFICATION
 FOLDER: Final = Path(__file__).parent
 PROMISED: Final[dict[str, Any]] = yaml.safe_load((FOLDER / "operations.yaml").read_text(encoding="utf-8"))
 RESOURCES: Final[dict[str, Any]] = yaml.safe_load((FOLDER / "resources.yaml").read_text(encoding="utf-8"))
-ROUTES: Final = {(route.method, route.path): route for group in app.api_routes() for route in group.all}
+ROUTES: Final[dict[tuple[str, str], Any]] = {
+    (route.method, route.path): route for group in app.api_routes() for route in group.all
+}
 DOCUMENT: Final[dict[str, Any]] = json.loads(
     json.dumps(openapi.document_of(list(ROUTES.values()), site=Site("https://survey.example.com", b"")))
 )

@@ -188,7 +188,7 @@ class TestOpenApi:
         assert named == [each["name"] for each in parameters]
         assert all("string" == each["schema"]["type"] and each["required"] for each in parameters)
         assert (facts["Request body"] == "none") is ("requestBody" not in operation)
-        status, kind = re.match(r"(\d+), application/json: (array of)?", facts["Success"]).groups()  # type: ignore[union-attr]
+        status, kind = re.match(r"(\d+), application/json: (array of)?", facts["Success"]).groups()  # pyrefly: ignore[missing-attribute]
         schema = operation["responses"][status]["content"]["application/json"]["schema"]
         assert (kind is not None) is (schema.get("type") == "array")
         if "Token scope" in facts:

@@ -15,7 +15,7 @@ from afterword.db.columns import columns_of, qualified
     ],
 )
 def test_qualified(columns: str, expected: str) -> None:
-    assert expected == qualified(columns, "i")  # pyright: ignore[reportArgumentType]  a test's own literals
+    assert expected == qualified(columns, "i")  # pyrefly: ignore[bad-argument-type]  a test's own literals
 
 
 def test_columns_of() -> None:

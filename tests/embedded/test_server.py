@@ -135,7 +135,7 @@ class TestStart:
             assert 65534 == server.user.uid
 
 
-def _start_as(uid: int, folder: Path) -> NoReturn:
+def _start_as(uid: int, folder: Path) -> NoReturn:  # pyrefly: ignore[bad-return]
     """In a forked child: become that user, start and stop a server, end with 0 if that went well."""
     code = 1
     try:

@@ -29,7 +29,7 @@ async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """As everywhere, but webhooks may be on loopback."""
     from afterword.app import create_app  # noqa: PLC0415
 
-    transport = httpx2.ASGITransport(create_app(pool=pool, site=OPEN_SITE))  # type: ignore[arg-type]
+    transport = httpx2.ASGITransport(create_app(pool=pool, site=OPEN_SITE))
     async with httpx2.AsyncClient(transport=transport, base_url=f"{SITE.public_url}/v3.2") as client:
         yield client
 

@@ -125,7 +125,7 @@ class World:
         now: datetime = NOW,
     ) -> Saved:
         given = {
-            question_id: value if value is None or isinstance(value, Given) else Given(value)  # type: ignore[arg-type]
+            question_id: value if value is None or isinstance(value, Given) else Given(value)  # pyrefly: ignore[bad-argument-type]
             for question_id, value in answers.items()
         }
         async with db.transaction(self.pool) as database:
@@ -142,7 +142,7 @@ class World:
             assert name in {"active", "responses_max", "archived_time", "public_link", "published_version_id"}
             async with db.transaction(self.pool) as database:
                 await database.execute(  # a name from the list above
-                    f"update questionnaire set {name} = $1 where questionnaire_id = $2",  # type: ignore[arg-type]
+                    f"update questionnaire set {name} = $1 where questionnaire_id = $2",  # pyrefly: ignore[bad-argument-type]
                     value,
                     self.questionnaire_id,
                 )

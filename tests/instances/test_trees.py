@@ -18,7 +18,7 @@ async def test_children(world: World) -> None:
         )  # fmt: skip
 
     rows = [child("late", "root", 3), child("b", "root", 1), child("a", "root", 1), child("deep", "a", 2)]
-    found = children_of([*rows, rows[0]])  # type: ignore[arg-type, list-item]
+    found = children_of([*rows, rows[0]])  # pyrefly: ignore[bad-argument-type]
     assert {"root": ["a", "b", "late"], "a": ["deep"]} == {
         parent: [each.instance_id for each in below] for parent, below in found.items()
     }

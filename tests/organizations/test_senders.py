@@ -162,7 +162,7 @@ async def test_migration_takes_over_what_pipelines_have(pool: db.Pool, house: Ho
                 )
     file = (migrations.FOLDER / "0028_sender_domains.sql").read_text(encoding="utf-8")
     async with db.transaction(pool) as database:
-        await database.execute(file[file.index("insert into") :].rstrip().removesuffix(";"))  # type: ignore[arg-type]
+        await database.execute(file[file.index("insert into") :].rstrip().removesuffix(";"))  # pyrefly: ignore[bad-argument-type]
         assert [] == await pipelines.list_refused_senders(database)
     assert ["ann@shared.example", "one.example"] == await senders(pool, house)
     assert ["eve@shared.example", "ελληνικά.example"] == await senders(pool, neighbour)

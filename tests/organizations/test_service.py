@@ -168,7 +168,7 @@ class TestCreateToken:
             database,
             organization_id=organization_id,
             now=database.clock.now(),
-            **wanted,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            **wanted,  # pyrefly: ignore[bad-argument-type]
         )
 
     @pytest.mark.parametrize(

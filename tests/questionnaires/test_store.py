@@ -1,5 +1,4 @@
 """What a process keeps of versions: no more than it may, the latest used last to go."""
-# pyright: reportPrivateUsage=false
 
 import pytest
 

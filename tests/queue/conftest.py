@@ -121,7 +121,7 @@ class Queue:
                 database,
                 organization_id=self.house.organization_id,
                 now=database.clock.now(),
-                **{"message_subject": "Well?", "message_body": "Tell us.", **fields},  # pyright: ignore[reportArgumentType]
+                **{"message_subject": "Well?", "message_body": "Tell us.", **fields},  # pyrefly: ignore[bad-argument-type]
             )
         return replace(self, pipeline_id=made.pipeline_id)
 

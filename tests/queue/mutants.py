@@ -78,4 +78,4 @@ def broken(name: str) -> Generator[None]:
         try:
             yield
         finally:
-            assert found, f"no statement has this guard any more: {guard}"
+            assert found, f"no statement has this guard any more: {guard}"  # pyrefly: ignore[redundant-condition]

@@ -69,7 +69,7 @@ async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
                 zone=TIME_ZONE,
                 questions={csat["question_id"]: csat["question_id"]},
                 types=COUNTED,
-                **{"basis": "submitted", **more},  # type: ignore[arg-type]
+                **{"basis": "submitted", **more},  # pyrefly: ignore[bad-argument-type]
             )
 
         async def answers() -> Counter[tuple[object, ...]]:

@@ -367,7 +367,7 @@ class Day:
             "attempts_max": row.attempts_max, "resend_after_seconds": row.resend, "reason": row.reason,
             "database_now": self.now, "metadata": {}, "address_key": b"",
         }  # fmt: skip
-        return Claimed(**{name: known.get(name) for name in Claimed.__struct_fields__})  # pyright: ignore[reportArgumentType]
+        return Claimed(**{name: known.get(name) for name in Claimed.__struct_fields__})  # pyrefly: ignore[bad-argument-type]
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -112,7 +112,7 @@ ADDRESSES: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("fields", ADDRESSES, ids=lambda fields: ascii(fields)[:60])
 async def test_an_address_that_is_more_than_one(fields: dict[str, str], tell: Tell) -> None:
-    message = replace(compose(pipeline=_pipeline()), **fields)  # pyright: ignore[reportArgumentType]
+    message = replace(compose(pipeline=_pipeline()), **fields)  # pyrefly: ignore[bad-argument-type]
     async with Sink(extensions=("SMTPUTF8", "8BITMIME")) as sink:
         channel = EmailChannel(sink.url, 1)
 

@@ -21,7 +21,7 @@ async def lanes(queue: Queue, **values: object) -> list[Lane]:
 
 async def list_lanes(database: db.Database, **values: object) -> list[Lane]:
     known: dict[str, object] = {"after": START, "until": END, "channel_ids": [EMAIL, LINK], "busy": [], "limit": 32}
-    return await store.list_lanes(database, **{**known, **values})  # pyright: ignore[reportArgumentType]
+    return await store.list_lanes(database, **{**known, **values})  # pyrefly: ignore[bad-argument-type]
 
 
 async def account(queue: Queue) -> tuple[str, str]:

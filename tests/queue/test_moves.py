@@ -232,7 +232,7 @@ class TestRelease:
         [dispatch] = await worker.claim()
 
         async with db.transaction(queue.pool) as database:
-            result = sending.Result(dispatch, Retry(cause, "nobody there"), Waits())  # pyright: ignore[reportArgumentType]
+            result = sending.Result(dispatch, Retry(cause, "nobody there"), Waits())  # pyrefly: ignore[bad-argument-type]
             await sending.release(database, results=[result], now=database.clock.now())
 
         row = await queue.row(item)

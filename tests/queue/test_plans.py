@@ -131,7 +131,7 @@ async def test_claim(full: Queue) -> None:
     shares = {(full.house.organization_id, pipeline_id): max(100 // len(lanes), 1) for pipeline_id in lanes}
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
-        await sending_store.claim_items(explained, shares=shares, owner=uuid.uuid4(), lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        await sending_store.claim_items(explained, shares=shares, owner=uuid.uuid4(), lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
 
     check(explained.plan)
     assert sum(shares.values()) == explained.plan["Actual Rows"]
@@ -141,7 +141,7 @@ async def test_list_lanes(full: Queue) -> None:
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
         await lanes_store.list_lanes(
-            explained,  # pyright: ignore[reportArgumentType]
+            explained,  # pyrefly: ignore[bad-argument-type]
             after=("", ""), until=("~", "~"), channel_ids=[1], busy=[], limit=32,
         )  # fmt: skip
 
@@ -163,13 +163,13 @@ async def test_begin_settle_and_reap(full: Queue) -> None:
 
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
-        await sending_store.update_leases(explained, lease_keys=[item.lease_key for item in items], lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        await sending_store.update_leases(explained, lease_keys=[item.lease_key for item in items], lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
         check(explained.plan)
-        await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
+        await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
         check(explained.plan)
-        await sending_store.settle_items(explained, settlements=settlements)  # pyright: ignore[reportArgumentType]
+        await sending_store.settle_items(explained, settlements=settlements)  # pyrefly: ignore[bad-argument-type]
         check(explained.plan)
-        await sending_store.reap_items(explained, limit=500)  # pyright: ignore[reportArgumentType]
+        await sending_store.reap_items(explained, limit=500)  # pyrefly: ignore[bad-argument-type]
         check(explained.plan)
 
 
@@ -197,7 +197,7 @@ async def test_whether_a_pipeline_has_open_items(full: Queue, pool: db.Pool) -> 
         explained = Explained(database)
         organization_id, pipeline_id = full.lane
         await pipelines_store.count_open_items(
-            explained,  # pyright: ignore[reportArgumentType]
+            explained,  # pyrefly: ignore[bad-argument-type]
             organization_id=organization_id, pipeline_id=pipeline_id, limit=1,
         )  # fmt: skip
 

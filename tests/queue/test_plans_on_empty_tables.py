@@ -25,23 +25,23 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
         generic = Generic(database)
         shares, owner = {queue.lane: 10}, uuid.uuid4()
         settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
-        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyrefly: ignore[bad-argument-type]
         begins = [(*settlement.lease_key, "i", "r", 1)]
-        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
+        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
         for settle in (
             sending_store.settle_items,
             sending_store.settle_claimed_items,
             sending_store.settle_reaped_items,
         ):
-            await settle(generic, settlements=[settlement])  # pyright: ignore[reportArgumentType]
+            await settle(generic, settlements=[settlement])  # pyrefly: ignore[bad-argument-type]
         late = LateAcceptance("o", "i", "e", epoch=1)
-        await truth_store.settle_late_items(generic, acceptances=[late])  # pyright: ignore[reportArgumentType]
-        await truth_store.list_locked_items(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
-        await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
-        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyright: ignore[reportArgumentType]
-        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyright: ignore[reportArgumentType]
-        await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyright: ignore[reportArgumentType]
+        await truth_store.settle_late_items(generic, acceptances=[late])  # pyrefly: ignore[bad-argument-type]
+        await truth_store.list_locked_items(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyrefly: ignore[bad-argument-type]
+        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyrefly: ignore[bad-argument-type]
+        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyrefly: ignore[bad-argument-type]
+        await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyrefly: ignore[bad-argument-type]
 
     assert 12 == len(generic.plans)
     for plan in generic.plans:

@@ -542,7 +542,7 @@ def new_item(queue: Queue, **values: object) -> NewItem:
         "pipeline_id": queue.pipeline_id,
         "request": requested(),
     }
-    return NewItem(**{**known, **values})  # pyright: ignore[reportArgumentType]
+    return NewItem(**{**known, **values})  # pyrefly: ignore[bad-argument-type]
 
 
 class TestCreatePipeline:
@@ -556,11 +556,11 @@ class TestCreatePipeline:
     )
     async def test_invalid(self, queue: Queue, fields: dict[str, object], pointer: str) -> None:
         with pytest.raises(errors.Invalid) as refusal:
-            await queue.pipeline(  # pyright: ignore[reportCallIssue]
+            await queue.pipeline(
                 questionnaire_id=queue.house.questionnaire_id,
                 channel_id=EMAIL,
                 title="Wrong",
-                **fields,  # pyright: ignore[reportArgumentType]
+                **fields,
             )
         assert [pointer] == [error.pointer for error in refusal.value.errors]
 

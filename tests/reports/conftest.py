@@ -111,7 +111,7 @@ class House:
         self, instance: Instance, answers: Mapping[str, object], *, now: datetime, complete: bool = False
     ) -> None:
         given: dict[str, Given | None] = {
-            question_id: None if value is None else Given(value)  # type: ignore[arg-type]
+            question_id: None if value is None else Given(value)  # pyrefly: ignore[bad-argument-type]
             for question_id, value in answers.items()
         }
         async with db.transaction(self.pool) as database:
@@ -189,7 +189,7 @@ class House:
             assert name in {"time_zone", "minimum_base"}
             async with db.transaction(self.pool) as database:
                 await database.execute(  # a name from the list above
-                    f"update organization set {name} = $1 where organization_id = $2",  # type: ignore[arg-type]
+                    f"update organization set {name} = $1 where organization_id = $2",  # pyrefly: ignore[bad-argument-type]
                     value,
                     self.caller.organization_id,
                 )

@@ -194,14 +194,14 @@ class TestFindOrCreate:
             async def fetch(self, query: str, *values: object) -> list[db.Row]:
                 nonlocal statements
                 statements += 1
-                return await super().fetch(query, *values)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+                return await super().fetch(query, *values)  # pyrefly: ignore[bad-argument-type]
 
             async def execute(self, query: str, *values: object, seconds: float | None = None) -> int:
                 nonlocal statements
                 statements += 1
-                return await super().execute(query, *values, seconds=seconds)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+                return await super().execute(query, *values, seconds=seconds)  # pyrefly: ignore[bad-argument-type]
 
-        counting = Counting(database._connection, database.clock)  # pyright: ignore[reportPrivateUsage]
+        counting = Counting(database._connection, database.clock)
         wanted = [mail(organization_id, f"p{number}@example.com", {"n": "1"}) for number in range(200)]
         await find(counting, *wanted)
         assert 4 == statements  # look up, insert responders, addresses, events
@@ -428,7 +428,7 @@ class TestSuppress:
 
 def blocked(organization_id: str, *, reason: str = "hard_bounce", **changes: object) -> NewSuppression:
     new = NewSuppression(organization_id, EMAIL, b"k" * 32, "ann@example.com", reason)
-    return replace(new, **changes)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    return replace(new, **changes)  # pyrefly: ignore[bad-argument-type]
 
 
 async def until_waiting(pool: db.Pool) -> None:

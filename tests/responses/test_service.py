@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 
@@ -116,14 +116,14 @@ class TestList:
         [("true", "response_list"), ("r.comment is not null", "response_commented"),
          ("r.band = 'detractor'", "response_unhappy")],
     )  # fmt: skip
-    async def test_index(self, house: House, condition: Any, index: str) -> None:
+    async def test_index(self, house: House, condition: LiteralString, index: str) -> None:
         """Neither the newest page nor one far behind reads more than its rows."""
         async with db.connection(house.pool) as database:
             await database.execute("set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off")
             rows = await database.fetch(
                 f"""explain select r.instance_id from response r where r.organization_id = $1 and not r.test
                       and r.submitted_time <= $2 and {condition} and $3::text is not null
-                    order by r.submitted_time desc, r.instance_id limit 50""",  # type: ignore[arg-type]
+                    order by r.submitted_time desc, r.instance_id limit 50""",
                 *(house.caller.organization_id, database.clock.now(), ""),
             )
         plan = "\n".join(row[0] for row in rows)

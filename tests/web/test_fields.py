@@ -187,7 +187,7 @@ def test_rows_and_log() -> None:
         created_time: fields.DateTime
         updated_time: fields.DateTime | None
 
-    shown = Short("v", "2026-11-21T14:00:00+02:00", None)  # type: ignore[call-arg]
+    shown = Short("v", "2026-11-21T14:00:00+02:00", None)
     assert [shown] == Short.of_rows(Rows([Record(updated_time=None)]), ATHENS).items
     kept: dict[str, Any] = {"visit_id": "v", "created_time": NOON.isoformat(), "updated_time": None, "older": 1}
     assert shown == Short.of_log(kept, ATHENS)

@@ -243,7 +243,7 @@ class TestDownloads:
         """A server takes what is sent to nobody without a word: the runner itself sees that the client has left."""
         async with notes.client() as client:
             await self.fill(client)
-            asgi: Any = client._transport.app  # type: ignore[attr-defined]
+            asgi: Any = client._transport.app  # pyrefly: ignore[missing-attribute]
         left, asked, sent = asyncio.Event(), 0, []
 
         async def receive() -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Bench:
         await self.until("select not exists (select from queue_item where status < 4)")
 
     def _channels(self, pool: db.Pool) -> dict[int, Scripted]:
-        return {**worker.captured(pool), EMAIL: self.channel}  # pyright: ignore[reportReturnType]
+        return {**worker.captured(pool), EMAIL: self.channel}  # pyrefly: ignore[bad-return]
 
 
 @pytest.fixture

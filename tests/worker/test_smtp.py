@@ -60,7 +60,7 @@ class Limited(Sink):
 async def over(bench: Bench, url: str) -> AsyncGenerator[Bench]:
     """The bench with a worker that sends through this server."""
     channel = EmailChannel(url, 10, timeouts=Timeouts(step=5.0, body=5.0, dot=10.0))
-    yield replace(bench, channel=channel)  # pyright: ignore[reportArgumentType]
+    yield replace(bench, channel=channel)  # pyrefly: ignore[bad-argument-type]
 
 
 async def account_of(bench: Bench) -> dict[str, Any]:

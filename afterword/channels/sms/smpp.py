@@ -221,7 +221,7 @@ async def _returned() -> None:
 
 def _foreign_threads() -> set[int]:
     """The threads that run in Python and were not started by it."""
-    inside = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    inside = sys._current_frames()  # noqa: SLF001
     return inside.keys() - {thread.ident for thread in threading.enumerate()}
 
 

@@ -6,7 +6,7 @@ UCS-2, with 70 units, or parts of 67. A part never ends inside a character.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, final
 
 Encoding = Literal["gsm7", "ucs2"]
 
@@ -25,6 +25,7 @@ _GSM7: Final = {
 }
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Length:
     encoding: Encoding

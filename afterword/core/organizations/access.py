@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, TypedDict
+from typing import Final, TypedDict, final
 
 from afterword import errors
 
@@ -44,6 +44,7 @@ class Reach(TypedDict):
     test_only: bool
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The holder of a valid token. `scopes` are those that hold now; `time_zone` is the organization's.

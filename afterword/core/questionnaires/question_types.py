@@ -172,8 +172,8 @@ class Question:
     def kinds(self) -> dict[str, Kind]:
         """The kinds for conditions, by `{question_id}` and, for its parts, `{question_id}:{part}`."""
         parts: dict[str, Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
-        parts |= {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
-        return {self.question_id: KINDS[self.shape], **parts}
+        texts: dict[str, Kind] = {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
+        return {self.question_id: KINDS[self.shape], **parts, **texts}
 
     def choice(self, value: object) -> Choice | None:
         return next((choice for choice in self.choices if choice.value == value), None)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, final
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
@@ -164,6 +164,7 @@ class Check:
         return {**kept, "leaves": leaves} if leaves else kept
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The verdict. `text` is the item's `result`; `until` its new due time when it is held."""
@@ -440,7 +441,7 @@ def _words_of(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):
-        return ", ".join(_words_of(each) for each in value)  # pyright: ignore[reportUnknownVariableType]
+        return ", ".join(_words_of(each) for each in value)
     return str(value)
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, final
 from zoneinfo import ZoneInfo
 
 from afterword.core.reading.structs import Context
@@ -26,6 +26,7 @@ Instant: TypeAlias = datetime | int
 EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Moment:
     """An instant (aware, UTC, whole seconds) and the offset, in minutes, in which its sender thinks of it."""

@@ -127,7 +127,7 @@ def routes_of(render: Render) -> Routes:
                 call.zone,
                 cursor=cursor_of(entry.event.event_id, secret=call.site.secret),
                 application_id=entry.application_id,
-                actor=EventActor(kind=entry.event.actor_kind, id=entry.event.actor_id),  # type: ignore[arg-type]  a check of the table
+                actor=EventActor(kind=entry.event.actor_kind, id=entry.event.actor_id),  # pyrefly: ignore[bad-argument-type]  a check of the table
                 data=data.get(entry.event.event_id, {}),
             )
             for entry in entries

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import final
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
@@ -45,6 +46,7 @@ class Closed(errors.Conflict):
     code_default = "questionnaire_closed"
 
 
+@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
     """An instance with all that its page and its answers need. `facts` are those of the metadata."""

@@ -63,5 +63,5 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
 def _row(call: Call[list[QueueItemRequest | errors.Invalid]], place: int, outcome: Outcome) -> BatchRow:
     body, refusal = call.body[place], outcome.refusal
     reference = None if isinstance(body, errors.Invalid) else body.external_reference
-    problem = refusal and problems.document_of(refusal, site=call.site, request_id=call.request_id)
+    problem = problems.document_of(refusal, site=call.site, request_id=call.request_id) if refusal else None
     return BatchRow(place, outcome.status, outcome.item_id, reference, problem)

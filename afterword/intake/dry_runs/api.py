@@ -72,5 +72,5 @@ def _row(call: Call[Rows], place: int, one: RowForecast) -> SimulationRow:
         body=one.body,
         segments=one.length and one.length.segments,
         encoding=one.length and one.length.encoding,
-        problem=refusal and problems.document_of(refusal, site=call.site, request_id=call.request_id),
+        problem=problems.document_of(refusal, site=call.site, request_id=call.request_id) if refusal else None,
     )

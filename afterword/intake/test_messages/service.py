@@ -89,7 +89,7 @@ async def ask(
     version = await questionnaires_store.get_version(
         db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
-    wanted = request.locale or settings.pipeline.locale or (reached and reached.locale)
+    wanted = request.locale or settings.pipeline.locale or (reached.locale if reached else None)
     stored = changes_of(request.metadata).as_stored
     test = TestMessage(
         organization_id=organization_id,

@@ -33,12 +33,13 @@ async def create(
     # The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active.
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     key = questionnaire.key
+    new: dict[str, Any] = {**key, **columns}
     check(columns["configuration"])
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
     if columns["active"]:
         await store.update_to_inactive(db, **key, now=now, by=caller.actor_id)
-    return await store.insert_visual(db, **key, visual_id=ids.ordered(now), **columns, now=now, by=caller.actor_id)
+    return await store.insert_visual(db, **new, visual_id=ids.ordered(now), now=now, by=caller.actor_id)
 
 
 async def change(

@@ -77,7 +77,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo)
         reason=item.reason if has_ended else decision.reason,
         result=item.result if has_ended else decision.text or item.result,
         planned_time=times.format_optional(planned, zone=zone),
-        planned_local_time=local and local.isoformat(timespec="seconds"),
+        planned_local_time=local.isoformat(timespec="seconds") if local else None,
         time_zone=forecast.zone_name,
         locale=await _locale_of(db, item, settings, forecast.responder),
         checks=checks,

@@ -160,7 +160,7 @@ class TestCheck:
         ],
     )
     def test_ok(self, type_name: str, value: object, stored: object) -> None:
-        assert Given(stored) == values.check(question(type_name), value)  # type: ignore[arg-type]
+        assert Given(stored) == values.check(question(type_name), value)  # pyrefly: ignore[bad-argument-type]
 
     def test_one_line(self) -> None:
         assert "a b" == values.check(question("text", multiline=False), " a\n b").value

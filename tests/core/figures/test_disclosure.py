@@ -43,7 +43,7 @@ tables = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.int
 def test_no_line_gives_a_small_group_away(bases: dict[tuple[int, int], int], minimum: int) -> None:
     found = hidden({(*key,): n for key, n in bases.items()}, minimum=minimum)
     assert {key for key, n in bases.items() if 0 < n < minimum} <= found
-    assert all(bases[key] for key in found)  # type: ignore[index]
+    assert all(bases[key] for key in found)  # pyrefly: ignore[bad-index]
     lines: defaultdict[object, list[tuple[int, int]]] = defaultdict(list)
     for key in bases:
         for line in ("all", ("row", key[0]), ("column", key[1])):

@@ -66,7 +66,7 @@ class TestTwoAttributes:
         """Neither the order of the attributes nor the names of their values decide."""
         people: dict[Key, int] = {("a", "x"): 3, ("a", "y"): 30, ("b", "x"): 40, ("b", "y"): 50, ("c", "x"): 60,
                                   ("c", "y"): 70}  # fmt: skip
-        turned = {(one, other): number for (other, one), number in people.items()}
+        turned: dict[Key, int] = {(one, other): number for (other, one), number in people.items()}
         found = shown(sizes(people), minimum=MINIMUM) or set()
         assert found == {(one, other) for other, one in shown(sizes(turned), minimum=MINIMUM) or set()}
         assert {("c", "x"), ("c", "y")} == found

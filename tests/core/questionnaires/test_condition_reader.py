@@ -69,7 +69,7 @@ class TestRead:
             (leaf("question:later", value=1), "/subject", "unknown_id"),  # asked after this place
             ({"subject": "question:unknown", "value": 1}, "/operator", "required"),
             (leaf(operator="like"), "/operator", "unknown_value"),
-            (leaf(operator=7), "/operator", "wrong_type"),  # type: ignore[arg-type]
+            (leaf(operator=7), "/operator", "wrong_type"),  # pyrefly: ignore[bad-argument-type]
             (leaf(value=None), "/value", "required"),
             (leaf(value={}), "/value", "wrong_type"),
             (leaf(value="x" * 501), "/value", "too_long"),

@@ -79,7 +79,7 @@ def test_one_change(path: tuple[str | int, ...], to: object, kind: str, sentence
 
 def test_added_moved_and_parts() -> None:
     later = copy.deepcopy(EARLIER)
-    questions: list[Any] = later["groups"][1]["questions"]  # type: ignore[index]
+    questions: list[Any] = later["groups"][1]["questions"]  # pyrefly: ignore[bad-index]
     questions.reverse()
     questions.append(copy.deepcopy(MATRIX))
     found = between(EARLIER, later)

@@ -50,7 +50,7 @@ class TestPrepared:
     def test_ids_are_given(self) -> None:
         sent = {"groups": [{"questions": [{"type": "matrix", "rows": [{"label": "Price"}]}]}]}
         prepared = drafts.prepared(sent, known={}, new_id=numbered())
-        group = prepared["groups"][0]  # type: ignore[index]
+        group = prepared["groups"][0]  # pyrefly: ignore[bad-index]
         assert {f"{n:022}" for n in range(3)} == {
             group["group_id"], group["questions"][0]["question_id"], group["questions"][0]["rows"][0]["row_id"]
         }  # fmt: skip

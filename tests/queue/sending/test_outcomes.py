@@ -139,7 +139,7 @@ class TestSettle:
     async def test_uncounted(self, queue: Queue, cause: str, outcome: str) -> None:
         item = await queue.schedule()
 
-        await queue.worker().send(Retry(cause, "421 slower", 421))  # pyright: ignore[reportArgumentType]
+        await queue.worker().send(Retry(cause, "421 slower", 421))  # pyrefly: ignore[bad-argument-type]
 
         row = await queue.row(item)
         assert (SCHEDULED, 0, 1) == (row["status"], row["attempts"], row["throttled"])

@@ -27,6 +27,6 @@ async def test_values(pool: db.Pool, answer: object, values: list[str], ranked: 
                      order by v.value)""",
                 answer,
             )
-            for sql in (VALUES, VALUES_AND_RANKS.replace("$16::boolean", "true"), PARTS.replace("$16::boolean", "true"))  # pyright: ignore[reportArgumentType]
+            for sql in (VALUES, VALUES_AND_RANKS.replace("$16::boolean", "true"), PARTS.replace("$16::boolean", "true"))
         ]
     assert [values, ranked, parts] == found, json.dumps(answer)

@@ -82,7 +82,7 @@ def _the_first_takes_all() -> None:
         first = min((turn.organization_id for turn in turns), default="")
         return share_slots([turn for turn in turns if turn.organization_id == first], **free)
 
-    claimer.share_slots = deal
+    claimer.share_slots = deal  # pyrefly: ignore[bad-assignment]
 
 
 MUTANTS: Final[Mapping[str, Callable[[], None]]] = {

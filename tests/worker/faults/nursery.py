@@ -103,7 +103,7 @@ def serve() -> None:
         sys.stdout.flush()
 
 
-def _work(path: str, orders: str) -> NoReturn:
+def _work(path: str, orders: str) -> NoReturn:  # pyrefly: ignore[bad-return]
     """The copy: a session and a log of its own, then what `runner` does."""
     code = 1
     try:

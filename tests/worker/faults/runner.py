@@ -98,8 +98,8 @@ async def main(orders: Orders) -> None:
         backoff_factor=orders.backoff_factor,
         stuck_seconds=orders.stuck_seconds,
     )
-    db.IDLE_TRANSACTION_TIMEOUT_SECONDS = orders.idle_seconds
-    isolation.run = partial(isolation.run, seconds=orders.apart_seconds)  # pyright: ignore[reportAttributeAccessIssue]
+    db.IDLE_TRANSACTION_TIMEOUT_SECONDS = orders.idle_seconds  # pyrefly: ignore[bad-assignment]
+    isolation.run = partial(isolation.run, seconds=orders.apart_seconds)
     await run(
         database_url=orders.database_url,
         site=Site(orders.public_url, orders.secret.encode(), networks_of(orders.networks)),
