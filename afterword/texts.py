@@ -66,6 +66,13 @@ class Texts:
         """Its short name; 0: Monday."""
         return get_day_names("abbreviated", locale=self._locale)[day]
 
+    def language_name(self, tag: str) -> str:
+        """The name of a language, in this one; the tag itself where it has none."""
+        try:
+            return Locale.parse(tag.replace("-", "_")).get_display_name(self._locale) or tag
+        except (ValueError, UnknownLocaleError):
+            return tag
+
     def count(self, count: int | str) -> str:
         """A whole number in groups of thousands; a text such as "1000+" as it is."""
         return count if isinstance(count, str) else _decimal(count, self._locale, is_grouped=True)

@@ -22,7 +22,7 @@ from afterword.errors import FieldError
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.condition_rows import BLANK_ROWS, ROWS_MAX, Row, Subject, Subjects
+from afterword.questionnaires.condition_rows import Row, Subject, Subjects
 from afterword.questionnaires.metadata import service as metadata
 from afterword.web import fields
 
@@ -81,9 +81,7 @@ class Draft:
 
     @property
     def shown_rows(self) -> Sequence[Row]:
-        """The rows that are filled, and some to fill."""
-        filled = [row for row in self.rows if row.subject]
-        return [*filled, *[Row()] * min(BLANK_ROWS, ROWS_MAX - len(filled))]
+        return condition_rows.shown_rows(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +101,11 @@ class Choices:
 
     @property
     def grouped(self) -> Sequence[tuple[str, Options]]:
-        """The subjects by their groups."""
-        groups = dict.fromkeys(one.group for one in self.subjects.values())
-        return [
-            (group, [(key, one.text) for key, one in self.subjects.items() if one.group == group]) for group in groups
-        ]
+        return condition_rows.grouped(self.subjects)
 
     @property
     def labels(self) -> Sequence[str]:
-        """The choices of all questions, as suggestions for values."""
-        labels = dict.fromkeys(label for one in self.subjects.values() for label in one.labels.values())
-        return list(labels)[:LISTED_MAX]
+        return condition_rows.suggestions(self.subjects)
 
 
 async def choices_of(
@@ -209,10 +201,7 @@ def typed_draft(form: Form) -> Draft:
         questionnaire_ids=form.all("questionnaire_ids")[:LISTED_MAX],
         subscriber_user_ids=form.all("subscriber_user_ids")[:LISTED_MAX],
         group=form.text("group"),
-        rows=[
-            Row(*(form.text(f"{name}-{index}") for name in ("subject", "operator", "value")))
-            for index in range(ROWS_MAX)
-        ],
+        rows=condition_rows.typed_rows(form.text),
         document=form.text("document"),
         assignment=assignment_rows.typed_draft(form),
     )
@@ -277,9 +266,7 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
             return pointer
         if draft.document:
             return "/document"
-        index = int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
-        member = parts[2] if len(parts) > 2 and parts[2] in {"subject", "operator"} else "value"  # noqa: PLR2004
-        return f"/{member}-{index}"
+        return f"/{condition_rows.place_of(parts)}"
 
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong)

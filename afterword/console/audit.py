@@ -145,6 +145,7 @@ PAGES: Final[Mapping[str, str]] = {
     "alert_instance": "/console/cases/",
     "questionnaire_instance": "/console/responses/",
     "report": "/console/reports/saved/",
+    "questionnaire": "/console/questionnaires/",
 }
 
 routes = Screens()

@@ -22,7 +22,7 @@ PAGES: Final[Mapping[str, str]] = {
     "questionnaire_instance": "/console/responses/",
     "queue_item": "/console/sending/",
     "alert_instance": "/console/cases/",
-    "questionnaire": "/console/responses?questionnaire=",
+    "questionnaire": "/console/questionnaires/",
 }
 
 routes = Screens()

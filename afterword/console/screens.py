@@ -55,6 +55,7 @@ SECTIONS: Final = (
     ("people", "People", "Responder.Read", "p"),
     ("reports", "Reports", "Report.Read", "f"),
     ("sending", "Sending", "Queue.Read", "i"),
+    ("questionnaires", "Questionnaires", "Questionnaire.Read", "q"),
     ("settings", "Settings", None, "s"),
 )
 
@@ -440,6 +441,12 @@ def done_of(guest: Guest) -> str:
 
 DONE: Final[Mapping[str, str]] = {
     "saved": "Saved.",
+    "made": "The questionnaire is there. Begin with its questions.",
+    "moved": "It has its new place.",
+    "copied": "The copy is there.",
+    "published": "It is published.",
+    "taken_back": "The draft says what that version says. Publish it to make it so.",
+    "archived": "The questionnaire is archived.",
     "stopped": "No more messages go to this address.",
     "lifted": "Messages to this address are allowed again.",
     "closed": "The case is closed.",

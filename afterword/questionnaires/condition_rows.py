@@ -1,7 +1,7 @@
 """Conditions as rows of a form: subject, comparison, value; a tree that rows cannot show stays a document."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
@@ -14,6 +14,7 @@ from afterword.texts import Texts
 
 ROWS_MAX: Final = 20
 BLANK_ROWS: Final = 2
+SUGGESTED_MAX: Final = 100
 GROUPS: Final = ("all", "any")
 COMPARISONS: Final[Mapping[str, str]] = {
     "equal": "is",
@@ -45,6 +46,7 @@ class Subject:
     kind: Kind
     group: str = ""
     labels: Mapping[int, str] = field(default_factory=dict[int, str])
+    is_quoted: bool = True  # in sentences: it is somebody's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,36 @@ def with_named(subjects: Subjects, document: object) -> Subjects:
     return {**named, **subjects}
 
 
+def grouped(subjects: Subjects) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
+    """The subjects by their groups, as pairs of value and text."""
+    groups = dict.fromkeys(one.group for one in subjects.values())
+    return [(group, [(key, one.text) for key, one in subjects.items() if one.group == group]) for group in groups]
+
+
+def suggestions(subjects: Subjects) -> Sequence[str]:
+    """The choices of all questions, as suggestions for values."""
+    labels = dict.fromkeys(label for one in subjects.values() for label in one.labels.values())
+    return list(labels)[:SUGGESTED_MAX]
+
+
+def typed_rows(text: Callable[[str], str]) -> list[Row]:
+    """The rows of a form; `text`: its field of a name."""
+    return [Row(*(text(f"{name}-{index}") for name in ("subject", "operator", "value"))) for index in range(ROWS_MAX)]
+
+
+def shown_rows(rows: Iterable[Row]) -> Sequence[Row]:
+    """The rows that are filled, and some to fill."""
+    filled = [row for row in rows if row.subject]
+    return [*filled, *[Row()] * min(BLANK_ROWS, ROWS_MAX - len(filled))]
+
+
+def place_of(parts: Sequence[str]) -> str:
+    """The field of a row for an error in its condition, whose pointer has these parts below it."""
+    index = int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
+    member = parts[2] if len(parts) > 2 and parts[2] in {"subject", "operator"} else "value"  # noqa: PLR2004
+    return f"{member}-{index}"
+
+
 def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | None:
     """The group ("all" or "any") and its rows; None for a tree that rows cannot show."""
     if document is None:
@@ -104,10 +136,12 @@ def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | Non
         return None
     group = next((name for name in GROUPS if name in document), None)
     leaves = document[group] if group else [document]
+    if not isinstance(leaves, list):  # of a draft, which may be wrong
+        return None
     rows = [
         Row(str(leaf["subject"]), str(leaf.get("operator")), _text_of(leaf.get("value"), subjects.get(leaf["subject"])))
         for leaf in leaves
-        if isinstance(leaf, dict) and "subject" in leaf
+        if isinstance(leaf, dict) and isinstance(leaf.get("subject"), str)
     ]
     shown = document_of(group or "all", rows, subjects)
     is_same = shown == {group or "all": leaves} and all(row.subject in subjects for row in rows)
@@ -153,7 +187,8 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
     if group is None:
         found = rows_of(node, subjects) if "subject" in node else None
         return _comparison(words, found[1][0], subjects) if found else ""
-    parts = [_phrase(words, each, subjects, is_inner=True) for each in node[group]]
+    nodes = node[group] if isinstance(node[group], list) else []
+    parts = [_phrase(words, each, subjects, is_inner=True) for each in nodes]
     joint = words("and") if group == "all" else words("or")
     text = f" {joint} ".join(parts) if all(parts) else ""
     return f"({text})" if is_inner and len(parts) > 1 and text else text
@@ -161,7 +196,9 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
 
 def _comparison(words: Texts, row: Row, subjects: Subjects) -> str:
     text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
-    return text and f"“{subjects[row.subject].text}” {text} {row.value}".strip()
+    subject = subjects[row.subject]
+    name = f"“{subject.text}”" if subject.is_quoted else subject.text
+    return text and f"{name} {text} {row.value}".strip()
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

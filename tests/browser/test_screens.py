@@ -65,8 +65,8 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/responses/taggings/{tagging_id}",
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
-        "/console/welcome/questionnaire",
         "/console/welcome/preview",
+        "/console/questionnaires/{questionnaire_id}/versions/{version_id}/draft",  # each has one version alone
         "/console/welcome/{questionnaire_id}/message",
         "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
         "/console/responses/taggings",  # where a condition stands in the address

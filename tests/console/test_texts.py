@@ -12,6 +12,7 @@ from afterword.console import (
     account,
     alert_rule_form,
     audit,
+    builder_pages,
     case_figures,
     case_rows,
     case_settings,
@@ -21,9 +22,11 @@ from afterword.console import (
     digests,
     entry,
     find,
+    outline,
     overview,
     passkeys,
     people,
+    question_form,
     report_forms,
     report_views,
     response_list,
@@ -56,6 +59,8 @@ TABLES = (
     case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     response_list.TABS, response_list.CHANNELS,
+    outline.TYPES, question_form.LABELS, question_form.HINTS, question_form.STYLES, question_form.CONTACTS,
+    builder_pages.AROUND,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,
 )  # fmt: skip
@@ -80,6 +85,7 @@ def shown() -> set[str]:
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
+    found |= {*outline.SENTENCES.values()}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     found |= {*digests.WEEK_DAYS}

@@ -82,3 +82,21 @@ async def list_ended(  # any tenant: the job is the installation's
         limit,
     )
     return [Instance.of(row) for row in rows]
+
+
+async def count_open_by_version(
+    db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, limit: int
+) -> dict[str, int]:
+    """The instances by version that can still be answered to the end, of the newest `limit`, without tests."""
+    rows = await db.fetch(
+        """select version_id, count(*) from (
+             select version_id, valid_days, finalized, deleted_time, test,
+               coalesce(sent_time, created_time) as begin_time
+             from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
+             order by created_time desc, instance_id limit $4) i
+           where not finalized and deleted_time is null and not test
+             and (valid_days = 0 or begin_time + make_interval(days => valid_days) > $3)
+           group by version_id""",
+        *(organization_id, questionnaire_id, now, limit),
+    )
+    return {row["version_id"]: row["count"] for row in rows}

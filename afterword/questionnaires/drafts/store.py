@@ -1,6 +1,6 @@
 """The SQL of drafts, at most one per questionnaire."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
@@ -21,6 +21,17 @@ class Draft:
     updated_by: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The published version of a questionnaire, None where there is none, and whether its draft differs from it."""
+
+    questionnaire_id: str
+    number: int | None
+    published_time: datetime | None
+    draft_time: datetime | None
+    is_changed: bool
+
+
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_version_id, revision, definition,
   updated_time, updated_by"""
 
@@ -32,6 +43,22 @@ async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str
         questionnaire_id,
     )
     return Draft(**row) if row else None
+
+
+async def list_states(db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]) -> dict[str, State]:
+    rows = await db.fetch(
+        """select q.questionnaire_id, v.number, v.published_time, d.updated_time as draft_time,
+             d.definition is not null and d.definition is distinct from v.definition as is_changed
+           from questionnaire q
+           left join questionnaire_version v on v.organization_id = q.organization_id
+             and v.version_id = q.published_version_id
+           left join questionnaire_draft d on d.organization_id = q.organization_id
+             and d.questionnaire_id = q.questionnaire_id
+           where q.organization_id = $1 and q.questionnaire_id = any($2::text[])""",
+        organization_id,
+        list(questionnaire_ids),
+    )
+    return {row["questionnaire_id"]: State(**row) for row in rows}
 
 
 async def insert_draft(

@@ -1,0 +1,148 @@
+"""A definition as an outline, and its problems as links to where each is put right."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from afterword.core.questionnaires import editing
+from afterword.core.reading.documents import is_array, is_object
+from afterword.core.reading.findings import Finding
+from afterword.texts import Texts
+
+TYPES: Final[Mapping[str, str]] = {
+    "nps": "Recommendation, 0 to 10 (NPS)",
+    "csat": "Satisfaction, 1 to 5 (CSAT)",
+    "ces": "Effort, 1 to 7 (CES)",
+    "rating": "Rating by numbers or stars",
+    "smileys": "Smileys",
+    "single_choice": "One choice",
+    "multiple_choice": "Several choices",
+    "matrix": "Matrix",
+    "ranking": "Ranking",
+    "text": "Words",
+    "number": "Number",
+    "date": "Date",
+    "consent": "Consent",
+    "contact": "Contact",
+    "statement": "Text without a question",
+}
+# Sentences in place of those of the API, by code and member; others are shown as they are.
+SENTENCES: Final[Mapping[tuple[str, str], str]] = {
+    ("required", "title"): "The text of the question is missing.",
+    ("too_short", "title"): "The text of the question is missing.",
+    ("too_few", "choices"): "At least two choices are needed.",
+    ("required", "choices"): "At least two choices are needed.",
+    ("too_few", "rows"): "At least one row is needed.",
+    ("required", "rows"): "At least one row is needed.",
+    ("too_few", "contact_fields"): "Tick at least one field.",
+    ("too_few", "questions"): "This page has no question.",
+    ("required", "questions"): "This page has no question.",
+    ("too_few", "groups"): "There is no question yet.",
+    ("required", "groups"): "There is no question yet.",
+    (
+        "jump_within_page",
+        "jumps",
+    ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
+    ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
+}
+_MISSING: Final = "missing_translation"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`where`: the text of the question or page. `member`: the wrong one of the question, if it is one of those."""
+
+    text: str
+    url: str = ""
+    where: str = ""
+    is_error: bool = True
+    question_id: str = ""
+    member: str = ""
+
+
+def rows_of(
+    words: Texts, document: Mapping[str, Any], *, path: str, wrong: Iterable[Problem] = ()
+) -> list[dict[str, Any]]:
+    """The pages, each with its questions; `path` is the editor's address."""
+    counts = Counter(one.question_id for one in wrong if one.is_error)
+    return [
+        {
+            "id": group.get("group_id"),
+            "title": str(group.get("title") or ""),
+            "name": words("Page {n}", n=words.count(number)),
+            "url": f"{path}/page/{group.get('group_id')}",
+            "questions": [
+                {
+                    "id": str(one.get("question_id")),
+                    "url": f"{path}/{one.get('question_id')}",
+                    "title": title_of(words, one),
+                    "type": words(TYPES.get(str(one.get("type")), "")) or str(one.get("type")),
+                    "is_required": one.get("required") is True and one.get("type") != "statement",
+                    "is_off": one.get("enabled") is False,
+                    "has_jumps": bool(editing.jumps_of(one)),
+                    "wrong": counts[str(one.get("question_id"))],
+                }
+                for one in editing.questions_of(group)
+            ],
+        }
+        for number, group in enumerate(editing.groups_of(document), 1)
+    ]
+
+
+def title_of(words: Texts, question: Mapping[str, Any]) -> str:
+    return str(question.get("title") or "") or words("No text yet")
+
+
+def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Finding], *, path: str) -> list[Problem]:
+    """The errors, then the warnings; missing translations are counted by language. `path`: of the questionnaire."""
+    missing = Counter(locale for one in findings if one.code == _MISSING and (locale := _locale_of(one.path)))
+    found = [_problem(words, document, one, path) for one in findings if one.code != _MISSING]
+    found += [
+        Problem(
+            words.plural("{n} text is missing in {language}.", "{n} texts are missing in {language}.", count).replace(
+                "{language}", words.language_name(locale)
+            ),
+            is_error=False,
+        )
+        for locale, count in missing.items()
+    ]
+    return sorted(found, key=lambda one: not one.is_error)
+
+
+def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: str) -> Problem:
+    first, *rest = finding.path[1:].split("/")
+    is_error = finding.severity == "error"
+    if first != "groups" or not rest:
+        text = _sentence(words, finding, first)
+        return Problem(text, f"{path}/edit/texts" if first in {"pages", "translations"} else "", is_error=is_error)
+    group = _at(document.get("groups"), rest[0])
+    below = rest[1:]
+    if len(below) < 2 or below[0] != "questions":  # noqa: PLR2004  the list and a place in it
+        member = below[0] if below else ""
+        url = f"{path}/edit/page/{group.get('group_id')}"
+        return Problem(_sentence(words, finding, member), url, str(group.get("title") or ""), is_error)
+    question = _at(group.get("questions"), below[1])
+    question_id, member = str(question.get("question_id")), below[2] if below[2:] else ""
+    url = f"{path}/edit/{question_id}"
+    if member == "jumps" and below[3:]:
+        url = f"{url}/jump/{below[3]}"
+    elif member:
+        url = f"{url}#{member}"
+    return Problem(_sentence(words, finding, member), url, title_of(words, question), is_error, question_id, member)
+
+
+def _sentence(words: Texts, finding: Finding, member: str) -> str:
+    return words(SENTENCES.get((finding.code, member), finding.message))
+
+
+def _at(entries: object, place: str) -> Mapping[str, Any]:
+    found = entries[int(place)] if is_array(entries) and place.isdigit() and int(place) < len(entries) else None
+    return found if is_object(found) else {}
+
+
+def _locale_of(pointer: str) -> str:
+    """Of the pointer of a missing translation: `/pages/el/welcome`, `/groups/0/…/translations/el/title`."""
+    parts = pointer.split("/")
+    at = next((number for number, part in enumerate(parts) if part in {"pages", "translations"}), len(parts))
+    return parts[at + 1] if parts[at + 1 :] else ""

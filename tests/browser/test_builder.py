@@ -1,0 +1,88 @@
+"""A questionnaire is built by keyboard, with scripts and without, published, and answered on a phone."""
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.browser.conftest import House
+from tests.browser.test_console import entered, opened
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def add(page: Page, kind: str, *, button: str = "Add here") -> None:
+    """Add a question of this type and wait for its form."""
+    await page.get_by_label("Add a question").select_option(label=kind)
+    await page.get_by_role("button", name=button).click()
+    await page.wait_for_url("**#title")
+
+
+async def test_build_publish_answer(browser: Browser, house: House) -> None:
+    async with entered(browser, house) as page:
+        address = await begin(page, house)
+    async with entered(browser, house, java_script_enabled=False, width=360) as page:
+        link = await finish(page, address)
+    async with opened(browser, width=360) as page:
+        await page.goto(link)
+        await page.get_by_text("Service").click()
+        await page.locator('input[type=radio][value="10"]').check()
+        await page.locator("button[value=next]").click()
+        await page.locator("button[value=send]").click()
+        await page.get_by_role("heading", name="Thank you").wait_for()
+
+
+async def begin(page: Page, house: House) -> str:
+    """Two questions, by keyboard and saved while typing; the second is dragged to the first place."""
+    await page.goto(f"{house.url}/console/questionnaires/new")
+    await page.get_by_label("Name").fill("Visits")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("link", name="Edit the questions").click()
+    await add(page, "Recommendation, 0 to 10 (NPS)", button="Add it at the end")
+    await page.get_by_text("1 thing before you can publish").wait_for()
+    question = page.get_by_label("Question", exact=True)
+    await question.focus()
+    await page.keyboard.type("Would you recommend us?")
+    await page.get_by_text("before you can publish").wait_for(state="detached")  # saved after a moment of quiet
+    assert "Would you recommend us?" == await question.input_value()
+    assert await page.locator("#order").get_by_text("Would you recommend us?").count()
+    await add(page, "One choice")
+    await question.fill("What was best?")
+    await page.get_by_label("Choices").fill("Food\nService\nMusic")
+    await page.keyboard.press("Tab")
+    await page.get_by_role("button", name="Save").press("Enter")
+    await page.get_by_text("Saved.", exact=True).wait_for()
+    grip, first = page.locator("li.current .grip"), page.locator("p[data-place]").first
+    await grip.hover()
+    await page.mouse.down()
+    await first.hover()
+    await page.mouse.up()
+    await page.get_by_text("It has its new place.").wait_for()
+    assert "What was best?" in await page.locator("#order ol li").first.inner_text()
+    return page.url.partition("/edit/")[0]
+
+
+async def finish(page: Page, address: str) -> str:
+    """A question on a new page and a jump, by links and forms alone; then publish it, and return its public link."""
+    await page.goto(f"{address}/edit")
+    await page.get_by_role("link", name="Would you recommend us?").click()
+    await page.get_by_role("link", name="Outline").click()
+    await page.get_by_label("Add a question").select_option(label="Words")
+    await page.get_by_role("button", name="Add it on a new page").click()
+    await page.get_by_label("Question", exact=True).fill("What went wrong?")
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_role("link", name="Outline").click()
+    await page.get_by_role("link", name="Would you recommend us?").click()
+    await page.get_by_role("link", name="Add a jump").click()
+    await page.get_by_label("Go to").select_option(label="the end")
+    await page.get_by_label("Comparison 1").select_option(label="is at least")
+    await page.get_by_label("Value 1").fill("9")
+    await page.get_by_role("button", name="Save").click()
+    assert await page.get_by_text("the answer is at least 9").count()
+    await page.goto(f"{address}/publish")
+    await page.get_by_role("button", name="Publish it").click()
+    await page.get_by_text("It is published.").wait_for()
+    await page.get_by_role("link", name="Settings", exact=True).last.click()
+    await page.get_by_label("Anybody who has the public link can answer").check()
+    await page.get_by_role("button", name="Save").click()
+    link = await page.locator("a[href*='/p/']").get_attribute("href")
+    assert link is not None
+    return link

@@ -1,0 +1,130 @@
+"""The editor of a questionnaire: all is saved, problems are links, nobody overwrites another."""
+
+import html
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+
+from afterword import db
+from afterword.questionnaires.drafts import store
+from tests.logins.conftest import Office, browser_of, log_in
+
+LIST = "/console/questionnaires"
+
+
+@asynccontextmanager
+async def begun(office: Office) -> AsyncGenerator[tuple[httpx2.AsyncClient, str]]:
+    """A browser, and the address of an empty questionnaire."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        form = {"display_name": "After delivery", "application_id": office.application_id}
+        made = await client.post(f"{LIST}/new", data=form)
+        assert 303 == made.status_code, made.text
+        yield client, made.headers["location"].split("?")[0]
+
+
+async def added(client: httpx2.AsyncClient, path: str, kind: str, **form: str) -> str:
+    """The address of a new question."""
+    made = await client.post(f"{path}/edit/add", data={"type": kind, **form})
+    assert 303 == made.status_code
+    return made.headers["location"].split("#")[0]
+
+
+async def saved(client: httpx2.AsyncClient, question: str, **form: Any) -> str:
+    """The page after the question was saved with these fields."""
+    seen = seen_of((await client.get(question)).text)
+    answer = await client.post(question, data={"seen": seen, "enabled": "1", "display_probability": "100", **form})
+    assert 303 == answer.status_code, answer.text
+    return html.unescape((await client.get(answer.headers["location"])).text)
+
+
+async def draft_of(office: Office, path: str) -> dict[str, Any]:
+    async with db.connection(office.pool) as database:
+        found = await store.get_draft(
+            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
+        )
+    assert found is not None
+    return found.definition
+
+
+def seen_of(page: str) -> str:
+    match = re.search(r'name="seen" id="seen" value="([^"]*)"', page)
+    assert match is not None
+    return match[1]
+
+
+def text_of(page: httpx2.Response) -> str:
+    """Without what keeps names of the other direction in their place."""
+    return html.unescape(page.text).replace("\u2068", "").replace("\u2069", "")
+
+
+async def test_questions(office: Office) -> None:
+    async with begun(office) as (client, path):
+        empty = (await client.get(f"{path}/edit")).text
+        assert "There is no question yet." in empty
+        score = await added(client, path, "nps")
+        page = html.unescape((await client.get(score)).text)
+        assert "1 thing before you can publish" in page
+        assert f'href="{score}#title"' in page
+        assert 'aria-invalid="true"' in page
+        page = await saved(client, score, type="nps", title="Would you recommend us?", required="1")
+        assert "before you can publish" not in page
+        why = await added(client, path, "multiple_choice", after=score.rsplit("/", 1)[1])
+        page = await saved(
+            client, why, type="multiple_choice", title="What was good?", choices="Speed", choices_min="x"
+        )
+        assert "2 things before you can publish" in page
+        assert 'value="x"' in page
+        lines = "Speed\nPrice\n\n Something else "
+        page = await saved(client, why, type="multiple_choice", title="What was good?", choices=lines, other="3")
+        [group] = (await draft_of(office, path))["groups"]
+        assert ["nps", "multiple_choice"] == [one["type"] for one in group["questions"]]
+        assert [(1, "Speed"), (2, "Price"), (3, "Something else")] == [
+            (one["value"], one["label"]) for one in group["questions"][1]["choices"]
+        ]
+        late = seen_of(page)
+        page = await saved(client, why, type="multiple_choice", title="What was good?", choices="Price\nPeople\nSpeed")
+        choices = (await draft_of(office, path))["groups"][0]["questions"][1]["choices"]
+        assert [2, 4, 1] == [one["value"] for one in choices]
+        form = {"type": "multiple_choice", "title": "Mine", "choices": "Price\nSpeed", "seen": late}
+        refused = await client.post(why, data=form)
+        assert 412 == refused.status_code
+        assert "<dt>Question</dt><dd>What was good?</dd>" in refused.text
+        assert "Mine" in refused.text
+        assert 303 == (await client.post(why, data={**form, "seen": seen_of(refused.text)})).status_code
+        assert 303 == (await client.post(f"{why}/removal")).status_code
+        gone = await client.post(why, data=form)
+        assert 404 == (await client.get(why)).status_code
+        assert 412 == gone.status_code
+        assert 303 == (await client.post(why, data={**form, "seen": seen_of(gone.text)})).status_code
+        assert "Mine" == (await draft_of(office, path))["groups"][0]["questions"][1]["title"]
+
+
+async def test_places(office: Office) -> None:
+    async with begun(office) as (client, path):
+        first = await added(client, path, "text")
+        second = await added(client, path, "consent", what="page")
+        for one, title in ((first, "One"), (second, "Two")):
+            await saved(client, one, type="text" if one == first else "consent", title=title)
+        assert "behind “One”" in text_of(await client.get(second))
+
+        async def titles() -> list[list[str]]:
+            return [[one["title"] for one in group["questions"]] for group in (await draft_of(office, path))["groups"]]
+
+        assert [["One"], ["Two"]] == await titles()
+        assert (
+            "It has its new place."
+            in (await client.get((await client.post(f"{second}/move", data={"to": "up"})).headers["location"])).text
+        )
+        assert [["One", "Two"], []] == await titles()
+        await client.post(f"{second}/move", data={"to": "up"})
+        await client.post(f"{second}/move", data={"to": "up"})
+        assert [["Two", "One"], []] == await titles()
+        await client.post(f"{second}/move", data={"to": first.rsplit("/", 1)[1]})
+        await client.post(f"{second}/copy")
+        assert [["One", "Two", "Two"], []] == await titles()
+        asked = text_of(await client.get(f"{first}/removal"))
+        assert "It is used in no jump, alert, saved report or pipeline." in asked

@@ -1,0 +1,94 @@
+"""A question from a form: lines keep their values, wrong values stay as typed, a form gives back what it shows."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from afterword.core.questionnaires import drafts, question_forms
+from afterword.core.questionnaires import questions as core_questions
+from afterword.core.questionnaires.definition import parse
+from afterword.questionnaires import files
+from afterword.questionnaires.service import stable_id
+from tests.browser.conftest import EVERY_TYPE
+
+
+def question_of(
+    before: dict[str, Any], known: dict[str, Any] | None = None, **typed: str | list[str]
+) -> dict[str, Any]:
+    numbers = count(1)
+    return question_forms.question_of(
+        before,
+        {name: value if isinstance(value, list) else [value] for name, value in typed.items()},
+        known=known,
+        new_id=lambda: f"n{next(numbers)}",
+    )
+
+
+def choices(*pairs: tuple[int, str]) -> dict[str, Any]:
+    return {
+        "question_id": "q",
+        "type": "single_choice",
+        "choices": [{"value": v, "label": label} for v, label in pairs],
+    }
+
+
+BEFORE = choices((1, "Speed"), (2, "Price"), (3, "People"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("Price\nSpeed\nPeople", [2, 1, 3]),
+        ("Speed\nPrices\nPeople", [1, 2, 3]),
+        ("Speed\nColour\nPeople", [1, 4, 3]),
+        ("speed \n\nSpeed", [1, 4]),
+        ("Other", [4]),
+    ],
+)
+def test_values_of_lines(lines: str, expected: list[int]) -> None:
+    assert expected == [one["value"] for one in question_of(BEFORE, choices=lines)["choices"]]
+
+
+def test_values_that_were_published() -> None:
+    known = choices((1, "Speed"), (7, "Colour"))
+    assert [1, 7, 8] == [one["value"] for one in question_of(BEFORE, known, choices="Speed\ncolour\nNew")["choices"]]
+
+
+def test_rows_and_their_translations() -> None:
+    before = {
+        "question_id": "q",
+        "type": "matrix",
+        "rows": [{"row_id": "r1", "label": "Speed"}, {"row_id": "r2", "label": "Price"}],
+        "choices": [{"value": 1, "label": "Bad"}, {"value": 2, "label": "Good"}],
+        "translations": {"el": {"rows": {"r1": "Ταχύτητα", "r2": "Τιμή"}, "choices": {"1": "Κακό", "2": "Καλό"}}},
+    }
+    after = question_of(before, rows="Price\nPeople", choices="Good\nBest", title="x")
+    assert ["r2", "n1"] == [one["row_id"] for one in after["rows"]]
+    assert {"el": {"rows": {"r2": "Τιμή"}, "choices": {"2": "Καλό"}}} == after["translations"]
+
+
+def test_wrong_values_stay() -> None:
+    after = question_of({"question_id": "q", "type": "number"}, number_min="1,5", number_max="many", decimals="2.5")
+    assert (1.5, "many", "2.5", "") == tuple(after[one] for one in ("number_min", "number_max", "decimals", "title"))
+    assert {"number_min": "1.5", "number_max": "many"}.items() <= question_forms.values_of(after).items()
+
+
+def test_another_type() -> None:
+    after = question_of({**BEFORE, "title": "x", "jumps": [{}]}, type="text", title="y", length_max="20")
+    assert ("text", "y", 20, [{}]) == tuple(after[one] for one in ("type", "title", "length_max", "jumps"))
+    assert "choices" not in after
+
+
+def test_every_type_comes_back() -> None:
+    definition = files.read(EVERY_TYPE, give_id=lambda *names: stable_id("", *names)).definition
+    for question in definition.questions():
+        document = core_questions.document_of(question)
+        values = question_forms.values_of(document)
+        typed = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
+        again = question_forms.question_of(document, typed, known=None, new_id=str)
+        group = {"group_id": "g" * 22, "questions": [{**again, "jumps": []}]}
+        [back] = parse({"default_locale": "en", "locales": list(definition.locales), "groups": [group]}).questions()
+        plain = {"groups": [{"questions": [{**document, "jumps": []}]}]}
+        after = {"groups": [{"questions": [core_questions.document_of(back)]}]}
+        assert drafts.shown(plain) == drafts.shown(after), question.type
