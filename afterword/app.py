@@ -36,6 +36,7 @@ from afterword.people import api as people_api
 from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api
 from afterword.privacy import api as erasures_api
+from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.metadata import api as metadata_api
@@ -47,6 +48,7 @@ from afterword.queue import pages as queue_pages
 from afterword.queue.batches import api as queue_batches_api
 from afterword.queue.lists import api as queue_lists_api
 from afterword.queue.traces import api as traces_api
+from afterword.receipts.inbound import api as inbound_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.reports.digests import api as digests_api
@@ -154,6 +156,9 @@ def api_routes() -> list[Routes]:
         pipelines_api.routes,
         policies_api.routes,
         test_messages_api.routes,
+        providers_api.routes,
+        test_messages_api.accounts,
+        inbound_api.routes,
         suppressions_api.routes,
         people_api.routes,
         search_api.routes,

@@ -1,18 +1,19 @@
 """Kinds of provider accounts: their settings, their channels, and the readers of their callbacks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from afterword.channels import webhook
-from afterword.channels.base import EMAIL, SMS, WEBHOOK, Channel
+from afterword.channels.base import EMAIL, SMS, WEBHOOK, Channel, read_settings
 from afterword.channels.email import EmailChannel
 from afterword.channels.http import Caller
-from afterword.channels.relay import parse_url
+from afterword.channels.relay import Login, Relay, parse_url, relay_of
 from afterword.channels.reports import Report, Unreadable
 from afterword.channels.sms import gateway, smpp, twilio
 from afterword.channels.sms.smpp import Reporter
 from afterword.channels.webhook import WebhookChannel
+from afterword.core.messaging.networks import Network
 
 Kind = Literal["smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
 Settings = Mapping[str, Any]
@@ -22,17 +23,22 @@ MASK: Final = "•••"
 # Settings that are shown; all others may hold a secret.
 _OPEN: Final = frozenset(
     {"account_sid", "sender", "messaging_service_sid", "host", "port", "system_id", "system_type", "tls",
-     "long", "receipts", "no_address", "method", "form", "seconds", "idempotent", "answer"}
+     "long", "receipts", "no_address", "method", "form", "seconds", "idempotent", "answer", "security", "username"}
 )  # fmt: skip
+_PLACE: Final = frozenset({"host", "port", "security", "tls", "url", "method"})  # where secrets are sent, and how
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Dependencies of channels: guarded calls, slots, the consumer of a session's receipts."""
+    """Dependencies of channels: guarded calls, slots, the consumer of a session's receipts.
+
+    `networks`: the private ones that servers of an account may be in; None: they may be anywhere.
+    """
 
     caller: Caller
     slots: int
     report: Reporter
+    networks: Sequence[Network] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +49,29 @@ class _Form:
     read: Callable[[Settings], Any]
     make: Callable[[Any, Context], Channel]
     urls: Callable[[Any], list[str]] = lambda _settings: []  # the addresses that it calls
+    host: Callable[[Any], str | None] = lambda _settings: None  # the one that it connects to
     parse_callback: Callable[[Mapping[str, str], str, bytes, str, Any], list[Report]] | None = None
 
 
-def _relay_of(settings: Settings) -> str:
+def _relay_of(settings: Settings) -> Relay:
+    """The relay of an operator's `url`, which may name files and go without TLS, or of its parts."""
     url = settings.get("url")
+    if url is None and "host" in settings:
+        return relay_of(read_settings(settings, Login))
     if set(settings) != {"url"} or not isinstance(url, str):
-        raise ValueError("An smtp account has one setting, url: smtp://user:password@host:587 or smtps://…:465.")
-    parse_url(url)
-    return url
+        raise ValueError(
+            "An smtp account has one setting, url: smtp://user:password@host:587 or smtps://…:465; "
+            "or host, port, security, username and password."
+        )
+    return parse_url(url)
+
+
+def _smtp(relay: Relay, context: Context) -> Channel:
+    return EmailChannel(relay, slots=context.slots, networks=context.networks)
+
+
+def _smpp(account: smpp.Account, context: Context) -> Channel:
+    return smpp.SmppChannel(account, slots=context.slots, report=context.report, networks=context.networks)
 
 
 def _webhook(account: webhook.Account, context: Context) -> Channel:
@@ -59,7 +79,7 @@ def _webhook(account: webhook.Account, context: Context) -> Channel:
 
 
 _FORMS: Final[Mapping[Kind, _Form]] = {
-    "smtp": _Form(channel_id=EMAIL, read=_relay_of, make=lambda url, context: EmailChannel(url, slots=context.slots)),
+    "smtp": _Form(channel_id=EMAIL, read=_relay_of, make=_smtp, host=lambda relay: relay.host),
     "sms_http": _Form(
         channel_id=SMS,
         read=gateway.settings_of,
@@ -77,7 +97,8 @@ _FORMS: Final[Mapping[Kind, _Form]] = {
     "smpp": _Form(
         channel_id=SMS,
         read=smpp.settings_of,
-        make=lambda account, context: smpp.SmppChannel(account, slots=context.slots, report=context.report),
+        make=_smpp,
+        host=lambda account: account.host,
     ),
     "webhook": _Form(channel_id=WEBHOOK, read=webhook.settings_of, make=_webhook),
 }
@@ -106,6 +127,12 @@ def urls_of(kind: Kind, settings: Settings) -> list[str]:
     return form.urls(form.read(settings))
 
 
+def host_of(kind: Kind, settings: Settings) -> str | None:
+    """The host that an account connects to by another protocol than HTTP."""
+    form = _FORMS[kind]
+    return form.host(form.read(settings))
+
+
 def parse_callback(
     kind: str, settings: Settings, *, headers: Mapping[str, str], query: str, body: bytes, url: str
 ) -> list[Report]:
@@ -122,3 +149,19 @@ def parse_callback(
 
 def masked(settings: Settings) -> dict[str, Any]:
     return {name: value if name in _OPEN else MASK for name, value in settings.items()}
+
+
+def shown(settings: Settings) -> dict[str, Any]:
+    """The settings that hold no secret."""
+    return {name: value for name, value in settings.items() if name in _OPEN}
+
+
+def secrets_in(settings: Settings) -> list[str]:
+    """The names of the settings that may hold a secret, and have a value."""
+    return sorted(name for name, value in settings.items() if name not in _OPEN and value)
+
+
+def needed_again(before: Settings, changes: Settings) -> list[str]:
+    """The secrets that must come with these changes: who may redirect an account shall not learn its secrets so."""
+    moved = any(name in _PLACE and before.get(name) != value for name, value in changes.items())
+    return [name for name in secrets_in(before) if name not in changes] if moved else []

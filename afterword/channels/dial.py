@@ -3,14 +3,16 @@
 import asyncio
 import socket
 import ssl
+from collections.abc import Sequence
 
 import aiosmtplib
 
 from afterword.channels.base import Outcome, Retry
 from afterword.channels.conversation import FAULTS, Conversation, Timeouts, why
-from afterword.channels.http import verification_error
+from afterword.channels.http import ADDRESSES_TRIED_MAX, Blocked, NotSent, open_addresses, verification_error
 from afterword.channels.relay import Relay
 from afterword.channels.replies import Phase, broken, classify, may_try_other_login
+from afterword.core.messaging.networks import Network
 
 CONNECT_SECONDS = 30.0
 _EHLO_UNKNOWN = frozenset({500, 502, 504})
@@ -28,16 +30,28 @@ class _UntrustedError(Exception):
     """The server lacks what the relay's address requires: TLS, or a supported login."""
 
 
-async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, timeouts: Timeouts) -> Conversation:
-    """A conversation that is ready for MAIL. Raises NotOpenError; Retry is its only kind of outcome."""
+async def dial(
+    relay: Relay,
+    *,
+    trust: ssl.SSLContext,
+    name: str,
+    timeouts: Timeouts,
+    networks: Sequence[Network] | None = None,
+) -> Conversation:
+    """A conversation that is ready for MAIL. Raises NotOpenError; Retry is its only kind of outcome.
+
+    `networks`: the private ones that the relay may be in; None: it may be anywhere.
+    """
+    judged = None if networks is None else await _connected(relay, networks, seconds=timeouts.step)
     client = aiosmtplib.SMTP(
         hostname=relay.host,
-        port=relay.port,
+        port=relay.port if judged is None else None,
         use_tls=relay.implicit_tls,
         start_tls=False,
         tls_context=trust,
         local_hostname=name,
         timeout=min(CONNECT_SECONDS, timeouts.step),
+        sock=judged,
     )
     conversation = Conversation(client, timeouts)
     phase = Phase.CONNECT
@@ -62,6 +76,30 @@ async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, timeouts: Time
         raise
     _hand_over_at_once(client)
     return conversation
+
+
+async def _connected(relay: Relay, networks: Sequence[Network], *, seconds: float) -> socket.socket:
+    """A connection to one of the relay's addresses, all of which are allowed. Raises NotOpenError."""
+    reason = "Nobody took the connection."
+    try:
+        for address in (await open_addresses(relay.host, relay.port, allowed=networks))[:ADDRESSES_TRIED_MAX]:
+            plain = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6)  # noqa: PLR2004
+            plain.setblocking(False)
+            try:
+                async with asyncio.timeout(min(CONNECT_SECONDS, seconds)):
+                    await asyncio.get_running_loop().sock_connect(plain, (str(address), relay.port))
+            except OSError:  # TimeoutError is one
+                plain.close()
+            except BaseException:
+                plain.close()
+                raise
+            else:
+                return plain
+    except Blocked as error:
+        raise NotOpenError(Retry("account", error.reason)) from error
+    except NotSent as error:
+        reason = error.reason
+    raise NotOpenError(broken(Phase.CONNECT, f"{relay.place}: {reason}"))
 
 
 def _let_go(connecting: "asyncio.Task[aiosmtplib.SMTPResponse]", conversation: Conversation) -> None:

@@ -3,13 +3,15 @@
 import asyncio
 import ssl
 from collections import deque
+from collections.abc import Sequence
 
 from afterword.channels import mime
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry
 from afterword.channels.conversation import Conversation, Envelope, StaleError, Timeouts
 from afterword.channels.dial import NotOpenError, dial, name_of, trust_of
-from afterword.channels.relay import parse_url
+from afterword.channels.relay import Relay, parse_url
 from afterword.core.messaging.addresses import InvalidAddress
+from afterword.core.messaging.networks import Network
 
 MAILS_PER_CONNECTION_MAX = 100  # many relays close the connection then
 IDLE_SECONDS = 30.0
@@ -17,18 +19,23 @@ SLOTS_DEFAULT = 10
 
 
 class EmailChannel:
-    """Sends by the relay of `url` over at most `slots` connections. Safe to cancel: a cut send cuts its connection."""
+    """Sends by a relay over at most `slots` connections. Safe to cancel: a cut send cuts its connection.
+
+    `networks`: the private ones that the relay may be in; None: it may be anywhere.
+    """
 
     def __init__(
         self,
-        url: str,
+        relay: str | Relay,
         slots: int = SLOTS_DEFAULT,
         *,
         timeouts: Timeouts = Timeouts(),  # noqa: B008  frozen
         idle_seconds: float = IDLE_SECONDS,
+        networks: Sequence[Network] | None = None,
     ) -> None:
         """Raises ValueError, without the password, for an address that `relay.parse_url` cannot read."""
-        self._relay = parse_url(url)
+        self._relay = parse_url(relay) if isinstance(relay, str) else relay
+        self._networks = networks
         self._timeouts = timeouts
         self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(slots)
@@ -83,7 +90,7 @@ class EmailChannel:
             if self._identity is None:
                 self._identity = await trust_of(self._relay), await name_of(self._relay)
         trust, name = self._identity
-        return await dial(self._relay, trust=trust, name=name, timeouts=self._timeouts)
+        return await dial(self._relay, trust=trust, name=name, timeouts=self._timeouts, networks=self._networks)
 
     def _take(self) -> Conversation | None:
         """The connection used last, if it is still open: the others may become idle and close."""

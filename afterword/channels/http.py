@@ -200,13 +200,20 @@ class Caller:
 
     async def _judged(self, target: _Target) -> list[Address]:
         """The addresses of the target, all of which may be called; raises Blocked or NotSent."""
-        addresses = await _resolve(target, self._resolvers)
-        for address in addresses:
-            if not is_open(address, self._allowed):
-                raise Blocked(f"{target.host} has an address that may not be called.")
-            if target.scheme == "http" and not is_allowed(address, self._allowed):
-                raise Blocked("Calls go over https, except into the networks that the operators allowed.")
+        addresses = await open_addresses(target.host, target.port, allowed=self._allowed, resolvers=self._resolvers)
+        if target.scheme == "http" and not all(is_allowed(address, self._allowed) for address in addresses):
+            raise Blocked("Calls go over https, except into the networks that the operators allowed.")
         return addresses[:ADDRESSES_TRIED_MAX]
+
+
+async def open_addresses(
+    host: str, port: int, *, allowed: Sequence[Network], resolvers: Executor | None = None
+) -> list[Address]:
+    """The addresses of a host, all of which may be connected to; raises Blocked or NotSent."""
+    addresses = await _resolve(host, port, resolvers)
+    if not all(is_open(address, allowed) for address in addresses):
+        raise Blocked(f"{host} has an address that may not be called.")
+    return addresses
 
 
 def check_url(url: str, allowed: Sequence[Network]) -> str | None:
@@ -220,9 +227,15 @@ def check_url(url: str, allowed: Sequence[Network]) -> str | None:
     address = _literal(target.host)
     if target.scheme == "http" and not (is_allowed(address, allowed) if address is not None else allowed):
         return "It must begin with https://."
+    return check_host(target.host, allowed)
+
+
+def check_host(host: str, allowed: Sequence[Network]) -> str | None:
+    """A sentence that refuses this host; None if it may be tried."""
+    address = _literal(host)
     if address is not None:
         return None if is_open(address, allowed) else "Its address is not one of the open internet."
-    labels = target.host.rstrip(".").split(".")
+    labels = host.rstrip(".").lower().split(".")
     if labels[-1] == "localhost" or (len(labels) == 1 and not allowed):
         return None if allowed else "Its name must be one of the open internet."
     if labels[-1].isdecimal() or labels[-1].startswith("0x"):
@@ -257,19 +270,19 @@ def _literal(host: str) -> Address | None:
         return None
 
 
-async def _resolve(target: _Target, resolvers: Executor) -> list[Address]:
-    address = _literal(target.host)
+async def _resolve(host: str, port: int, resolvers: Executor | None) -> list[Address]:
+    address = _literal(host)
     if address is not None:
         return [address]
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(RESOLVE_SECONDS_MAX):
-            found = await loop.run_in_executor(resolvers, _look_up, target.host, target.port)
+            found = await loop.run_in_executor(resolvers, _look_up, host, port)
     except (OSError, UnicodeError) as error:  # TimeoutError is one
-        raise NotSent(f"{target.host} could not be found.") from error
+        raise NotSent(f"{host} could not be found.") from error
     addresses = list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
     if not addresses:
-        raise NotSent(f"{target.host} has no address.")
+        raise NotSent(f"{host} has no address.")
     return addresses
 
 

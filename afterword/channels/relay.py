@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import msgspec
+from msgspec import Meta
+
 Starttls = Literal["offered", "required", "never"]
+Security = Literal["tls", "starttls", "none"]
 _PORTS: Final = {"smtp": 25, "smtps": 465}
+_PORTS_OF: Final[dict[Security, int]] = {"tls": 465, "starttls": 587, "none": 25}
 _PORT_LOGIN: Final = 587  # submission, RFC 6409: the default with a login
 _OPTIONS: Final = ("starttls", "ca", "name")
 
@@ -39,6 +44,34 @@ class Relay:
         return self.starttls == "required" or (
             self.starttls == "offered" and self.username is not None and not self.is_local
         )
+
+
+class Login(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A relay in parts. Without a port: 465 with tls, 587 with starttls, 25 with none."""
+
+    host: Annotated[str, Meta(min_length=1, max_length=253)]
+    port: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    security: Security = "starttls"
+    username: Annotated[str, Meta(max_length=320)] = ""
+    password: Annotated[str, Meta(max_length=500)] = ""
+
+
+def relay_of(login: Login) -> Relay:
+    """Raises ValueError with a sentence that repeats no secret."""
+    if not login.host.isascii() or not all(c.isalnum() or c in "-_.:" for c in login.host):
+        raise ValueError("The host must be a name such as smtp.example.com, or an address.")
+    if login.password and not login.username:
+        raise ValueError("There is a password without a username.")
+    if login.username and login.security == "none":
+        raise ValueError("A password is never sent unencrypted: choose starttls or tls.")
+    return Relay(
+        host=login.host,
+        port=login.port or _PORTS_OF[login.security],
+        implicit_tls=login.security == "tls",
+        starttls="never" if login.security == "none" else "required",
+        username=login.username or None,
+        password=login.password,
+    )
 
 
 def parse_url(url: str) -> Relay:

@@ -3,7 +3,6 @@
 import json
 import sys
 import tomllib
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -29,16 +28,15 @@ from afterword.cli.worker import installation_channels
 from afterword.core.messaging import addresses, segments
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional, format_time
+from afterword.intake.test_messages.service import account_message
 from afterword.providers import service, store
 from afterword.providers.health import service as health
 from afterword.providers.store import Account
-from afterword.receipts.inbound import service as inbound
 from afterword.worker.channels import ChannelRegistry, NoChannelError
 
 ACCOUNTS_MAX: Final = 1_000
 SETTINGS_BYTES_MAX: Final = 100_000
 CHANNELS: Final = {EMAIL: "email", SMS: "sms", WEBHOOK: "webhook", LINK: "link", OUTBOX: "outbox"}
-TEXT: Final = "This is a test of a sending account of Afterword."
 
 app = cyclopts.App(name="account")
 AccountId = Annotated[str, Parameter(help="Its id, as “afterword account list” shows it.")]
@@ -81,15 +79,6 @@ async def add(
         )
         if rate is not None:
             await service.limit_rate(database, account_id=account.account_id, rate=rate)
-        if account.kind in kinds.CALLED_BACK:
-            await inbound.open_endpoint(
-                database,
-                organization_id=account.organization_id,
-                account_id=account.account_id,
-                adapter="provider",
-                site=context.site,
-                now=now,
-            )
         account = await service.find_account(database, account_id=account.account_id)
     _print(account, moved)
     if account.inbound_id is not None:
@@ -217,7 +206,14 @@ async def test(account_id: AccountId, to: str, /) -> int:
             recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
         except addresses.InvalidAddress as error:
             raise errors.Invalid(str(error)) from None
-        message = _message(account, recipient, context.settings.mail_from, now)
+        message = account_message(
+            organization_id=account.organization_id,
+            item_id=ids.ordered(now),
+            channel_id=account.channel_id,
+            recipient=recipient,
+            sender=context.settings.mail_from,
+            now=now,
+        )
         defaults = installation_channels(context.settings, context.site, pool)
         registry = ChannelRegistry(pool=pool, site=context.site, defaults=defaults, versions={})
         key = account.organization_id, account.account_id
@@ -284,25 +280,6 @@ def _settings(account: Account, site: Site) -> dict[str, Any]:
     except sealing.Unreadable:
         sentence = "Its settings were sealed with another secret: AFTERWORD_SECRET has changed. Write them anew."
         raise CommandError(sentence) from None
-
-
-def _message(account: Account, recipient: str, mail_from: str, now: datetime) -> Message:
-    is_posting = account.channel_id == WEBHOOK
-    return Message(
-        item_id=ids.ordered(now),
-        organization_id=account.organization_id,
-        channel_id=account.channel_id,
-        recipient=recipient,
-        sender=mail_from,
-        sender_name=None,
-        reply_to=None,
-        subject=TEXT,
-        html=f"<p>{TEXT}</p>",
-        text=json.dumps({"type": "account.test", "data": {"text": TEXT}}) if is_posting else TEXT,
-        locale="en",
-        composed_time=now,
-        target_url=recipient if is_posting else None,
-    )
 
 
 def _result(outcome: Outcome, message: Message) -> tuple[bool, str]:

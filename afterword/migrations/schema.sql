@@ -496,6 +496,8 @@ CREATE TABLE channel_account (
     version bigint DEFAULT 1 NOT NULL,
     has_domain_rates boolean DEFAULT false NOT NULL,
     resumed_time timestamp with time zone,
+    is_own boolean DEFAULT false NOT NULL,
+    is_paused_by_operator boolean DEFAULT false NOT NULL,
     CONSTRAINT channel_account_kind CHECK (((kind = 'default'::text) OR (channel_id =
 CASE kind
     WHEN 'smtp'::text THEN 1
@@ -1749,8 +1751,8 @@ CREATE TABLE token (
 CREATE TABLE trial (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     trial_id text NOT NULL COLLATE pg_catalog."C",
-    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
-    pipeline_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text COLLATE pg_catalog."C",
+    pipeline_id text COLLATE pg_catalog."C",
     channel_id smallint NOT NULL,
     recipient text NOT NULL,
     locale text NOT NULL,
@@ -1764,8 +1766,10 @@ CREATE TABLE trial (
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     finished_time timestamp with time zone,
     created_by text COLLATE pg_catalog."C",
+    account_id text COLLATE pg_catalog."C",
     CONSTRAINT trial_check CHECK (((state = 'done'::text) = (outcome IS NOT NULL))),
     CONSTRAINT trial_check1 CHECK (((state = 'done'::text) = (finished_time IS NOT NULL))),
+    CONSTRAINT trial_of CHECK ((num_nonnulls(account_id, pipeline_id) > 0)),
     CONSTRAINT trial_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'retry'::text, 'throttled'::text, 'refused'::text, 'unknown'::text]))),
     CONSTRAINT trial_recipient_check CHECK (((length(recipient) >= 1) AND (length(recipient) <= 320))),
     CONSTRAINT trial_reply_check CHECK ((length(reply) <= 500)),
@@ -2409,6 +2413,8 @@ CREATE INDEX tagging_response_of ON tagging_response USING btree (organization_i
 
 CREATE INDEX token_maker ON token USING btree (organization_id, made_by_token_id) WHERE (made_by_token_id IS NOT NULL);
 
+CREATE INDEX trial_account ON trial USING btree (organization_id, account_id) WHERE (account_id IS NOT NULL);
+
 CREATE INDEX trial_created ON trial USING btree (created_time);
 
 CREATE INDEX trial_pipeline ON trial USING btree (organization_id, pipeline_id, questionnaire_id);
@@ -2774,6 +2780,9 @@ ALTER TABLE ONLY token
 
 ALTER TABLE ONLY token
     ADD CONSTRAINT token_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id);
+
+ALTER TABLE ONLY trial
+    ADD CONSTRAINT trial_organization_id_account_id_fkey FOREIGN KEY (organization_id, account_id) REFERENCES channel_account(organization_id, account_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY trial
     ADD CONSTRAINT trial_organization_id_pipeline_id_questionnaire_id_fkey FOREIGN KEY (organization_id, pipeline_id, questionnaire_id) REFERENCES pipeline(organization_id, pipeline_id, questionnaire_id) ON DELETE CASCADE;

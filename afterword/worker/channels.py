@@ -145,7 +145,12 @@ class ChannelRegistry:
             kind = kinds.kind_of(opened.kind)
             if kind is None:
                 raise NoChannelError("account", f"this version knows no account of the kind {opened.kind}")
-            context = kinds.Context(caller=self._caller, slots=opened.slots_max, report=self._reporter(account))
+            context = kinds.Context(
+                caller=self._caller,
+                slots=opened.slots_max,
+                report=self._reporter(account),
+                networks=self._site.networks if opened.is_own else None,
+            )
             return _AccountChannel(kinds.make(kind, opened.settings, context), opened.version)
         except sealing.Unreadable:
             sentence = "its settings were sealed with another secret: write them anew with “afterword account set”"

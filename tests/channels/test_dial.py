@@ -1,11 +1,16 @@
 """How a conversation with a mail server opens, or does not: nobody there, certificates, logins."""
 
+from dataclasses import replace
+
 import pytest
 
+from afterword.channels import http
 from afterword.channels.email import EmailChannel
+from afterword.channels.relay import Login, parse_url, relay_of
 from tests.channels.conftest import MESSAGE, Certificate
 from tests.channels.sink import Sink
 from tests.channels.test_email import LOGIN, Begin, channel_to, kind
+from tests.channels.test_ssrf import LOOPBACK
 
 
 async def test_nobody_there() -> None:
@@ -56,6 +61,29 @@ async def test_certificate_is_verified(certificate: Certificate, *, implicit: bo
         assert 0 == sink.count
         async with channel_to(sink, url=f"{sink.url}?ca={certificate.file}") as channel:
             assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"])
+async def test_only_open_networks(host: str) -> None:
+    async with Sink() as sink:
+        channel = EmailChannel(relay_of(Login(host=host, port=sink.port, security="none")), 1, networks=())
+        assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
+        await channel.close()
+        assert ([], 0) == (sink.commands, sink.count)
+
+
+async def test_allowed_network(certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certificate is verified for the name, on a connection to the judged address."""
+    monkeypatch.setattr(http, "_look_up", lambda _host, port: [(2, 1, 6, "", ("127.0.0.1", port))])
+    async with Sink(tls=certificate.context, implicit_tls=True) as sink:
+        relay = parse_url(f"{sink.url}?ca={certificate.file}")
+        for host, expected in ((relay.host, "sent"), ("smtp.shop.example", "account")):
+            channel = EmailChannel(replace(relay, host=host), 1, networks=LOOPBACK)
+            assert expected == kind(await channel.send(MESSAGE, begin=Begin()))
+            await channel.close()
+    nobody = EmailChannel(sink.url, 1, networks=LOOPBACK)
+    assert "connection" == kind(await nobody.send(MESSAGE, begin=Begin()))
+    await nobody.close()
 
 
 async def test_starttls_required_and_missing() -> None:

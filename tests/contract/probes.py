@@ -29,6 +29,9 @@ people: Final = count()  # an organization has each address once
 names: Final = count()  # and each name of its metadata
 BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
     "PipelineRequest": {"message_subject": "Well?", "message_body": "Tell us."},  # e-mail needs them
+    "InboundRequest": {"adapter": "standard"},
+    "ProviderRequest": {"kind": "smtp", "settings": {"host": "smtp.shop.example"}},
+    "ProviderUpdate": {"settings": {"username": "us"}},
     "RedeliveryRequest": {"from_time": "2026-01-01T00:00:00Z"},  # this or a cursor
     "MetadataDefinitionRequest": {"level": "organization"},  # another level wants an id
 }

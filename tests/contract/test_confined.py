@@ -45,6 +45,7 @@ SHARED: Final = {
     "recovery_questionnaire_id",
     "status_id",
     "assigned_user_id",
+    "account_id",
     "user_ids",
     "subscriber_user_ids",
 }  # of the organization

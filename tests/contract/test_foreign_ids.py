@@ -57,6 +57,10 @@ OF_US_ALONE: Final = {
     "list_endpoints": "asks for ours",
     "list_account_ids": "asks for ours",
     "list_accounts": "asks for ours",
+    "list_own_accounts": "asks for ours",
+    "list_own_endpoints": "asks for ours",
+    "count_accounts_locked": "asks for ours",
+    "get_has_default": "asks for ours",
     "count_domains": "a domain is anybody's; what is counted is ours",
     "count_recent_locked": "asks for ours",
     "count_sequences_locked": "asks for ours",
@@ -123,6 +127,7 @@ BLIND: Final = {
     "list_taken_references",  # what other ways made
     "get_result",  # nobody asked for a test message
     "get_sealed",
+    "list_sender_addresses",  # they have no sender address
     "get_settings_version",  # the account came with the pipeline and has no settings
     "list_subjects",  # the erasure has not begun
     "list_open_items",

@@ -238,6 +238,7 @@ async def spares(everything: World, tenant: Tenant) -> dict[str, list[str]]:
         if maker is None or not last.startswith("{"):
             continue
         for _ in range(SPARES):
+            await everything.ready(maker)
             document = probes.valid(maker.body, tenant) if maker.body is not None else {}
             reply = await everything.wire.ask("POST", tenant.path(maker), token=tenant.token, document=document)
             if reply.status == 429:

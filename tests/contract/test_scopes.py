@@ -48,6 +48,9 @@ OTHERWISE: Final = {  # where the table of operations says so
     "DELETE /alert/instance/{alert_instance_id}/comment/{comment_id}": "Alert Instance.Update",
     "POST /q/responder/{responder_id}/erasure": "Responder.Delete",
     "POST /webhook/{webhook_id}/secret": "Webhook.Update",
+    "POST /provider/{account_id}/pause": "Provider.Update",
+    "POST /provider/{account_id}/test": "Provider.Update",
+    "DELETE /provider/{account_id}/pause": "Provider.Update",
     "POST /webhook/{webhook_id}/redelivery": "Webhook.Update",
     "POST /webhook/{webhook_id}/delivery/{delivery_id}/redelivery": "Webhook.Update",
 }  # fmt: skip

@@ -163,6 +163,12 @@ class World:
                        on conflict do nothing""",
                     *(self.ours.ids[name] for name in ("organization_id", "instance_id", "tag")),
                 )
+        if (route.method, route.path) == ("POST", "/inbound"):  # an account has one of each form
+            async with db.transaction(self.pool) as database:
+                await database.execute(
+                    "delete from inbound_endpoint where account_id = any($1)",
+                    [tenant.ids["account_id"] for tenant in (self.ours, self.theirs)],
+                )
         if route.path.endswith("/erasure"):
             async with db.transaction(self.pool) as database:
                 await database.execute(
@@ -424,7 +430,15 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
                values ($1, $2, 'delivered', false, true, '', '')""",
             *(organization_id, tenant.ids["item_id"]),
         )
-    return {"suppression_id": reply.document["suppression_id"], "inbound_id": inbound_id}
+    settings = {"host": f"smtp.{tenant.house.domain}.example", "username": "us", "password": "pw"}
+    document = {"kind": "smtp", "title": f"Relay of {tenant.house.domain}", "settings": settings}
+    account = await wire.ask("POST", "/v3.2/provider", token=tenant.token, document=document)
+    assert 201 == account.status, account
+    return {
+        "suppression_id": reply.document["suppression_id"],
+        "inbound_id": inbound_id,
+        "account_id": account.document["account_id"],
+    }
 
 
 async def _erased(wire: Wire, tenant: Tenant) -> str:

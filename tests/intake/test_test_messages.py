@@ -228,6 +228,40 @@ class TestSent:
             assert 1 == await service.prune(database, now=later, limit=10)
 
 
+class TestThroughAnAccount:
+    async def test_refusals(self, client: Client) -> None:
+        account_id = await client.queue.value("select account_id from channel_account")
+        path, body = f"/provider/{account_id}/test", {"responder_channel_identifier": "ann@example.com"}
+        clients = [
+            await client.with_token(frozenset(SCOPES - {"Provider.Update"})),
+            await client.with_token(SCOPES, application_ids=[client.queue.house.application_id]),
+            await client.with_token(SCOPES, test=True),
+        ]
+        assert [403] * 3 == [(await each.send("POST", path, body)).status_code for each in clients]
+        assert 404 == (await client.send("POST", f"/provider/{'z' * 22}/test", body)).status_code
+        wrong = await client.send("POST", path, {"responder_channel_identifier": "nobody"})
+        assert [("/responder_channel_identifier", "invalid_address")] == codes(wrong)
+        await client.queue.execute("update channel_account set channel_id = 3")
+        wrong = await client.send("POST", path, {"responder_channel_identifier": "https://10.0.0.1/hook"})
+        assert [("/responder_channel_identifier", "invalid_address")] == codes(wrong)
+
+    async def test_sent_while_paused_with_the_reply(self, client: Client) -> None:
+        await client.queue.execute("update channel_account set paused_time = now()")
+        await client.queue.execute("update pipeline set sender_address = 'survey@shop.example'")
+        await client.queue.execute(
+            "insert into organization_sender_domain (organization_id, domain) select organization_id, 'shop.example' "
+            "from organization"
+        )
+        account_id = await client.queue.value("select account_id from channel_account")
+        body = {"responder_channel_identifier": "ann@example.com"}
+        before = await counts(client.queue)
+        async with sending(client, channel := Scripted()):
+            found = (await client.send("POST", f"/provider/{account_id}/test", body)).json()
+        assert ("accepted", "250 2.0.0 Ok", service.TEXT) == (found["outcome"], found["reply"], found["body"])
+        assert ["survey@shop.example"] == [message.sender for message in channel.messages]
+        assert before == await counts(client.queue)
+
+
 class TestPages:
     """Where the links of a test message lead: nothing is written, whoever calls."""
 

@@ -16,7 +16,6 @@ from afterword.providers import service as accounts
 from afterword.providers import store
 from afterword.providers.health import service as health
 from afterword.providers.store import Account
-from afterword.receipts.inbound import service as inbound
 from tests.conftest import SITE, House
 from tests.queue.conftest import SMS, Queue
 
@@ -230,15 +229,8 @@ class TestCallbacks:
         self, queue: Queue, sms: Queue, client: httpx2.AsyncClient
     ) -> None:
         account, _ = await add(queue)
+        inbound_id = account.inbound_id or ""
         async with db.transaction(queue.pool) as database:
-            inbound_id, _ = await inbound.open_endpoint(
-                database,
-                organization_id=account.organization_id,
-                account_id=account.account_id,
-                adapter="provider",
-                site=SITE,
-                now=database.clock.now(),
-            )
             opened = await accounts.open_account(
                 database, organization_id=account.organization_id, account_id=account.account_id, site=SITE
             )
@@ -265,15 +257,7 @@ class TestCallbacks:
     async def test_somebody_writes_stop(self, queue: Queue, sms: Queue, client: httpx2.AsyncClient) -> None:
         """Also somebody of whom nothing is known, and again without another trace; nobody else is touched."""
         account, _ = await add(queue)
-        async with db.transaction(queue.pool) as database:
-            inbound_id, _ = await inbound.open_endpoint(
-                database,
-                organization_id=account.organization_id,
-                account_id=account.account_id,
-                adapter="provider",
-                site=SITE,
-                now=database.clock.now(),
-            )
+        inbound_id = account.inbound_id or ""
         await sms.schedule(PHONE)
         await sms.worker().send(Sent("SM1", 201, "HTTP 201"))
 

@@ -23,6 +23,7 @@ from cryptography.x509.oid import NameOID
 from afterword import db, errors
 from afterword.channels.base import Sent
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
+from afterword.core.organizations.access import SCOPES
 from afterword.queue.store import QueueItem
 from afterword.receipts.inbound import service as inbound
 from afterword.receipts.inbound import store
@@ -30,6 +31,7 @@ from afterword.receipts.inbound.service import Adapter
 from tests.bar import Tell
 from tests.channels.receiver import closed_port
 from tests.conftest import House
+from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
 TOPIC: Final = "arn:aws:sns:eu-central-1:123456789012:bounces"
@@ -444,6 +446,45 @@ class TestNotifications:
             [endpoint] = await store.list_endpoints(database, organization_id=queue.house.organization_id)
         assert "https://sns.example.com/?Action=ConfirmSubscription" == endpoint.confirm_url
         assert [] == outgoing
+
+
+class TestOverHttp:
+    async def test_refusals(self, http: httpx2.AsyncClient, queue: Queue) -> None:
+        client = Client(http, queue)
+        account_id = await queue.value("select account_id from channel_account")
+        body = {"account_id": account_id, "adapter": "standard"}
+        for narrow in (
+            await client.with_token(frozenset(SCOPES - {"Inbound.Create"})),
+            await client.with_token(SCOPES, application_ids=[queue.house.application_id]),
+            await client.with_token(SCOPES, test=True),
+        ):
+            assert 403 == (await narrow.send("POST", "/inbound", body)).status_code
+        for wrong, place in (
+            ({**body, "account_id": "z" * 22}, ("/account_id", "unknown_id")),
+            ({**body, "adapter": "provider"}, ("/adapter", "unknown_value")),
+            ({**body, "adapter": "sns"}, ("/topic", "invalid_format")),
+            ({**body, "adapter": "sns", "topic": TOPIC, "certificate": "x"}, ("/certificate", "invalid_format")),
+        ):
+            assert [place] == codes(await client.send("POST", "/inbound", wrong))
+        assert 404 == (await client.send("GET", f"/inbound/{'z' * 22}")).status_code
+
+    async def test_opened_used_and_closed(self, http: httpx2.AsyncClient, queue: Queue) -> None:
+        """The key is shown this once, and works."""
+        client = Client(http, queue)
+        account_id = await queue.value("select account_id from channel_account")
+        body = {"account_id": account_id, "adapter": "standard"}
+        made = await client.send("POST", "/inbound", body, Idempotency_Key="one")
+        key, path = made.json()["secret"], f"/inbound/{made.json()['inbound_id']}"
+        assert key.startswith("whsec_")
+        again = await client.send("POST", "/inbound", body, Idempotency_Key="one")
+        shown = [await client.send("GET", path), await client.send("GET", "/inbound")]
+        assert all(key not in each.text for each in (again, *shown))
+        assert 409 == (await client.send("POST", "/inbound", body)).status_code
+        report = bounce(await sent(queue))
+        assert 204 == await post(http, path, report, headers_of(report, key))
+        assert (await client.send("GET", path)).json()["last_time"] is not None
+        assert 204 == (await client.send("DELETE", path)).status_code
+        assert 404 == await post(http, path, report, headers_of(report, key))
 
 
 class TestOpening:

@@ -17,8 +17,10 @@ import msgspec
 import structlog
 
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
+from afterword.channels.http import Blocked, NotSent, open_addresses
 from afterword.channels.reports import Kind, Report, worded
 from afterword.core.messaging import segments
+from afterword.core.messaging.networks import Network
 
 if TYPE_CHECKING:
     import smpp34
@@ -71,9 +73,19 @@ class SmppChannel:
     """One login. Nothing is repeated after an unknown outcome: SMPP has no identity that an SMSC must honour."""
 
     def __init__(
-        self, account: Account, *, slots: int, report: Reporter, answer_seconds: float = ANSWER_SECONDS
+        self,
+        account: Account,
+        *,
+        slots: int,
+        report: Reporter,
+        answer_seconds: float = ANSWER_SECONDS,
+        networks: Sequence[Network] | None = None,
     ) -> None:
-        """Raises ValueError with a sentence where the extra is missing."""
+        """`networks`: the private ones that the SMSC may be in; None: it may be anywhere.
+
+        Raises ValueError with a sentence where the extra is missing.
+        """
+        self._networks = networks
         self._smpp = library()
         self._account = account
         self._slots = slots
@@ -88,6 +100,10 @@ class SmppChannel:
         """Hand over all parts; `begin()` is awaited once a session is bound."""
         try:
             session = await self._bound()
+        except Blocked as error:
+            return Retry("account", error.reason)
+        except NotSent as error:
+            return Retry("connection", error.reason)
         except (self._smpp.SmppError, OSError) as error:
             # The library reports a refused login as a bind that timed out, so it counts for the breaker.
             return Retry("connection", f"No session at the SMSC: {_worded(error)}")
@@ -146,7 +162,7 @@ class SmppChannel:
             await self._let_go()
             account = self._account
             self._client = client = self._smpp.Client(
-                account.host,
+                await self._host(),
                 account.port,
                 account.system_id,
                 account.password,
@@ -161,6 +177,14 @@ class SmppChannel:
                 self._session = session = await client.connect()
             self._reader = asyncio.create_task(self._read(session))
             return session
+
+    async def _host(self) -> str:
+        """The host, or the judged address of it; TLS needs the name, and proves it. Raises Blocked, NotSent."""
+        account = self._account
+        if self._networks is None:
+            return account.host
+        addresses = await open_addresses(account.host, account.port, allowed=self._networks)
+        return account.host if account.tls else str(addresses[0])
 
     async def _let_go(self) -> None:
         """End the previous session, and take its receipts, which the SMSC does not repeat."""

@@ -12,7 +12,7 @@ from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.intake.test_messages import service, store
-from afterword.intake.test_messages.resources import Preview, PreviewRequest, TestSend
+from afterword.intake.test_messages.resources import AccountTestRequest, Preview, PreviewRequest, TestSend
 from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import checked
@@ -23,6 +23,7 @@ POLL_SECONDS: Final = 0.1
 TAKEN_SECONDS_MAX: Final = 3.0  # workers look twice a second
 
 routes = Routes(tag="Pipelines")
+accounts = Routes(tag="Providers")
 
 
 @routes.act(
@@ -52,11 +53,38 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
         site=call.site,
         now=call.now,
     )
+    return _answer(call, call.body.responder_channel_identifier, test, found)
+
+
+@accounts.act(
+    "/provider/{account_id}/test",
+    scope="Provider.Update",
+    body=AccountTestRequest,
+    answer=TestSend,
+    summary="Send a test message through the account",
+    description="One message now, also while the account is paused, with the provider's reply. A suppressed address is "
+    "`refused`. At most 20 test messages in 10 minutes.",
+    refusals=("invalid_address",),
+)
+async def send_through_account(call: Call[AccountTestRequest], pool: Pool) -> Answer:
+    identifier = call.body.responder_channel_identifier
+    test, found = await send_account_test(
+        pool,
+        caller=call.caller,
+        account_id=call.ids["account_id"],
+        recipient=identifier,
+        site=call.site,
+        now=call.now,
+    )
+    return _answer(call, identifier, test, found)
+
+
+def _answer(call: Call[Any], identifier: str, test: TestMessage, found: TestResult) -> Answer:
     is_sent = found.outcome == "accepted"
     length = segments.measure(found.body) if test.channel_id == CHANNEL_SMS and found.body else None
     return Answer(
         TestSend(
-            responder_channel_identifier=call.body.responder_channel_identifier,
+            responder_channel_identifier=identifier,
             locale=test.locale,
             subject=found.subject,
             body=found.body or "",
@@ -127,6 +155,17 @@ async def send(
             request=request,
             site=site,
             now=now,
+        )
+    return test, result or await _result(pool, test)
+
+
+async def send_account_test(
+    pool: Pool, *, caller: Caller, account_id: str, recipient: str, site: Site, now: datetime
+) -> tuple[TestMessage, TestResult]:
+    """As `send`, through an account alone. Raises as `service.ask_through_account`."""
+    async with db.transaction(pool) as database:
+        test, result = await service.ask_through_account(
+            database, caller=caller, account_id=account_id, recipient=recipient, site=site, now=now
         )
     return test, result or await _result(pool, test)
 

@@ -24,6 +24,12 @@ class TestSend(fields.Answer):
     encoding: Literal["gsm7", "ucs2"] | None
 
 
+class AccountTestRequest(fields.Request):
+    """The address to write to: an e-mail address, a phone number, or the web address of a webhook's receiver."""
+
+    responder_channel_identifier: fields.Text320
+
+
 class PreviewRequest(fields.Request):
     """A language (null: the item's, else the pipeline's), a reminder of the pipeline, and an item with its values."""
 

@@ -4,6 +4,7 @@ It goes through the pipeline's account now, whatever window, cap, pause or empty
 suppression holds it as it holds everything: who unsubscribed is not written to, not even to try things out.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,7 +12,15 @@ from typing import Final, assert_never
 
 from afterword import errors, ids
 from afterword.channels.base import Message, Outcome, Refused, Retry, Sent, Unknown
-from afterword.core.messaging.addresses import CHANNEL_SMS, mask
+from afterword.channels.http import check_url
+from afterword.core.messaging.addresses import (
+    CHANNEL_SMS,
+    CHANNEL_WEBHOOK,
+    InvalidAddress,
+    address_key,
+    mask,
+    normalise,
+)
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.text import locales
@@ -25,9 +34,12 @@ from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.messages import composing, email
 from afterword.messages.context import MessageContext
 from afterword.messages.sms import TooLong
+from afterword.providers import service as accounts
+from afterword.providers import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import service as queue
 from afterword.queue.lanes import store as lanes_store
+from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import changes_of
 from afterword.queue.service import ItemScope
@@ -35,6 +47,7 @@ from afterword.queue.store import QueueItem
 from afterword.responders import store as responders_store
 
 MARK: Final = "[Test] "
+TEXT: Final = "This is a test of a sending account of Afterword."
 TEST_MESSAGES_MAX: Final = 20  # of an organization in
 TEST_MESSAGES_SECONDS: Final = 600
 OPEN_MAX: Final = 2  # under way at the same moment: each may hold a connection of the web process
@@ -103,14 +116,40 @@ async def ask(
         external_reference=request.external_reference,
         created_time=now,
     )
-    address = (organization_id, channel_id, schedule.address_key)
-    suppressions = await responders_store.list_suppressions_for(db, addresses=[address], now=now)
-    if suppressions:
-        reply = f"Not sent: the address is suppressed ({suppressions[0].reason})."
-        result = TestResult(state="done", subject=None, body="", outcome="refused", reply=reply, finished_time=now)
-        return test, result
-    await store.insert_test_message(db, organization_id=organization_id, test=test, created_by=caller.actor_id)
-    return test, None
+    return test, await _keep(db, caller=caller, test=test, address_key=schedule.address_key, now=now)
+
+
+async def ask_through_account(
+    db: Database, *, caller: Caller, account_id: str, recipient: str, site: Site, now: datetime
+) -> tuple[TestMessage, TestResult | None]:
+    """Ask for a message that says that it is a test of this account; else as `ask`.
+
+    Raises NotFound, Forbidden, Invalid for the address, TooMany.
+    """
+    caller.require_real()
+    account = await accounts.get(db, caller=caller, account_id=account_id)
+    channel_id = account.channel_id
+    try:
+        normal = normalise(channel_id, recipient)
+    except InvalidAddress as error:
+        raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", str(error)) from None
+    wrong = check_url(normal, site.networks) if channel_id == CHANNEL_WEBHOOK else None
+    if wrong is not None:
+        raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", wrong)
+    await _require_turn(db, organization_id=caller.organization_id, now=now)
+    test = TestMessage(
+        organization_id=caller.organization_id,
+        trial_id=ids.ordered(now),
+        account_id=account_id,
+        channel_id=channel_id,
+        recipient=normal,
+        locale=caller.default_locale,
+        metadata={},
+        external_reference=None,
+        created_time=now,
+    )
+    key = address_key(site.secret, channel_id, normal)
+    return test, await _keep(db, caller=caller, test=test, address_key=key, now=now)
 
 
 async def take_back(db: Database, *, test: TestMessage) -> bool:
@@ -125,15 +164,43 @@ async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limi
 
 
 async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
-    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
-    return settings.account
+    if test.account_id is not None:
+        return test.organization_id, test.account_id
+    return (await _settings_of(db, test)).account
 
 
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
     """The message as an item's would be, with links that lead to a page which says that this was a test."""
+    if test.account_id is not None:  # from the address that a pipeline of it uses, else the installation's
+        senders = await accounts_store.list_sender_addresses(
+            db, organization_id=test.organization_id, account_id=test.account_id, limit=1
+        )
+        key = {"organization_id": test.organization_id, "item_id": test.trial_id}
+        sender = senders[0] if senders else sender
+        return account_message(**key, channel_id=test.channel_id, recipient=test.recipient, sender=sender, now=now)
     message = await _composed(db, test=test, sender=sender, site=site, now=now)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
     return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
+
+
+def account_message(
+    *, organization_id: str, item_id: str, channel_id: int, recipient: str, sender: str, now: datetime
+) -> Message:
+    """A message about an account alone. Of a webhook the recipient is the receiver's address."""
+    is_posting = channel_id == CHANNEL_WEBHOOK
+    return Message(
+        item_id=item_id,
+        organization_id=organization_id,
+        channel_id=channel_id,
+        recipient=recipient,
+        sender=sender,
+        subject=TEXT,
+        html=f"<p>{TEXT}</p>",
+        text=json.dumps({"type": "account.test", "data": {"text": TEXT}}) if is_posting else TEXT,
+        locale="en",
+        composed_time=now,
+        target_url=recipient if is_posting else None,
+    )
 
 
 async def preview(
@@ -208,12 +275,12 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
 async def _composed(
     db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime, reminder_number: int | None = None
 ) -> Message:
-    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
+    settings = await _settings_of(db, test)
     version = await questionnaires_store.get_version(
         db, organization_id=test.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=test.organization_id, questionnaire_id=test.questionnaire_id
+        db, organization_id=test.organization_id, questionnaire_id=test.questionnaire_id or ""
     )
     context = MessageContext(
         item_id=test.trial_id,
@@ -241,6 +308,24 @@ async def _composed(
         time_zone=settings.zone_name,
     )
     return composing.compose(context)
+
+
+async def _settings_of(db: Database, test: TestMessage) -> LaneSettings:
+    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id or "")])
+    return settings
+
+
+async def _keep(
+    db: Database, *, caller: Caller, test: TestMessage, address_key: bytes, now: datetime
+) -> TestResult | None:
+    """Leave the test to a worker; the result where the address may not be written to."""
+    address = (test.organization_id, test.channel_id, address_key)
+    suppressions = await responders_store.list_suppressions_for(db, addresses=[address], now=now)
+    if suppressions:
+        reply = f"Not sent: the address is suppressed ({suppressions[0].reason})."
+        return TestResult(state="done", subject=None, body="", outcome="refused", reply=reply, finished_time=now)
+    await store.insert_test_message(db, organization_id=test.organization_id, test=test, created_by=caller.actor_id)
+    return None
 
 
 async def _require_turn(db: Database, *, organization_id: str, now: datetime) -> None:

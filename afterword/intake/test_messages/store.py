@@ -11,12 +11,13 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestMessage:
-    """A message that is asked for; `metadata` by kind, as an item keeps them."""
+    """A message that is asked for: of a pipeline, or of an account alone. `metadata` by kind, as an item keeps them."""
 
     organization_id: str
     trial_id: str
-    questionnaire_id: str
-    pipeline_id: str
+    questionnaire_id: str | None = None
+    pipeline_id: str | None = None
+    account_id: str | None = None
     channel_id: int
     recipient: str
     locale: str
@@ -37,8 +38,8 @@ class TestResult:
     finished_time: datetime | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, trial_id, questionnaire_id, pipeline_id, channel_id, recipient,
-  locale, metadata, external_reference, created_time"""
+_COLUMNS: Final[LiteralString] = """organization_id, trial_id, questionnaire_id, pipeline_id, account_id, channel_id,
+  recipient, locale, metadata, external_reference, created_time"""
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
 

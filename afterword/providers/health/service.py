@@ -76,7 +76,9 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str | None = N
     )
 
 
-async def pause(db: Database, *, account: AccountKey, reason: str, since: datetime | None = None) -> bool:
+async def pause(
+    db: Database, *, account: AccountKey, reason: str, since: datetime | None = None, by_operator: bool = False
+) -> bool:
     """Pause an account whose login or trust is at fault, until a person resumes it; True if it was not paused.
 
     `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
@@ -88,6 +90,7 @@ async def pause(db: Database, *, account: AccountKey, reason: str, since: dateti
         account_id=account[1],
         reason=reason[: store.REASON_CHARACTERS_MAX],
         since=since,
+        by_operator=by_operator,
     )
 
 

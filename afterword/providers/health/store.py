@@ -88,17 +88,21 @@ async def update_to_healthy(db: Database, *, organization_id: str, account_id: s
 
 
 async def update_to_paused(
-    db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None
+    db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None, by_operator: bool
 ) -> bool:
-    """Pause the account, unless a person has resumed it `since`; True if it was not paused before."""
+    """Pause the account, unless a person has resumed it `since`; True if it was not paused so before."""
     count = await db.execute(
-        """update channel_account set paused_time = now(), paused_reason = $3, updated_time = now()
-           where organization_id = $1 and account_id = $2 and paused_time is null
+        """update channel_account
+           set paused_time = coalesce(paused_time, now()), paused_reason = $3, is_paused_by_operator = $5,
+             updated_time = now()
+           where organization_id = $1 and account_id = $2
+             and (paused_time is null or ($5 and not is_paused_by_operator))
              and ($4::timestamptz is null or resumed_time is null or resumed_time <= $4)""",
         organization_id,
         account_id,
         reason,
         since,
+        by_operator,
     )
     return count == 1
 
@@ -118,8 +122,8 @@ async def update_to_resumed(db: Database, *, organization_id: str, account_id: s
     """End the account's pause and rest; True if there was one."""
     count = await db.execute(
         """update channel_account
-           set paused_time = null, paused_reason = null, failures = 0, open_until = null, resumed_time = now(),
-             updated_time = now()
+           set paused_time = null, paused_reason = null, is_paused_by_operator = false, failures = 0, open_until = null,
+             resumed_time = now(), updated_time = now()
            where organization_id = $1 and account_id = $2
              and (paused_time is not null or open_until is not null)""",
         organization_id,

@@ -18,6 +18,7 @@ from afterword.channels import accounts as kinds
 from afterword.channels import callbacks
 from afterword.channels.callbacks import CallbackResult
 from afterword.channels.reports import Unreadable, Unsigned
+from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.providers import service as accounts
@@ -29,6 +30,7 @@ Adapter = Literal["standard", "sns", "provider"]
 ADAPTERS: Final[tuple[Adapter, ...]] = ("standard", "sns", "provider")
 KEY_BYTES: Final = 32
 TOPIC_CHARACTERS_MAX: Final = 300
+VERSION: Final = 1  # an address never changes
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -91,6 +93,59 @@ async def open_endpoint(
     if not is_new:
         raise AlreadyOpen("The account has an address of this form already. Close it first to make another.")
     return inbound_id, key
+
+
+async def get(db: Database, *, caller: Caller, inbound_id: str) -> Endpoint:
+    """An address of the caller's organization. Raises NotFound, Forbidden."""
+    caller.require_whole()
+    found = await store.get_own_endpoint(db, organization_id=caller.organization_id, inbound_id=inbound_id)
+    if found is None:
+        raise errors.NotFound("There is no such address.")
+    return found
+
+
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    account_id: str,
+    adapter: Adapter,
+    topic: str | None,
+    certificate: str | None,
+    site: Site,
+    now: datetime,
+) -> tuple[Endpoint, str | None]:
+    """Open an address of an account; also the key as `open_endpoint` returns it.
+
+    Raises Forbidden, Invalid, AlreadyOpen.
+    """
+    caller.require_real()
+    try:
+        account = await accounts.get(db, caller=caller, account_id=account_id)
+    except errors.NotFound:
+        raise errors.Invalid.at("/account_id", "unknown_id", "There is no such account.") from None
+    if adapter == "provider" and account.kind not in kinds.CALLED_BACK:
+        message = "Providers of this kind of account do not call back."
+        raise errors.Invalid.at("/adapter", "unknown_value", message)
+    inbound_id, key = await open_endpoint(
+        db,
+        organization_id=caller.organization_id,
+        account_id=account_id,
+        adapter=adapter,
+        site=site,
+        now=now,
+        topic=topic,
+        certificate=certificate,
+    )
+    return await get(db, caller=caller, inbound_id=inbound_id), key
+
+
+async def delete(db: Database, *, caller: Caller, inbound_id: str, expect: errors.Expect) -> None:
+    """Close an address of the caller's organization. Raises NotFound, Forbidden, and what `expect` raises."""
+    caller.require_real()
+    await get(db, caller=caller, inbound_id=inbound_id)
+    expect(VERSION)
+    await close_endpoint(db, organization_id=caller.organization_id, inbound_id=inbound_id)
 
 
 async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
@@ -179,9 +234,9 @@ def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:
 
 def _pinned(topic: str | None, certificate: str | None) -> dict[str, str]:
     if not topic or not topic.startswith("arn:") or len(topic) > TOPIC_CHARACTERS_MAX:
-        raise errors.Invalid("The ARN of the topic is expected.")
+        raise errors.Invalid.at("/topic", "invalid_format", "The ARN of the topic is expected.")
     if (wrong := callbacks.check_certificate(certificate or "")) is not None:
-        raise errors.Invalid(wrong)
+        raise errors.Invalid.at("/certificate", "invalid_format", wrong)
     return {"topic": topic, "certificate": certificate or ""}
 
 

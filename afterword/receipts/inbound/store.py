@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, LiteralString
 
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 
 
@@ -23,7 +24,9 @@ class Endpoint:
     created_time: datetime
 
 
-_SELECT: Final = """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings,
+_SELECT: Final[
+    LiteralString
+] = """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings,
              e.confirm_url, e.confirm_time, e.last_time, e.created_time
            from inbound_endpoint e
            join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id"""
@@ -40,6 +43,18 @@ async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint
         f"{_SELECT} where e.organization_id = $1 order by e.created_time, e.inbound_id", organization_id
     )
     return [Endpoint(**row) for row in rows]
+
+
+async def list_own_endpoints(db: Database, *, organization_id: str, page: Page) -> Rows[Endpoint]:
+    rows = await db.fetch_list(f"{_SELECT} where e.organization_id = $1", organization_id, page=page)
+    return rows.map(lambda row: Endpoint(**row))
+
+
+async def get_own_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> Endpoint | None:
+    row = await db.fetch_row(
+        f"{_SELECT} where e.organization_id = $1 and e.inbound_id = $2", organization_id, inbound_id
+    )
+    return None if row is None else Endpoint(**row)
 
 
 async def list_account_ids(db: Database, *, organization_id: str, channel_id: int) -> list[str]:

@@ -16,6 +16,7 @@ from afterword.channels.base import Fenced, Sent
 from afterword.channels.reports import Report
 from afterword.channels.sms import smpp
 from afterword.channels.sms.smpp import SmppChannel
+from afterword.core.messaging.networks import Network
 from tests.channels.calls import Begin, kind, sms
 from tests.channels.receiver import closed_port
 from tests.channels.sms.septets import decode_gsm7
@@ -63,14 +64,21 @@ async def carrier(**more: Any) -> AsyncGenerator[Smsc]:
 
 @asynccontextmanager
 async def bound(
-    port: int, *, reports: list[Report] | None = None, answer_seconds: float = DEADLINE_SECONDS, **more: Any
+    port: int,
+    *,
+    reports: list[Report] | None = None,
+    answer_seconds: float = DEADLINE_SECONDS,
+    networks: Sequence[Network] | None = None,
+    **more: Any,
 ) -> AsyncGenerator[SmppChannel]:
     async def report(found: Sequence[Report]) -> None:
         if reports is not None:
             reports.extend(found)
 
     settings = {"host": "127.0.0.1", "port": port, "system_id": "us", "password": "pw", "sender": "Shop", **more}
-    channel = SmppChannel(smpp.settings_of(settings), slots=4, report=report, answer_seconds=answer_seconds)
+    channel = SmppChannel(
+        smpp.settings_of(settings), slots=4, report=report, answer_seconds=answer_seconds, networks=networks
+    )
     try:
         yield channel
     finally:
@@ -108,6 +116,15 @@ class TestRefused:
         with closed_port() as port:
             async with bound(port) as channel:
                 assert "connection" == kind(await channel.send(sms(), begin=begin))
+        assert 0 == begin.count
+
+    async def test_a_closed_network(self) -> None:
+        begin = Begin()
+        async with carrier() as smsc:
+            for host in ("127.0.0.1", "localhost"):
+                async with bound(smsc.port, host=host, networks=()) as channel:
+                    assert "account" == kind(await channel.send(sms(), begin=begin))
+            assert [] == smsc.given
         assert 0 == begin.count
 
     async def test_login(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 
+class AccountTestRequest(Struct, kw_only=True):
+    """
+    The address to write to: an e-mail address, a phone number, or the web address of a webhook's receiver.
+    """
+
+    responder_channel_identifier: str
+
+
 class AlertAssignee(Struct, kw_only=True):
     """
     A user who may take cases.
@@ -567,6 +575,33 @@ class ImportRow(Struct, kw_only=True):
     problem: dict[str, Any] | None
 
 
+class Inbound(Struct, kw_only=True):
+    """
+    An address where the provider of an account reports. `secret` signs reports in our own form, shown this once. `confirm_url` confirms the subscription of a topic: open it yourself, it is never called.
+    """
+
+    inbound_id: str
+    account_id: str
+    channel_id: int
+    adapter: str
+    url: str
+    secret: str | None
+    confirm_url: str | None
+    last_time: datetime | None
+    created_time: datetime
+
+
+class InboundRequest(Struct, kw_only=True):
+    """
+    An address to open. `topic` (its ARN) and `certificate` (PEM) are pinned, and `sns` alone has them.
+    """
+
+    account_id: str
+    adapter: Literal["provider", "sns", "standard"]
+    topic: str | None | UnsetType = UNSET
+    certificate: str | None | UnsetType = UNSET
+
+
 class InstanceContent(Struct, kw_only=True):
     """
     The questionnaire as the responder sees it, in the instance's language.
@@ -872,6 +907,14 @@ class OrganizationUpdate(Struct, kw_only=True):
     delete_after_days: int | None | UnsetType = UNSET
 
 
+class PauseRequest(Struct, kw_only=True):
+    """
+    The reason is shown to people who ask why a message waits.
+    """
+
+    reason: str
+
+
 class PeriodShown(Struct, kw_only=True):
     """
     The time that a report covers.
@@ -986,6 +1029,56 @@ class Problem(Struct, kw_only=True):
     severity: str
     code: str
     message: str
+
+
+class Provider(Struct, kw_only=True):
+    """
+    An account at a provider. `settings` shows those without a secret, `secrets` the names of the others. `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second. `inbound_url` is where its provider reports, null where it reports over the connection or not at all.
+    """
+
+    account_id: str
+    organization_id: str
+    channel_id: int
+    kind: str
+    title: str | None
+    is_default: bool
+    is_own: bool
+    state: str
+    settings: dict[str, Any]
+    secrets: list[str]
+    rate: float | None
+    rate_ceiling: float | None
+    slots: int
+    pipelines: int
+    failures: int
+    resting_until: datetime | None
+    paused_time: datetime | None
+    paused_reason: str | None
+    inbound_url: str | None
+    created_time: datetime
+
+
+class ProviderRequest(Struct, kw_only=True):
+    """
+    A new account. `settings` as its kind has them; `rate_ceiling`: at most so many messages a second.
+    """
+
+    kind: Literal["smpp", "sms_http", "sms_twilio", "smtp", "webhook"]
+    title: str
+    settings: dict[str, Any]
+    is_default: bool | UnsetType = False
+    rate_ceiling: float | None | UnsetType = UNSET
+
+
+class ProviderUpdate(Struct, kw_only=True):
+    """
+    Changes of an account. `settings` that are not named stay, null removes one.
+    """
+
+    title: str | UnsetType = UNSET
+    settings: dict[str, Any] | UnsetType = UNSET
+    is_default: bool | UnsetType = UNSET
+    rate_ceiling: float | None | UnsetType = UNSET
 
 
 class PublicationRequest(Struct, kw_only=True):

@@ -2237,6 +2237,126 @@ class ContactPolicy(Family):
         )
 
 
+class Providers(Family):
+    """Providers."""
+
+    def list_providers(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Provider]:
+        """Get all provider accounts.
+
+        Needs `Provider.Read`.
+        """
+        return self._transport.pages(
+            "/provider", models.Provider, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_provider(self, body: models.ProviderRequest, *, idempotency_key: str | None = None) -> models.Provider:
+        """Create new provider account.
+
+        Its servers are on the open internet, or in the networks that the operator allows. `smtp` has `host`, `port`,
+        `security` (`tls`, `starttls`, `none`), `username` and `password`. `is_default` moves all pipelines of its
+        channel to it. At most 50. Needs `Provider.Create`.
+        """
+        return self._transport.request("POST", "/provider", body=body, idempotency_key=idempotency_key).read(
+            models.Provider
+        )
+
+    def get_provider(self, account_id: str) -> models.Provider:
+        """Get provider account.
+
+        Needs `Provider.Read`.
+        """
+        return self._transport.request("GET", f"/provider/{_segment(account_id)}").read(models.Provider)
+
+    def update_provider(
+        self, account_id: str, body: models.ProviderUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Provider:
+        """Update provider account.
+
+        Its servers are on the open internet, or in the networks that the operator allows. `smtp` has `host`, `port`,
+        `security` (`tls`, `starttls`, `none`), `username` and `password`. Secrets that are not named stay; another
+        server needs all of them again. Needs `Provider.Update`.
+        """
+        return self._transport.request("PATCH", f"/provider/{_segment(account_id)}", body=body, if_match=if_match).read(
+            models.Provider
+        )
+
+    def delete_provider(self, account_id: str, *, if_match: str | None = None) -> None:
+        """Delete provider account.
+
+        Only one that no pipeline sends through: make another the default, which moves them. Needs `Provider.Delete`.
+        """
+        self._transport.request("DELETE", f"/provider/{_segment(account_id)}", if_match=if_match)
+
+    def pause_provider(
+        self, account_id: str, body: models.PauseRequest, *, idempotency_key: str | None = None
+    ) -> models.Provider:
+        """Pause provider account.
+
+        Nothing is sent through it until the pause is deleted. Due items wait, and no attempt is counted. Needs
+        `Provider.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/provider/{_segment(account_id)}/pause", body=body, idempotency_key=idempotency_key
+        ).read(models.Provider)
+
+    def resume_provider(self, account_id: str, *, if_match: str | None = None) -> None:
+        """Resume provider account.
+
+        A rest after failures ends too. A pause of the operator stays: 403. Needs `Provider.Update`.
+        """
+        self._transport.request("DELETE", f"/provider/{_segment(account_id)}/pause", if_match=if_match)
+
+    def send_through_account(
+        self, account_id: str, body: models.AccountTestRequest, *, idempotency_key: str | None = None
+    ) -> models.TestSend:
+        """Send a test message through the account.
+
+        One message now, also while the account is paused, with the provider's reply. A suppressed address is
+        `refused`. At most 20 test messages in 10 minutes. Needs `Provider.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/provider/{_segment(account_id)}/test", body=body, idempotency_key=idempotency_key
+        ).read(models.TestSend)
+
+    def list_inbounds(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Inbound]:
+        """Get all inbound addresses.
+
+        Needs `Inbound.Read`.
+        """
+        return self._transport.pages(
+            "/inbound", models.Inbound, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def open_inbound(self, body: models.InboundRequest, *, idempotency_key: str | None = None) -> models.Inbound:
+        """Open inbound address.
+
+        `standard`: our own form, signed with the `secret` of this answer; `sns`: Amazon SES by SNS; `provider`: as
+        the account's own gateway calls, opened with the account. An account has one of each. Repeated with its
+        `Idempotency-Key` the answer has null in `secret`. Needs `Inbound.Create`.
+        """
+        return self._transport.request("POST", "/inbound", body=body, idempotency_key=idempotency_key).read(
+            models.Inbound
+        )
+
+    def get_inbound(self, inbound_id: str) -> models.Inbound:
+        """Get inbound address.
+
+        Needs `Inbound.Read`.
+        """
+        return self._transport.request("GET", f"/inbound/{_segment(inbound_id)}").read(models.Inbound)
+
+    def close_inbound(self, inbound_id: str, *, if_match: str | None = None) -> None:
+        """Close inbound address.
+
+        Calls to it find nothing from then on. Needs `Inbound.Delete`.
+        """
+        self._transport.request("DELETE", f"/inbound/{_segment(inbound_id)}", if_match=if_match)
+
+
 class Suppressions(Family):
     """Suppressions."""
 
@@ -2961,6 +3081,7 @@ class Operations:
         self.alert_instance = AlertInstance(transport)
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
+        self.providers = Providers(transport)
         self.suppressions = Suppressions(transport)
         self.search = Search(transport)
         self.alert_settings = AlertSettings(transport)
