@@ -464,6 +464,7 @@ DONE: Final[Mapping[str, str]] = {
     "message_due": "The message is due now.",
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
+    "again": "It is delivered again.",
     "renamed": "The tag has its new name.",
     "ended": "The session has ended.",
     "digest_sent": "The mail is on its way.",

@@ -130,6 +130,7 @@ class Chosen:
     tab: str = "all"
     reason: str = ""
     application: str = ""
+    pipeline: str = ""
     days: int = DAYS_DEFAULT
     after: str = ""
 
@@ -140,6 +141,7 @@ class Chosen:
             tab=wanted.tab if wanted.tab != "all" else "",
             reason=wanted.reason,
             application=wanted.application,
+            pipeline=wanted.pipeline,
             days=wanted.days if wanted.days != DAYS_DEFAULT else "",
             after=wanted.after,
         )
@@ -164,7 +166,9 @@ async def list_items(visit: Visit) -> Response:
         )
         plan = None
         if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
-            plan = await plan_of(visit, db, choice=Choice(application_id=choice.application_id))
+            plan = await plan_of(
+                visit, db, choice=Choice(application_id=choice.application_id, pipeline_id=choice.pipeline_id)
+            )
     next_key: Any = rows.next_key
     tabs = [
         Tab(
@@ -177,7 +181,10 @@ async def list_items(visit: Visit) -> Response:
     ]
     listing = Listing(
         rows=[row_of(visit, one) for one in rows.items],
-        filters=[(reason_text(words, chosen.reason), chosen.url(reason=""))] if chosen.reason else [],
+        filters=[
+            *([(words("one pipeline"), chosen.url(pipeline=""))] if chosen.pipeline else []),
+            *([(reason_text(words, chosen.reason), chosen.url(reason=""))] if chosen.reason else []),
+        ],
         empty=words("No messages here. Choose a longer period or another tab."),
         next_url=chosen.url(after=key_of(*next_key)) if next_key else "",
         first_url=chosen.url() if chosen.after else "",
@@ -396,6 +403,7 @@ def _chosen(visit: Visit) -> Chosen:
         tab=tab if tab in TABS else "all",
         reason=query.get("reason", "")[:REASON_CHARACTERS_MAX],
         application=query.get("application", "")[:22],
+        pipeline=query.get("pipeline", "")[:22],
         days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
         after=query.get("after", "")[:60],
     )
@@ -406,8 +414,13 @@ def _choice(visit: Visit, chosen: Chosen, *, tab: str) -> Choice:
     return Choice(
         statuses=STATUSES[tab],
         application_id=chosen.application or None,
+        pipeline_id=chosen.pipeline or None,
         from_time=visit.now - timedelta(days=chosen.days),
     )
+
+
+def tab_of(status: PublicItem) -> str:
+    return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
 
 
 def _sum(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:

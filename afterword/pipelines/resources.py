@@ -1,14 +1,25 @@
-"""Pipelines as the wire shows them and takes them."""
+"""Pipelines as the wire shows them and takes them, and in sentences: one for each part of their rules."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
 from afterword.core.messaging import placeholders as messages
+from afterword.core.messaging.addresses import (
+    CHANNEL_EMAIL,
+    CHANNEL_LINK,
+    CHANNEL_OUTBOX,
+    CHANNEL_SMS,
+    CHANNEL_WEBHOOK,
+)
 from afterword.core.wire import times
 from afterword.pipelines import store
+from afterword.questionnaires.condition_rows import Subjects, sentence_of, with_named
+from afterword.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, Texts, texts
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -141,6 +152,7 @@ class Pipeline(fields.Resource):
     reminders: list[dict[str, Any]]
     target_url: str | None
     state: fields.Computed[State]
+    summary: fields.Computed[str]
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
@@ -148,7 +160,8 @@ class Pipeline(fields.Resource):
 
 
 def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:
-    return Pipeline.of(pipeline, zone, state=state_of(pipeline, now))
+    summary = summary_of(texts("console", SOURCE_LANGUAGE), pipeline, time_zone=str(zone))
+    return Pipeline.of(pipeline, zone, state=state_of(pipeline, now), summary=summary)
 
 
 def state_of(pipeline: store.Pipeline, now: datetime) -> State:
@@ -171,3 +184,196 @@ def _column(name: str, value: Any) -> Any:
     if name in {"messages", "reminders"}:
         return msgspec.to_builtins(value)
     return value
+
+
+# In sentences ---------------------------------------------------------------------------------------------------
+
+
+CHANNELS: Final[Mapping[int, str]] = {
+    CHANNEL_EMAIL: "Asks by e-mail.",
+    CHANNEL_SMS: "Asks by SMS.",
+    CHANNEL_WEBHOOK: "Hands each message to another system by webhook.",
+    CHANNEL_LINK: "Gives out links, and sends nothing.",
+    CHANNEL_OUTBOX: "Keeps each message in the outbox.",
+}
+UNITS: Final = (
+    ("days", "{n} day", "{n} days"),
+    ("hours", "{n} hour", "{n} hours"),
+    ("minutes", "{n} minute", "{n} minutes"),
+)
+WHOLE_WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    part: str
+    text: str
+
+
+def sentences_of(
+    words: Texts, pipeline: store.Pipeline, *, time_zone: str, subjects: Subjects | None = None
+) -> list[Sentence]:
+    """The sentences in the order in which the rules act; times of the period in `time_zone`.
+
+    `subjects`: titles for the names in conditions; without them the names stand for themselves.
+    """
+    told = (
+        ("message", _message(words, pipeline)),
+        ("target" if pipeline.channel_id == CHANNEL_WEBHOOK else "sender", _sender(words, pipeline)),
+        ("delay", _delay(words, pipeline)),
+        ("conditions", _conditions(words, pipeline, subjects or {})),
+        ("frequency", _frequency(words, pipeline)),
+        ("hours", _hours(words, pipeline)),
+        ("reminders", _reminders(words, pipeline)),
+        ("period", _period(words, pipeline, time_zone)),
+        ("effort", _effort(words, pipeline)),
+    )
+    return [Sentence(part, text) for part, text in told if text]
+
+
+def summary_of(words: Texts, pipeline: store.Pipeline, *, time_zone: str) -> str:
+    """The sentences as one text, without the signs that isolate names of another direction."""
+    text = " ".join(one.text for one in sentences_of(words, pipeline, time_zone=time_zone))
+    return text.replace(ISOLATE_FIRST, "").replace(ISOLATE_END, "")
+
+
+def duration_of(words: Texts, values: Mapping[str, int]) -> str:
+    """`values` by unit, such as `{"days": 2, "hours": 3, "minutes": 0}`: "2 days 3 hours"; empty for none."""
+    return " ".join(words.plural(one, many, values[unit]) for unit, one, many in UNITS if values[unit])
+
+
+def _message(words: Texts, pipeline: store.Pipeline) -> str:
+    asks = words(CHANNELS[pipeline.channel_id])
+    if not pipeline.messages:
+        return asks
+    others = words("Its texts are written in {locales} too.", locales=_listed(words, sorted(pipeline.messages)))
+    return f"{asks} {others}"
+
+
+def _sender(words: Texts, pipeline: store.Pipeline) -> str:
+    if pipeline.channel_id == CHANNEL_WEBHOOK:
+        return words("It goes to {address}.", address=pipeline.target_url or "")
+    if pipeline.channel_id != CHANNEL_EMAIL:
+        return ""
+    name, address = pipeline.sender_name or "", pipeline.sender_address or ""
+    if name and address:
+        text = words("The sender is {name}, {address}.", name=name, address=address)
+    elif name or address:
+        text = words("The sender is {name}.", name=name or address)
+    else:
+        text = words("The sender is that of the installation.")
+    if pipeline.reply_to:
+        text += " " + words("Replies go to {address}.", address=pipeline.reply_to)
+    return text
+
+
+def _delay(words: Texts, pipeline: store.Pipeline) -> str:
+    wait = duration_of(words, _of(pipeline, "delay_cap"))
+    if not wait:
+        return words("A message without a send time is due at once.")
+    return words("A message without a send time is due after {wait}.", wait=wait)
+
+
+def _conditions(words: Texts, pipeline: store.Pipeline, subjects: Subjects) -> str:
+    if pipeline.conditions is None:
+        return words("Everybody is asked.")
+    known = with_named(subjects, pipeline.conditions)
+    return words("Only those are asked where {condition}.", condition=sentence_of(words, pipeline.conditions, known))
+
+
+def _frequency(words: Texts, pipeline: store.Pipeline) -> str:
+    distance = duration_of(words, _of(pipeline, "frequency_cap"))
+    if not distance:
+        text = words("An address gets each of its messages.")
+    elif pipeline.if_capped == "wait":
+        text = words("An address gets one message in {time}; the next one waits so long.", time=distance)
+    else:
+        text = words("An address gets one message in {time}; another one is not sent.", time=distance)
+    return f"{text} {words('The contact policy does not hold here.')}" if pipeline.policy_exempt else text
+
+
+def _hours(words: Texts, pipeline: store.Pipeline) -> str:
+    days = days_of(words, pipeline.weekdays)
+    start, end = pipeline.dispatch_start_time, pipeline.dispatch_end_time
+    if start is not None and end is not None:
+        hours = words("{start} to {end}", start=_clock(start), end=_clock(end))
+        if pipeline.time_zone:
+            text = words("Messages leave {days}, {hours}, {zone}.", days=days, hours=hours, zone=pipeline.time_zone)
+        elif pipeline.zone_of == "recipient":
+            text = words("Messages leave {days}, {hours} where the customer lives.", days=days, hours=hours)
+        else:
+            text = words("Messages leave {days}, {hours} in the organization's zone.", days=days, hours=hours)
+    else:
+        text = words("Messages leave {days}, at any hour.", days=days)
+    if pipeline.on_holidays == "send":
+        text += " " + words("They leave on holidays too.")
+    if pipeline.if_outside == "skip":
+        text += " " + words("One that is due at another time is not sent.")
+    return text
+
+
+def _reminders(words: Texts, pipeline: store.Pipeline) -> str:
+    waits = [
+        duration_of(words, {unit: one.get(f"delay_{unit}", 0) for unit, _, _ in UNITS}) or words("no time")
+        for one in pipeline.reminders
+    ]
+    if not waits:
+        return words("Nobody is reminded.") if pipeline.channel_id != CHANNEL_WEBHOOK else ""
+    text = words.plural(
+        "{n} reminder follows, after {waits}, until the first answer.",
+        "{n} reminders follow, after {waits}, until the first answer.",
+        len(waits),
+    )
+    return text.replace("{waits}", _listed(words, waits))
+
+
+def _period(words: Texts, pipeline: store.Pipeline, time_zone: str) -> str:
+    start, end = pipeline.start_time, pipeline.end_time
+    if start and end:
+        return words(
+            "The pipeline runs from {start} to {end}.",
+            start=words.moment(start, time_zone=time_zone),
+            end=words.moment(end, time_zone=time_zone),
+        )
+    if start:
+        return words("The pipeline runs from {start} on.", start=words.moment(start, time_zone=time_zone))
+    if end:
+        return words("The pipeline runs until {end}.", end=words.moment(end, time_zone=time_zone))
+    return words("The pipeline has no end.")
+
+
+def _effort(words: Texts, pipeline: store.Pipeline) -> str:
+    tries = words.plural(
+        "After a failure it is tried {n} time more.",
+        "After a failure it is tried {n} times more.",
+        pipeline.max_retry_attempts,
+    )
+    late = words.plural(
+        "A message is not sent later than {n} day after its send time.",
+        "A message is not sent later than {n} days after its send time.",
+        pipeline.not_after_days,
+    )
+    return f"{tries} {late}"
+
+
+def days_of(words: Texts, weekdays: Sequence[int]) -> str:
+    """Days of the week from 1, Monday, as a range where they follow each other."""
+    if tuple(weekdays) == WHOLE_WEEK:
+        return words("every day")
+    names = [words.weekday(each - 1) for each in weekdays]
+    if len(names) > 2 and weekdays[-1] - weekdays[0] == len(names) - 1:  # noqa: PLR2004
+        return words("{first} to {last}", first=names[0], last=names[-1])
+    return _listed(words, names)
+
+
+def _of(pipeline: store.Pipeline, name: str) -> dict[str, int]:
+    return {unit: getattr(pipeline, f"{name}_{unit}") for unit, _, _ in UNITS}
+
+
+def _listed(words: Texts, parts: Sequence[Any]) -> str:
+    *others, last = parts
+    return words("{others} and {last}", others=", ".join(others), last=last) if others else last
+
+
+def _clock(moment: time) -> str:
+    return f"{moment:%H:%M}"

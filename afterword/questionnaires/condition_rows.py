@@ -185,8 +185,8 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
         return inner and words("not {condition}", condition=inner)
     group = next((name for name in GROUPS if name in node), None)
     if group is None:
-        found = rows_of(node, subjects) if "subject" in node else None
-        return _comparison(words, found[1][0], subjects) if found else ""
+        subject = subjects.get(str(node.get("subject")))
+        return _comparison(words, node, subject) if subject else ""
     nodes = node[group] if isinstance(node[group], list) else []
     parts = [_phrase(words, each, subjects, is_inner=True) for each in nodes]
     joint = words("and") if group == "all" else words("or")
@@ -194,11 +194,11 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
     return f"({text})" if is_inner and len(parts) > 1 and text else text
 
 
-def _comparison(words: Texts, row: Row, subjects: Subjects) -> str:
-    text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
-    subject = subjects[row.subject]
+def _comparison(words: Texts, leaf: Document, subject: Subject) -> str:
+    operator = str(leaf.get("operator"))
+    text = words(COMPARISONS[operator]) if operator in COMPARISONS else ""
     name = f"“{subject.text}”" if subject.is_quoted else subject.text
-    return text and f"{name} {text} {row.value}".strip()
+    return text and f"{name} {text} {_text_of(leaf.get('value'), subject)}".strip()
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

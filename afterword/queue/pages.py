@@ -3,12 +3,9 @@
 It shows addresses, so it takes the key that the demo prints, or a request of this very machine; see `web.loopback`.
 """
 
-import hashlib
 import re
-from base64 import b64encode
 from dataclasses import dataclass
 from email import message_from_bytes, policy
-from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -20,12 +17,12 @@ from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts
 from afterword.web import html, loopback, public, static
+from afterword.web.mails import mail_page
 from afterword.web.routing import Pages
 
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
 PAGE_MAX: Final = 1_000
-STYLES_MAX: Final = 200
 SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
 _PAGE: Final = re.compile(r"[1-9][0-9]{0,3}\Z")
 
@@ -81,19 +78,8 @@ async def message_page(request: Request) -> Response:
 
 @routes.get("/outbox/{message_id}/content", for_people=True)
 async def message_content(request: Request) -> Response:
-    """The page of a mail alone, sandboxed: no script, no form, nothing from outside, only the styles it came with."""
     _admitted(request)
-    preview = _preview(await _message(request))
-    styles = " ".join(_style_hashes(preview.html))
-    content_policy = (
-        f"sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; "
-        f"style-src 'unsafe-hashes' {styles}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-    )
-    return Response(
-        f'<base target="_blank">{preview.html}',
-        media_type="text/html",
-        headers={**html.PAGE_HEADERS, "Content-Security-Policy": content_policy},
-    )
+    return mail_page(_preview(await _message(request)).html)
 
 
 async def _message(request: Request) -> OutboxMessage:
@@ -140,35 +126,4 @@ def _preview(message: OutboxMessage) -> Preview:
 
 
 def _content(part: Any) -> str:
-    """The text with LF alone: a browser reads CR LF as LF, also where it hashes a style."""
-    return str(part.get_content()).replace("\r\n", "\n") if part is not None else ""
-
-
-class _Styles(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, None] = {}
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag == "style"
-        for name, value in attrs:
-            if name == "style" and value:
-                self.found[value] = None
-
-    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002  as the base names it
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.found[data] = None
-
-
-def _style_hashes(page: str) -> list[str]:
-    """The sources that allow exactly the styles of this page: no `unsafe-inline`."""
-    styles = _Styles()
-    styles.feed(page)
-    return [
-        f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-        for text in list(styles.found)[:STYLES_MAX]
-    ]
+    return str(part.get_content()) if part is not None else ""

@@ -16,16 +16,23 @@ from afterword.console import (
     case_figures,
     case_rows,
     case_settings,
+    case_statuses,
     cases,
     charts,
     comments,
+    contact_policy,
     digests,
     entry,
     find,
+    metadata_names,
+    organization,
     outline,
     overview,
     passkeys,
     people,
+    pipeline_parts,
+    pipelines,
+    plans,
     question_form,
     report_forms,
     report_views,
@@ -37,16 +44,18 @@ from afterword.console import (
     story,
     text,
     tokens,
+    webhooks,
     welcome,
 )
 from afterword.core.questionnaires import differences
+from afterword.pipelines import resources
 from afterword.questionnaires import condition_rows
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
-OTHERS = (SOURCE / "questionnaires/condition_rows.py",)  # modules outside the console with texts of its
+OTHERS = (SOURCE / "questionnaires/condition_rows.py", SOURCE / "pipelines/resources.py")  # with texts of the console
 TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
@@ -58,6 +67,7 @@ TABLES = (
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
+    pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, question_form.STYLES, question_form.CONTACTS,
     builder_pages.AROUND,
@@ -89,6 +99,18 @@ def shown() -> set[str]:
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     found |= {*digests.WEEK_DAYS}
+    found |= {text for _, *unit in resources.UNITS for text in unit}
+    found |= {part.title for part in pipeline_parts.PARTS.values()}
+    for one in (
+        *(one for part in pipeline_parts.PARTS.values() for one in part.inputs),
+        *contact_policy.INPUTS,
+        *organization.ORGANIZATION_INPUTS,
+        *organization.APPLICATION_INPUTS,
+        *metadata_names.NAME_INPUTS,
+        *webhooks.INPUTS,
+        *case_statuses.INPUTS,
+    ):
+        found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 

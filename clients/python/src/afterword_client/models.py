@@ -970,6 +970,7 @@ class Pipeline(Struct, kw_only=True):
     reminders: list[dict[str, Any]]
     target_url: str | None
     state: str
+    summary: str
     created_time: datetime
     updated_time: datetime
     created_by: str | None

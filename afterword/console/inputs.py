@@ -1,0 +1,190 @@
+"""Forms that are declared: fields with the names of a request's members, read as the API reads that request."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from typing import Any, Final, Literal, TypeVar, cast
+from zoneinfo import ZoneInfo
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.screens import Form, Visit
+from afterword.console.text import NOTHING
+from afterword.core.reading import structs
+from afterword.core.reading.structs import Context
+from afterword.core.wire import times
+from afterword.texts import Texts
+
+SHOWN_MAX: Final = 200  # characters of a stored value beside the form
+Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
+Options = Mapping[str, Sequence[tuple[str, str]]]
+Read = TypeVar("Read", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A field with the name of its member. `options`: values and texts of a choice; `is_translated`: those texts too.
+
+    `switch` is a choice between no, empty, and yes, "1"; `lines` is a list with an entry a line.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    hint: str = ""
+    options: Sequence[tuple[str, str]] = ()
+    required: bool = False
+    is_translated: bool = True
+
+
+def document_of(form: Form, inputs: Sequence[Input]) -> dict[str, Any]:
+    """The members as JSON has them; an empty field that is not required is null, or 0 where it is a number."""
+    return {one.name: _typed(form, one) for one in inputs}
+
+
+def read_as(kind: type[Read], document: Mapping[str, Any], visit: Visit) -> Read:
+    """The document as the API would read it in a request. Raises Invalid."""
+    context = Context(now=visit.now, zone=times.zone_of(visit.zone), lax=True, partial=True)
+    request = structs.collect(kind, dict(document), context)
+    context.check()
+    return cast("Read", request)
+
+
+def shown(
+    visit: Visit,
+    inputs: Sequence[Input],
+    stored: object,
+    options: Options | None = None,
+) -> list[dict[str, Any]]:
+    """The fields for the macro `inputs`: as they were typed, else as they are stored in members of `stored`.
+
+    `options`: those that are read from the database, by name.
+    """
+    form = visit.form
+    return [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "label": visit.words(one.label),
+            "hint": visit.words(one.hint),
+            "options": _options(visit.words, one, options),
+            "value": _value(form, one) if form.values else text_of(getattr(stored, one.name, None), one, visit.zone),
+            "required": one.required,
+        }
+        for one in inputs
+    ]
+
+
+def differences(
+    visit: Visit,
+    inputs: Sequence[Input],
+    stored: object,
+    options: Options | None = None,
+) -> list[tuple[str, str]]:
+    """The label and the stored value of each field that the form has otherwise."""
+    found: list[tuple[str, str]] = []
+    for one in inputs:
+        value = text_of(getattr(stored, one.name, None), one, visit.zone)
+        if value == _value(visit.form, one):
+            continue
+        names = dict(_options(visit.words, one, options))
+        text = (
+            ", ".join(names.get(each, each) for each in value) if isinstance(value, list) else names.get(value, value)
+        )
+        found.append((visit.words(one.label), text[:SHOWN_MAX] or NOTHING))
+    return found
+
+
+def same_version(visit: Visit) -> Callable[[int], None]:
+    """The check of an update: raises Stale where the form began with another version."""
+
+    def check(version: int) -> None:
+        if str(version) != visit.form.text("version"):
+            raise errors.Stale(
+                visit.words(
+                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+                )
+            )
+
+    return check
+
+
+def text_of(value: Any, one: Input, zone: str) -> str | list[str]:
+    """The value of a member as the field of a form has it."""
+    if one.kind == "lines":
+        return "\n".join(str(each) for each in value or ())
+    if isinstance(value, bool):
+        return "1" if value else ""
+    if isinstance(value, datetime):
+        return f"{value.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
+    if isinstance(value, time):
+        return f"{value:%H:%M}"
+    if isinstance(value, list | tuple):
+        return [str(each) for each in cast("Sequence[object]", value)]
+    return "" if value is None else str(value)
+
+
+def _typed(form: Form, one: Input) -> Any:
+    if one.kind == "checks":
+        return [key for key in form.all(one.name) if key]
+    text = form.text(one.name)
+    if one.kind == "switch":
+        return text == "1"
+    if one.kind == "lines":
+        return [line.strip() for line in text.split("\n") if line.strip()]
+    if not text and one.kind == "number" and one.required:
+        return 0
+    return text if text or one.required else None
+
+
+def _options(words: Texts, one: Input, more: Options | None) -> Sequence[tuple[str, str]]:
+    if more and one.name in more:
+        return more[one.name]
+    return [(key, words(text)) for key, text in one.options] if one.is_translated else one.options
+
+
+def _value(form: Form, one: Input) -> str | list[str]:
+    return form.all(one.name) if one.kind == "checks" else form.text(one.name)
+
+
+def form_page(
+    visit: Visit,
+    *,
+    title: str,
+    back: tuple[str, str],
+    action: str,
+    inputs: Sequence[Input],
+    stored: object = None,
+    version: int | str = "",
+    refusal: errors.Refusal | None = None,
+    options: Options | None = None,
+    links: Sequence[tuple[str, str]] = (),
+    thing: tuple[str, str] | None = None,
+    tab: str = "",
+    lead: str = "",
+) -> Response:
+    """The page of one form. `links`: texts and addresses below it; `thing`: kind and id of its entries in the log."""
+    is_stale = isinstance(refusal, errors.Stale)
+    return visit.page(
+        "form.html",
+        title=title,
+        status=refusal.status if refusal else 200,
+        back=back,
+        action=action,
+        fields=shown(visit, inputs, stored, options),
+        version=visit.form.text("version") if visit.form.values and not is_stale else version,
+        theirs=differences(visit, inputs, stored, options) if is_stale else [],
+        below=links,
+        thing=thing,
+        tab=tab,
+        lead=lead,
+        refusal=refusal if refusal is None or is_stale else placed(refusal),
+    )
+
+
+def placed(refusal: errors.Refusal) -> errors.Refusal:
+    """The refusal with each error at the field that has the member."""
+    wrong = [replace(one, pointer="/" + (one.pointer or "").lstrip("/").partition("/")[0]) for one in refusal.errors]
+    return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal
