@@ -29,6 +29,8 @@ from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
+from afterword.organizations.assets import api as assets_api
+from afterword.organizations.assets import pages as assets_pages
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens.ticks import Ticks
@@ -137,6 +139,7 @@ def api_routes() -> list[Routes]:
         drafts_api.routes,
         versions_api.routes,
         visuals_api.routes,
+        assets_api.routes,
         metadata_api.routes,
         instances_api.routes,
         responses_api.routes,
@@ -174,7 +177,15 @@ def api_routes() -> list[Routes]:
 
 
 def page_groups() -> list[Pages]:
-    groups = (accounts_pages, instance_pages, responder_pages, test_message_pages, inbound_pages, static)
+    groups = (
+        accounts_pages,
+        assets_pages,
+        instance_pages,
+        responder_pages,
+        test_message_pages,
+        inbound_pages,
+        static,
+    )
     return [group.routes for group in groups]
 
 

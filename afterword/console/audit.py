@@ -45,6 +45,7 @@ KINDS: Final[Mapping[str, str]] = {
     "metadata": "the metadata name",
     "questionnaire": "the questionnaire",
     "visual": "the look",
+    "asset": "the picture",
     "contact_policy": "the contact policy",
     "sequence": "the sequence",
     "alert_status": "the case status",

@@ -8,12 +8,11 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console import response_list
+from afterword.console import pictures, response_list
 from afterword.console.response_list import Choice
 from afterword.console.screens import HEADERS, HOME, Screens, Visit
 from afterword.console.settings import applications_of
 from afterword.console.text import ZONES
-from afterword.core.questionnaires import visuals
 from afterword.db import Database
 from afterword.instances import previews
 from afterword.instances import service as instances
@@ -23,6 +22,9 @@ from afterword.intake.test_messages import api as test_messages
 from afterword.organizations import checks
 from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
+from afterword.organizations.assets import encoding
+from afterword.organizations.assets import service as assets
+from afterword.organizations.assets.api import MEDIA_TYPES
 from afterword.organizations.store import Organization
 from afterword.pipelines.starters import service as starters
 from afterword.questionnaires import access, files
@@ -101,9 +103,8 @@ async def save_organization(visit: Visit) -> Response:
     changes = {**given, "postal_address": given["postal_address"] or None}
     if form.text("no_logo"):
         changes["logo"] = None
-    elif "logo" in form.files:
-        changes["logo"] = visuals.data_of(form.files["logo"])
     try:
+        logo = await pictures.encoded(form, "logo")
         errors.check(
             checks.length_errors("display_name", given["display_name"], organizations.NAME_CHARACTERS_MAX)
             + checks.zone_errors(given["time_zone"])
@@ -114,13 +115,16 @@ async def save_organization(visit: Visit) -> Response:
             )
         )
         async with visit.write() as db:
+            if logo is not None:
+                asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
+                changes["logo"] = asset.path
             await organizations.update_organization(
                 db, caller=visit.caller, changes=changes, now=visit.now, check_version=lambda _: None
             )
     except errors.Invalid as invalid:
         async with visit.read() as db:
-            logo = await organizations_store.get_logo(db, organization_id=visit.caller.organization_id)
-        return _organization_form(visit, given, invalid, logo=logo)
+            shown = await organizations_store.get_logo(db, organization_id=visit.caller.organization_id)
+        return _organization_form(visit, given, invalid, logo=shown)
     return html.redirect(QUESTIONNAIRE)
 
 
@@ -282,7 +286,8 @@ def _organization_form(
         zones=[(one, one) for one in ZONES],
         languages=list(languages.items()),
         logo=logo,
-        logo_kilobytes=visuals.LOGO_BYTES_MAX >> 10,
+        logo_megabytes=encoding.UPLOAD_BYTES_MAX >> 20,
+        logo_types=",".join(MEDIA_TYPES),
         address_characters_max=organizations.POSTAL_ADDRESS_CHARACTERS_MAX,
     )
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from afterword.core.answers import instances as core_instances
 from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.palettes import Brand
+from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Theme
@@ -268,13 +269,15 @@ def style_url(theme: Theme) -> str:
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:
     """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
+    if theme.logo is not None and read_address(theme.logo) is not None:
+        return theme.logo
     logo = logo_of(theme)
     return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
 
 
 def logo_of(theme: Theme) -> Logo | None:
-    """The logo of a theme, whose `data:` address was checked when the theme was read."""
-    if theme.logo is None:
+    """The logo that is a `data:` address, which was checked when the theme was read; None for other logos."""
+    if theme.logo is None or not theme.logo.startswith("data:"):
         return None
     head, _, text = theme.logo.partition(";base64,")
     content = base64.b64decode(text)

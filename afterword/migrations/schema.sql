@@ -427,6 +427,28 @@ CREATE TABLE application_type (
     description text NOT NULL
 );
 
+CREATE TABLE asset (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    asset_id text NOT NULL COLLATE pg_catalog."C",
+    title text,
+    media_type text NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    bytes integer NOT NULL,
+    content_hash bytea NOT NULL,
+    content bytea NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    CONSTRAINT asset_check CHECK ((bytes = octet_length(content))),
+    CONSTRAINT asset_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 1000000))),
+    CONSTRAINT asset_content_hash_check CHECK ((octet_length(content_hash) = 32)),
+    CONSTRAINT asset_height_check CHECK (((height >= 1) AND (height <= 1600))),
+    CONSTRAINT asset_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text]))),
+    CONSTRAINT asset_title_check CHECK (((length(title) >= 1) AND (length(title) <= 255))),
+    CONSTRAINT asset_width_check CHECK (((width >= 1) AND (width <= 1600)))
+);
+ALTER TABLE ONLY asset ALTER COLUMN content SET STORAGE EXTERNAL;
+
 CREATE TABLE attempt (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     item_id text NOT NULL COLLATE pg_catalog."C",
@@ -1857,6 +1879,9 @@ ALTER TABLE ONLY application_type
 ALTER TABLE ONLY application_type
     ADD CONSTRAINT application_type_pkey PRIMARY KEY (application_type_id);
 
+ALTER TABLE ONLY asset
+    ADD CONSTRAINT asset_pkey PRIMARY KEY (organization_id, asset_id);
+
 ALTER TABLE ONLY attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (organization_id, item_id, epoch);
 
@@ -2173,6 +2198,12 @@ CREATE INDEX alert_status_used ON alert USING btree (organization_id, status_id)
 
 CREATE INDEX answer_list ON answer USING btree (organization_id, questionnaire_id, question_id, answered_time DESC, instance_id);
 
+CREATE INDEX asset_address ON asset USING btree (asset_id);
+
+CREATE UNIQUE INDEX asset_content ON asset USING btree (organization_id, content_hash);
+
+CREATE INDEX asset_list ON asset USING btree (organization_id, created_time DESC, asset_id);
+
 CREATE INDEX audit_entry_actor ON audit_entry USING btree (organization_id, actor_id, created_time DESC) WHERE (actor_id IS NOT NULL);
 
 CREATE INDEX audit_entry_age ON audit_entry USING btree (created_time);
@@ -2437,6 +2468,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_status FOR EACH R
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON application FOR EACH ROW EXECUTE FUNCTION write_audit_entry('application', 'application_id', '');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE ON asset FOR EACH ROW EXECUTE FUNCTION write_audit_entry('asset', 'asset_id', 'content content_hash');
+
 CREATE TRIGGER audit AFTER UPDATE ON channel_account FOR EACH ROW WHEN (((old.version <> new.version) OR (old.paused_time IS DISTINCT FROM new.paused_time) OR (old.is_default <> new.is_default) OR (old.rate_ceiling IS DISTINCT FROM new.rate_ceiling))) EXECUTE FUNCTION write_audit_entry('provider', 'account_id', 'settings');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON contact_policy FOR EACH ROW EXECUTE FUNCTION write_audit_entry('contact_policy', 'organization_id', '');
@@ -2558,6 +2591,9 @@ ALTER TABLE ONLY application
 
 ALTER TABLE ONLY application
     ADD CONSTRAINT application_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY asset
+    ADD CONSTRAINT asset_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY attempt
     ADD CONSTRAINT attempt_organization_id_item_id_fkey FOREIGN KEY (organization_id, item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE CASCADE;

@@ -16,6 +16,7 @@ from afterword.core.questionnaires import visuals
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
+from afterword.organizations.assets import service as assets
 from afterword.organizations.checks import CheckVersion
 from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
 from afterword.organizations.tokens.service import create_token, revoke_token
@@ -142,6 +143,7 @@ async def update_organization(
         if changes.get(name) not in (None, getattr(before, name))
     ]
     errors.check(wrong)
+    await assets.require(db, organization_id=caller.organization_id, address=changes.get("logo"), pointer="/logo")
     changed = _changed(before, changes)
     if not changed:
         return before

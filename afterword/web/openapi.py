@@ -17,6 +17,7 @@ from afterword.web.operations import Route
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, status_of
 
 JSON: Final = "application/json"
+CSV: Final = "text/csv"
 BINARY: Final = {"type": "string", "format": "binary"}
 REQUEST_ID: Final = "7HqXk2"
 ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
@@ -110,13 +111,13 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
         file = dict(BINARY)
         form = {"type": "object", "required": ["file"], "properties": {"file": file}}
         return {
-            "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. "
+            "description": f"At most {route.bytes_max or rows.BODY_BYTES_MAX:,} bytes. "
             "A form has one file; its other fields are parameters.",
             "required": True,
             "content": {
                 name: {"schema": form}
                 if name == uploads.FORM
-                else {"schema": file, "example": vocabulary.EXAMPLES["file"]}
+                else {"schema": file, **({"example": vocabulary.EXAMPLES["file"]} if name == CSV else {})}
                 for name in route.uploads
             },
         }

@@ -108,6 +108,7 @@ class Options(TypedDict, total=False):
     rows_max: int  # on POST: the body is a JSON array or lines of JSON of at most so many `body` structs;
     # `call.body` is a list in their order with an errors.Invalid in place of each that is wrong
     uploads: tuple[str, ...]  # on POST: the body is a file of one of these types, `call.body` an uploads.Upload
+    bytes_max: int  # of the file, where it is not the limit of rows
     prepare: Prepare  # converts the file and the query, in a thread before the transaction; its result is `call.body`
     also_wrong: AlsoWrong  # by path and body: further errors of a body with wrong members, found in the database
     media_types: tuple[str, ...]  # on GET: of the files that it answers with; each query takes a connection of its own
@@ -140,6 +141,7 @@ class Route:
     depth_max: int = DEPTH_MAX
     rows_max: int | None = None
     uploads: tuple[str, ...] = ()
+    bytes_max: int | None = None
     prepare: Prepare | None = None
     also_wrong: AlsoWrong | None = None
     media_types: tuple[str, ...] = ()

@@ -124,7 +124,10 @@ def curl_of(route: Route, site: Site) -> str:
         content = msgspec.json.encode(sent).decode().replace("'", "'\\''")
         lines.append(f"  -d '{content}'")
     if route.uploads:
-        lines += [f'  -H "Content-Type: {route.uploads[0]}"', "  --data-binary @file.csv"]
+        lines += [
+            f'  -H "Content-Type: {route.uploads[0]}"',
+            f"  --data-binary @file.{route.uploads[0].rpartition('/')[2]}",
+        ]
     return " \\\n".join(lines)
 
 

@@ -85,7 +85,7 @@ class Operation:
         self._writes = route.method != "GET"
         self._is_mass = route.shared is not None and not route.acts  # so hot that the audit log has none of it
         self._is_large = route.rows_max is not None or bool(route.uploads)
-        self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
+        self._bytes_max = route.bytes_max or (rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX)
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
         self._media_types = ((JSON,) if route.answer is not None else ()) + files
         self._members = frozenset(_names(route.answer))

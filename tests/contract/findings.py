@@ -7,7 +7,7 @@ from afterword.core.wire.lists import Column
 from afterword.web.operations import Route
 from tests.contract import probes
 from tests.contract.wire import PUBLIC_URL, Reply, problem_faults
-from tests.contract.world import World
+from tests.contract.world import PIXEL, World
 
 UNAUTHENTICATED: Final = (401, "unauthenticated")
 NOT_FOUND: Final = (404, "not_found")
@@ -62,10 +62,14 @@ class Findings:
 GOOD_FILE: Final = b"responder_channel_identifier,locale\nann@example.com,el\n"
 
 
+def file_for(route: Route) -> bytes:
+    return GOOD_FILE if "text/csv" in route.uploads else PIXEL
+
+
 def good_body(world: World, route: Route) -> dict[str, Any]:
     """Options of a request whose body is right."""
     if route.uploads:
-        return {"file": GOOD_FILE}
+        return {"file": file_for(route)}
     if route.body is None:
         needed = probes.valid(route.query, world.ours) if route.query is not None and route.method == "GET" else {}
         return {"document": needed} if needed else {}  # a body on GET holds parameters

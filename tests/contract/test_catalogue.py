@@ -265,6 +265,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         tenant,
     )
     await database.execute(
+        """insert into asset (organization_id, asset_id, media_type, width, height, bytes, content_hash, content,
+             created_time) values ($1, $1, 'image/png', 1, 1, 1, sha256($1::text::bytea), 'x', now())""",
+        tenant,
+    )
+    await database.execute(
         """insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, configuration)
            values ($1, $1, $1, $1, '{}')""",
         tenant,

@@ -24,6 +24,8 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",
     "GET /q/organization/{organization_id}/instance": "a list, which has nothing for it",
     "GET /alert/status/{status_id}": "of the organization",
+    "GET /asset/{asset_id}": "pictures of the organization",
+    "POST /asset": "pictures of the organization",
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
     "PUT /notification/subscription": "the user's own",

@@ -37,6 +37,8 @@ OF_US_ALONE: Final = {
     "update_billing": "asks for ours",
     "list_users": "asks for ours",
     "list_tokens": "asks for ours",
+    "list_assets": "asks for ours",
+    "get_total": "asks for ours",
     "list_plans": "asks for ours",
     "count_plans": "asks for ours",
     "count_other_organizations": "whether ours is alone on the installation",
@@ -111,6 +113,8 @@ OF_US_ALONE: Final = {
     "update_suppressions": "an address is the client's own word",
 }
 BLIND: Final = {
+    "get_asset_by_hash",  # of other bytes
+    "list_uses",  # nothing shows the picture
     "get_share",  # a link is known to whoever has it
     "list_pinned_reports",  # nobody pinned one
     "get_is_pruned",  # the log is young

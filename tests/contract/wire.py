@@ -105,7 +105,7 @@ class Wire:
     ) -> Reply:
         """Send one request. `target` is encoded as it travels; `body` in pieces is sent without its length.
 
-        `file` is a body of CSV.
+        `file` is a body of CSV, or a picture.
         """
         raw = target.encode() if isinstance(target, str) else target
         path, _, query = raw.partition(b"?")
@@ -119,7 +119,7 @@ class Wire:
                 sent.append((b"content-type", b"application/json"))
         if file is not None:
             body = file
-            sent.append((b"content-type", b"text/csv"))
+            sent.append((b"content-type", b"image/png" if file.startswith(b"\x89PNG") else b"text/csv"))
         pieces = [body] if isinstance(body, bytes) else list(body or ())
         if isinstance(body, bytes) and b"content-length" not in names:
             sent.append((b"content-length", b"%d" % len(body)))

@@ -1,5 +1,6 @@
 """Two organizations with the same shape of data behind one application, and the table of all operations."""
 
+import base64
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -40,6 +41,7 @@ from tests.sizes import share_of
 LOGO: Final = (  # one grey pixel
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
+PIXEL: Final = base64.b64decode(LOGO.partition(",")[2])
 ABSENT: Final = "zzzzzzzzzzzzzzzzzzzzzz"
 ADDRESS: Final = "ann@example.com"
 edits: Final = count()
@@ -340,6 +342,9 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
         reply = await wire.ask("POST", path, token=tenant.token, document=document)
         assert 201 == reply.status, reply
         made[name] = reply.document[id_name]
+    reply = await wire.ask("POST", "/v3.2/asset", token=tenant.token, file=PIXEL)
+    assert 201 == reply.status, reply
+    made["asset_id"] = reply.document["asset_id"]
     made["owner_application_id"] = tenant.ids["application_id"]
     made["template_questionnaire_id"] = tenant.ids["questionnaire_id"]
     await save_draft(wire, tenant)

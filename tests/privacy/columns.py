@@ -142,6 +142,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                  "sender_name": ACCOUNT, "slug": AUTHORED, "target_url": ACCOUNT, "time_zone": FIXED,
                  "title": AUTHORED, "zone_of": FIXED},
     "plan": {"features": ACCOUNT, "kind": FIXED, "state": FIXED, "title": AUTHORED},
+    "asset": {"content": AUTHORED, "content_hash": OURS, "media_type": FIXED, "title": AUTHORED},
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,
                       "locales": AUTHORED, "questionnaire_icon_url": AUTHORED, "slug": AUTHORED, "title": AUTHORED},
     "questionnaire_draft": {"definition": AUTHORED},

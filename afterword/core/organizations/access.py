@@ -18,7 +18,7 @@ ENTITIES: Final = (
     *AGENT_ENTITIES,
     "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
     "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
-    "Provider", "Inbound",
+    "Provider", "Inbound", "Asset",
 )  # fmt: skip
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
@@ -29,7 +29,7 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "owner": SCOPES,
         "admin": SCOPES - {"Organization.Delete", "Plan.Create", "Plan.Update", "Plan.Delete"},
         "reporting": frozenset(f"{entity}.Read" for entity in _REPORTING_READS)
-        | frozenset(f"{entity}.{a}" for entity in ("Report", "Questionnaire Visual") for a in ACTIONS[1:])
+        | frozenset(f"{entity}.{a}" for entity in ("Report", "Questionnaire Visual", "Asset") for a in ACTIONS[1:])
         | {"Questionnaire Export.Create", "Alert.Create"}
         | _EVERYDAY,
         "agent": frozenset(f"{entity}.Read" for entity in AGENT_ENTITIES) | _EVERYDAY,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
+from afterword.core.questionnaires.pictures import read_address
 from afterword.core.reading.documents import Members
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
@@ -28,7 +29,7 @@ _LOGO: Final = re.compile(r"data:image/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """A theme: colours as #rrggbb, the logo as a data: address; None: the page's own.
+    """A theme: colours as #rrggbb, the logo as the address of a picture, or as a data: address; None: the page's own.
 
     Where one of text and background is set, both are: the page's own background may be dark.
     """
@@ -68,11 +69,6 @@ def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
     ), findings.errors
 
 
-def data_of(image: bytes) -> str:
-    """The image as a data: address; one of an unknown kind is none that a theme takes."""
-    return f"data:image/{_kind_of(image) or 'png'};base64,{base64.b64encode(image).decode()}"
-
-
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
     brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
@@ -100,12 +96,12 @@ def _color(members: Members, name: str) -> str | None:
 
 def _logo(members: Members) -> str | None:
     value = members.raw_text("logo")
-    if value is None:
-        return None
+    if value is None or read_address(value) is not None:
+        return value
     match = _LOGO.match(value)
     image = None if match is None else _decoded(match[2])
     if match is None or image is None:
-        members.error("logo", "invalid_format", "data:image/png;base64,… is expected; jpeg and webp are possible too.")
+        members.error("logo", "invalid_format", "The path of a picture is expected, or data:image/png;base64,….")
     elif len(image) > LOGO_BYTES_MAX:
         members.error("logo", "too_long", f"A logo has at most {LOGO_BYTES_MAX:,} bytes.")
     elif _kind_of(image) != match[1]:

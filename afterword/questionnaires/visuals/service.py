@@ -10,6 +10,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
 from afterword.db import Database
+from afterword.organizations.assets import service as assets
 from afterword.questionnaires import access
 from afterword.questionnaires.visuals import store
 from afterword.questionnaires.visuals.store import Visual
@@ -34,7 +35,7 @@ async def create(
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     key = questionnaire.key
     new: dict[str, Any] = {**key, **columns}
-    check(columns["configuration"])
+    await check(db, caller=caller, configuration=columns["configuration"])
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
     if columns["active"]:
@@ -57,7 +58,7 @@ async def change(
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
     if "configuration" in columns:
-        check(columns["configuration"])
+        await check(db, caller=caller, configuration=columns["configuration"])
     # Compared as texts, because the order of a configuration's keys counts.
     changed = {name: value for name, value in columns.items() if _text(value) != _text(getattr(before, name))}
     if not changed:
@@ -78,13 +79,17 @@ async def delete(
     await store.delete_visual(db, organization_id=before.organization_id, visual_id=visual_id)
 
 
-def check(configuration: Mapping[str, object]) -> None:
-    """Raise Invalid for a configuration that is too large or invalid in a key that pages read."""
+async def check(db: Database, *, caller: Caller, configuration: Mapping[str, object]) -> None:
+    """Raise Invalid for a configuration that is too large or invalid in a key that pages read.
+
+    A picture that it names stays until the transaction ends.
+    """
     if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
         message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
         raise errors.Invalid.at("/configuration", "too_long", message)
-    _, wrong = visuals.read(configuration)
+    theme, wrong = visuals.read(configuration)
     errors.check(wrong)
+    await assets.require(db, organization_id=caller.organization_id, address=theme.logo, pointer="/configuration/logo")
 
 
 async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:

@@ -47,7 +47,9 @@ def test_reporting() -> None:
     assert kept_back == {s for s in SCOPES if s.endswith(".Read")} - scopes
     assert {
         "Report.Create", "Report.Update", "Report.Delete", "Questionnaire Visual.Create", "Questionnaire Visual.Update",
-        "Questionnaire Visual.Delete", "Questionnaire Export.Create", "Alert.Create", "Alert Instance.Update",
+        "Questionnaire Visual.Delete",
+        "Asset.Create", "Asset.Update", "Asset.Delete",
+        "Questionnaire Export.Create", "Alert.Create", "Alert Instance.Update",
         "Tag.Create", "Tag.Delete", "Notification.Update",
     } == {scope for scope in scopes if not scope.endswith(".Read")}  # fmt: skip
 

@@ -236,6 +236,23 @@ class ApplicationUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
+class Asset(Struct, kw_only=True):
+    """
+    A picture as it was encoded again. `path` is the value of `logo` in visuals.
+    """
+
+    asset_id: str
+    title: str | None
+    media_type: str
+    width: int
+    height: int
+    bytes: int
+    path: str
+    url: str
+    created_time: datetime
+    created_by: str | None
+
+
 class AssignmentChoice(Struct, kw_only=True):
     """
     The users for cases whose field has this value.

@@ -672,6 +672,53 @@ class QuestionnaireVisuals(Family):
         )
 
 
+class Assets(Family):
+    """Assets."""
+
+    def list_assets(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Asset]:
+        """Get all assets.
+
+        Needs `Asset.Read`.
+        """
+        return self._transport.pages(
+            "/asset", models.Asset, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_asset(
+        self, body: bytes, *, side_max: int | None = None, idempotency_key: str | None = None
+    ) -> models.Asset:
+        """Create Asset.
+
+        A picture, or a form with the picture in it. It is encoded again: upright, at most 1,600 pixels a side,
+        without metadata such as the place where it was taken, of an animation the first frame. At most 26 million
+        pixels are read. One that is there already is answered as it is. Needs `Asset.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            "/asset",
+            query={"side_max": side_max},
+            file=body,
+            media_type="image/png",
+            idempotency_key=idempotency_key,
+        ).read(models.Asset)
+
+    def get_asset(self, asset_id: str) -> models.Asset:
+        """Get Asset.
+
+        Needs `Asset.Read`.
+        """
+        return self._transport.request("GET", f"/asset/{_segment(asset_id)}").read(models.Asset)
+
+    def delete_asset(self, asset_id: str, *, if_match: str | None = None) -> None:
+        """Delete Asset.
+
+        Refused while something uses it. Browsers and mail programs may keep what they loaded. Needs `Asset.Delete`.
+        """
+        self._transport.request("DELETE", f"/asset/{_segment(asset_id)}", if_match=if_match)
+
+
 class Metadata(Family):
     """Metadata."""
 
@@ -3069,6 +3116,7 @@ class Operations:
         self.questionnaire_groups = QuestionnaireGroups(transport)
         self.questions = Questions(transport)
         self.questionnaire_visuals = QuestionnaireVisuals(transport)
+        self.assets = Assets(transport)
         self.metadata = Metadata(transport)
         self.questionnaire_instances = QuestionnaireInstances(transport)
         self.questionnaire_instances_simplified = QuestionnaireInstancesSimplified(transport)

@@ -1,0 +1,1 @@
+"""Pictures that an organization uploads for its pages and mails."""
