@@ -54,6 +54,7 @@ from afterword.receipts.inbound import api as inbound_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.reports.digests import api as digests_api
+from afterword.reports.invitations import api as invitations_api
 from afterword.reports.overview import api as overview_api
 from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
@@ -168,6 +169,7 @@ def api_routes() -> list[Routes]:
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,
+        invitations_api.routes,
         overview_api.routes,
         shares_api.routes,
         digests_api.routes,

@@ -23,10 +23,11 @@ async def record(
     now: datetime,
     thing_name: str | None = None,
     after: Mapping[str, Any] | None = None,
+    once_in: timedelta | None = None,
 ) -> None:
     """Note an act of the caller, such as `read` of a `responder`. `thing_name` and `after` hold nothing of a person.
 
-    Without a transaction, as in the handler of a GET, the entry commits alone.
+    Without a transaction, as in the handler of a GET, the entry commits alone. `once_in`: one entry of repeated acts.
     """
     kind = caller.actor_kind
     entry = NewEntry(
@@ -39,7 +40,10 @@ async def record(
         thing_name=thing_name and thing_name[:NAME_CHARACTERS_MAX],
         after=after,
     )
-    await store.insert_entry(db, organization_id=caller.organization_id, entry=entry, now=now)
+    unless_since = now - once_in if once_in else None
+    await store.insert_entry(
+        db, organization_id=caller.organization_id, entry=entry, now=now, unless_since=unless_since
+    )
 
 
 async def record_login(

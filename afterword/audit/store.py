@@ -51,13 +51,19 @@ class NewEntry:
     network: str | None = None
 
 
-async def insert_entry(db: Database, *, organization_id: str, entry: NewEntry, now: datetime) -> None:
+async def insert_entry(
+    db: Database, *, organization_id: str, entry: NewEntry, now: datetime, unless_since: datetime | None = None
+) -> None:
+    """`unless_since`: no second entry of the same act of the same actor after that time."""
     await db.execute(
         """insert into audit_entry (organization_id, created_time, actor_kind, actor_id, actor_role, action, thing_kind,
              thing_id, thing_name, after, device, network)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)""",
+           select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+           where $13::timestamptz is null or not exists (
+             select from audit_entry e where e.organization_id = $1 and e.thing_kind = $7 and e.thing_id = $8
+               and e.created_time > $13 and e.action = $6 and e.actor_kind = $3 and e.actor_id = $4)""",
         *(organization_id, now, entry.actor_kind, entry.actor_id, entry.actor_role, entry.action, entry.thing_kind),
-        *(entry.thing_id, entry.thing_name, entry.after, entry.device, entry.network),
+        *(entry.thing_id, entry.thing_name, entry.after, entry.device, entry.network, unless_since),
     )
 
 

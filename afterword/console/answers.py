@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from afterword import errors
+from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import TYPES
@@ -14,6 +15,7 @@ from afterword.db import Database
 from afterword.instances import service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.store import Instance
+from afterword.people import service as people
 from afterword.questionnaires import store as questionnaires_store
 
 TEXTS = frozenset({"text", "contact"})
@@ -76,6 +78,17 @@ async def _instance_of(db: Database, *, caller: Caller, instance_id: str) -> Ins
         return await service.get(db, caller=caller, instance_id=instance_id)
     except errors.NotFound:
         return None
+
+
+def note_person(visit: Visit, responder_id: str | None) -> None:
+    """Record in the audit log, when the page has left, that it showed a person."""
+    if responder_id is None:
+        return
+
+    async def note(db: Database) -> None:
+        await people.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
+
+    visit.afterwards = note
 
 
 def _highest(question: Question) -> int | None:

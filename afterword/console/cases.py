@@ -20,12 +20,13 @@ from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
 from afterword.console import case_figures, replies
-from afterword.console.answers import answers_of
+from afterword.console.answers import answers_of, note_person
 from afterword.console.case_rows import CASES, outcome_text, row_of, status_text, with_load
 from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.story import Story
 from afterword.console.text import near_moment
+from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -41,6 +42,7 @@ TABS: Final[Mapping[str, str]] = {
     "closed": "Closed",
 }
 ROWS: Final = 50
+ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
@@ -63,10 +65,14 @@ routes = Screens()
 @routes.get(CASES, scope="Alert Instance.Read")
 async def list_cases(visit: Visit) -> Response:
     tab = visit.query.get("tab", "")
-    tab = tab if tab in TABS else "open"
+    tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
+    reach = Reach(**visit.caller.reach)
+    if application:
+        own = reach["application_ids"]
+        reach["application_ids"] = [application if not own or application in own else ""]
     async with visit.read() as db:
-        counts = await cases_store.count_cases(db, **visit.caller.reach, user_id=visit.caller.user_id, now=visit.now)
-        found = await _listed(visit, db, tab)
+        counts = await cases_store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
+        found = await _listed(visit, db, tab, reach)
         figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
     rows = [row_of(visit, one) for one in found[:ROWS]]
     last = found[ROWS - 1] if len(found) > ROWS else None
@@ -75,7 +81,7 @@ async def list_cases(visit: Visit) -> Response:
         title=visit.words("Cases"),
         tabs=[
             {
-                "url": f"{CASES}?tab={name}",
+                "url": address(CASES, tab=name, application=application),
                 "text": visit.words(text),
                 "count": counts.get(name),
                 "is_current": name == tab,
@@ -83,8 +89,9 @@ async def list_cases(visit: Visit) -> Response:
             for name, text in TABS.items()
         ],
         rows=rows,
-        next_url=address(CASES, tab=tab, after=_key_of(last, tab)) if last else "",
-        first_url=f"{CASES}?tab={tab}" if "after" in visit.query else "",
+        filters=[(visit.words("One application"), address(CASES, tab=tab))] if application else [],
+        next_url=address(CASES, tab=tab, application=application, after=_key_of(last, tab)) if last else "",
+        first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
         closed_days=store.CLOSED_DAYS,
         tab=tab,
         figures=case_figures.short(visit, figures),
@@ -208,14 +215,14 @@ async def _comment(visit: Visit, db: Database, body: str) -> None:
     )
 
 
-async def _listed(visit: Visit, db: Database, tab: str) -> list[WorkItem]:
+async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:
     key = read_key(visit.query.get("after", ""))
     if tab == "closed":
         before, since = key[0] if key else visit.now, visit.now - CLOSED
-        return await store.list_closed(db, **visit.caller.reach, before=before, since=since, limit=ROWS + 1)
+        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
     return await store.list_work(
         db,
-        **visit.caller.reach,
+        **reach,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
@@ -257,6 +264,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         settings = await settings_store.get_settings(db, organization_id=organization_id)
         response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
+    note_person(visit, item.responder_id)
     named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}
     story = Story(
         visit.words,
@@ -295,7 +303,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
 
 
 def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:
-    """Those who may take the case, each with the cases that they have open, and its owner who may not any more."""
+    """Users who may take the case, each with the number of their open cases, and its owner even if no longer one."""
     found = [(one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases)) for one in assignees]
     owner = item.assigned_user_id
     if owner and owner not in dict(found):

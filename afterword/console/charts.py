@@ -65,6 +65,7 @@ class View:
     marks: Sequence[Entry] = ()
     head: Sequence[str] = ()
     rows: Sequence[Sequence[Text]] = ()
+    is_wordy: bool = False  # the names of rows may be long: on a phone each row is a card
 
 
 def trend_view(
@@ -111,8 +112,11 @@ def columns_view(words: Texts, marks: Sequence[Entry], shares: Sequence[float], 
     )
 
 
-def funnel_view(words: Texts, figures: Sequence[tuple[str, Figure]], *, finding: str) -> View:
-    """Stages with their counts, each with its share of the first."""
+def funnel_view(
+    words: Texts, figures: Sequence[tuple[str, Figure]], *, finding: str, urls: Sequence[str] | None = None
+) -> View:
+    """Stages with their counts, each with its share of the first; `urls`: of what they count."""
+    links = urls or [""] * len(figures)
     counts = [_count(figure) for _, figure in figures]
     first = counts[0] if counts else 0
     places = bars.bars(counts, of=max(first, *counts, 0), mirrored=words.direction == "rtl")
@@ -129,16 +133,17 @@ def funnel_view(words: Texts, figures: Sequence[tuple[str, Figure]], *, finding:
         points=[
             Entry(
                 name=name,
+                url=link,
                 short=f"{number} · {share}" if not figure.suppressed else NOTHING,
                 bar=None if figure.suppressed else bar,
                 why=suppressed_text(words) if figure.suppressed else "",
             )
-            for (name, figure), number, share, bar in zip(figures, shown, shares, places, strict=True)
+            for (name, figure), number, share, bar, link in zip(figures, shown, shares, places, links, strict=True)
         ],
         head=(words("Stage"), words("Number"), words("Share")),
         rows=[
-            [Text(name), Text(number), Text(share)]
-            for (name, _), number, share in zip(figures, shown, shares, strict=True)
+            [Text(name, link), Text(number), Text(share)]
+            for (name, _), number, share, link in zip(figures, shown, shares, links, strict=True)
         ],
     )
 

@@ -48,6 +48,7 @@ def groups_view(words: Texts, found: Sequence[tuple[Counted, Sequence[Counted]]]
         points=_points(words, [one for one, _ in found]),
         head=[group, words("Comments")],
         rows=rows,
+        is_wordy=True,
     )
 
 

@@ -106,7 +106,7 @@ async def _report(
         questionnaires=await reports.names_of(db, caller=caller),
         channels=CHANNELS,
         metadata=declared(plan.context),
-        url=lambda _: "",
+        url=lambda _selection, _stages: "",
         pipelines=await reports.pipelines_of(db, caller=caller, result=result),
     )
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))

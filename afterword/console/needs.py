@@ -1,12 +1,14 @@
 """All that needs somebody, in sentences with links: cases, failing sending, silence, credits; and what waits."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
+from afterword.console.case_rows import CASES
 from afterword.console.lists import address
 from afterword.console.screens import Visit
-from afterword.console.sending import CHANNELS, SENDING, reason_text
+from afterword.console.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.db import Database
 from afterword.queue.lists import service as items
@@ -34,8 +36,12 @@ async def needs_of(visit: Visit, db: Database, *, application_id: str | None) ->
     mine = words.plural("{n} open case is yours", "{n} open cases are yours", cases["mine"])
     unassigned = words.plural("{n} open case has no owner", "{n} open cases have no owner", cases["unassigned"])
     all_open = words.plural("{n} case is open", "{n} cases are open", cases["open"])
+
+    def cases_of(tab: str) -> str:
+        return address(CASES, tab=tab, application=application_id)
+
     return [
-        *([(overdue, "/console/cases?tab=overdue", True)] if cases["overdue"] else []),
+        *([(overdue, cases_of("overdue"), True)] if cases["overdue"] else []),
         *_sending(visit, found),
         *[
             (
@@ -58,9 +64,9 @@ async def needs_of(visit: Visit, db: Database, *, application_id: str | None) ->
             )
             for one in found["plans"]
         ],
-        *([(mine, "/console/cases?tab=mine", False)] if cases["mine"] else []),
-        *([(unassigned, "/console/cases?tab=unassigned", False)] if cases["unassigned"] else []),
-        *([(all_open, "/console/cases", False)] if cases["open"] else []),
+        *([(mine, cases_of("mine"), False)] if cases["mine"] else []),
+        *([(unassigned, cases_of("unassigned"), False)] if cases["unassigned"] else []),
+        *([(all_open, cases_of(""), False)] if cases["open"] else []),
     ]
 
 
@@ -72,26 +78,29 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
         db,
         caller=visit.caller,
         choice=Choice(
-            statuses=[PublicItem.PENDING, PublicItem.FAILED],
+            statuses=[*STATUSES["waiting"], PublicItem.FAILED],
             application_id=application_id,
             from_time=visit.now - timedelta(days=days),
         ),
         limit=COUNT_MAX,
     )
     words = visit.words
-    found: list[tuple[int, Sentence]] = []
+    waiting = Counter[str]()
     failed = 0
     for one in counts:
         if one.status_id == PublicItem.FAILED:
             failed += one.count
-            continue
-        reason = reason_text(words, one.reason) if one.reason else words("for its time")
-        text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", one.count)
-        text = text.replace("{reason}", reason)
-        if one.is_capped:
-            text = text.replace(words.count(one.count), f"{words.count(one.count)}+", 1)
-        url = address(SENDING, tab="waiting", reason=one.reason, application=application_id, days=days)
-        found.append((one.count, (text, url, False)))
+        else:
+            waiting[one.reason or NO_REASON] += one.count
+    capped = {one.reason or NO_REASON for one in counts if one.is_capped}
+    found: list[tuple[int, Sentence]] = []
+    for reason, count in waiting.items():
+        text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", count)
+        text = text.replace("{reason}", reason_text(words, reason))
+        if reason in capped:
+            text = text.replace(words.count(count), f"{words.count(count)}+", 1)
+        url = address(SENDING, tab="waiting", reason=reason, application=application_id, days=days)
+        found.append((count, (text, url, False)))
     sentences = [sentence for _, sentence in sorted(found, key=lambda pair: -pair[0])]
     if failed:
         text = words.plural("{n} message failed in this period", "{n} messages failed in this period", failed)

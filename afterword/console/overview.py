@@ -1,6 +1,6 @@
 """The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -9,11 +9,14 @@ from starlette.responses import Response
 
 from afterword.console import charts, reports, welcome
 from afterword.console import response_list as responses
+from afterword.console.invitations import link_of
 from afterword.console.needs import needs_of, waits_of
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.text import change_word, shown_figure
+from afterword.core.figures.rows import Selection, buckets_of
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview, Score
+from afterword.reports.overview.store import Subjects
 from afterword.texts import Texts
 from afterword.web import html
 
@@ -77,7 +80,7 @@ async def _overview(visit: Visit) -> Response:
         ],
         months=_months(visit.words, found) if found and found.is_of_months else "",
         reads_answers=visit.caller.reads_answers,
-        funnel=funnel(visit.words, found) if found else None,
+        funnel=funnel(visit.words, found, _stage_urls(visit, found, subjects)) if found else None,
         has_questionnaires=found is not None,
         has_answers=has_answers,
         next_steps=next_steps,
@@ -96,6 +99,7 @@ def _score(
     kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
     between = f"{found.period.from_time.isoformat()}/{found.period.to_time.isoformat()}"
     choice = replace(choice, score=score.metric, between=between)
+    edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
     starts = [words.day(one.start.isoformat()) for one in score.bins]
     view = charts.trend_view(
         words,
@@ -105,6 +109,7 @@ def _score(
         unit=unit,
         head=(words("From"), NAMES[score.metric]),
         finding=f"{_bins(words, found)} {words('The band is the 95 % interval.')}",
+        urls=[choice.url(between=f"{first.isoformat()}/{last.isoformat()}") for first, last in edges],
     )
     has_parts = score.metric == "nps" and not figure.suppressed
     return {
@@ -118,13 +123,28 @@ def _score(
     }
 
 
-def funnel(words: Texts, found: Overview) -> charts.View:
+def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[str] | None:
+    """The invitations of each stage; None for readers of figures alone."""
+    if not visit.caller.reads_answers:
+        return None
+    period = found.period
+    selection = Selection(
+        questionnaire_ids=list(subjects.owners),
+        from_time=period.from_time,
+        to_time=period.to_time,
+        date_basis="sent",
+    )
+    return [link_of(selection, [stage]) for stage, _ in found.funnel]
+
+
+def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> charts.View:
     """Each stage with its count and its share of those that were sent."""
     figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
     return charts.funnel_view(
         words,
         figures,
         finding=words("Messages that went out in this period; each share is of those that were sent."),
+        urls=urls,
     )
 
 

@@ -1,7 +1,7 @@
 """Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from afterword.console import charts, comment_views
@@ -10,7 +10,7 @@ from afterword.console.text import change_text, figure_text, value_text
 from afterword.core.charts import bars
 from afterword.core.figures import templates
 from afterword.core.figures.reports import RATES, STAGES, Figure
-from afterword.core.figures.rows import RowKey, Selection
+from afterword.core.figures.rows import RowKey, Selection, stages_of
 from afterword.core.questionnaires.question_types import TYPES, Question
 from afterword.reports.results import Result, Row
 from afterword.texts import Texts
@@ -42,12 +42,15 @@ METRICS: Final[Mapping[str, str]] = {
 }
 COLUMNS_MAX: Final = 11  # more values are rows
 BARS_MAX: Final = 31  # more rows are a line
-Urls = Callable[[Selection], str]
+Urls = Callable[[Selection, Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The words for the values of groups; `url`: of the responses of a row, empty where they may not be read."""
+    """The words for the values of groups.
+
+    `url`: of the responses of a row that came to these stages, empty where they may not be read.
+    """
 
     words: Texts
     questions: Mapping[str, Question]
@@ -60,6 +63,15 @@ class Names:
     def of(self, key: RowKey) -> str:
         """The name of a row."""
         return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
+
+    def url_of(self, selection: Selection, figure: Figure) -> str:
+        """The address of what a figure counts: of a rate's base those that came to its numerator."""
+        return "" if figure.suppressed else self.url(selection, stages_of(figure.measure.metric))
+
+    def base_url(self, selection: Selection, figure: Figure) -> str:
+        """The address of the base that a figure is computed from."""
+        rate = RATES.get(figure.measure.metric)
+        return self.url(selection, (rate[1],) if rate else stages_of(figure.measure.metric))
 
     def group(self, group: str) -> str:
         """The head of a column of groups."""
@@ -146,8 +158,8 @@ def metric_name(words: Texts, figure: Figure) -> str:
     return words(METRICS.get(figure.measure.metric, figure.measure.metric))
 
 
-def figure_cells(words: Texts, figure: Figure) -> list[Text]:
-    """Value, interval, number of answers and change."""
+def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
+    """Value, interval, number of answers and change; `url`: of the value."""
     measure = figure.measure
     unit = unit_of(figure)
     if figure.suppressed:
@@ -159,7 +171,7 @@ def figure_cells(words: Texts, figure: Figure) -> list[Text]:
         low, high = (words.number(round(each, decimals)) for each in (interval.low, interval.high))
         between = words("{low} to {high}", low=low, high=high)
     return [
-        Text(value_text(words, figure, unit=unit)),
+        Text(value_text(words, figure, unit=unit), url),
         Text(between),
         Text(words.count(measure.n)),
         Text(change_text(words, figure), kind=charts.figure_band(figure)),
@@ -180,17 +192,22 @@ def _head(names: Names, group: str, figure: Figure, compare: object) -> list[str
 def _of_metric(result: Result, index: int, names: Names) -> View:
     """Rows of a metric: a trend by time, else groups beside each other; of one group, or pairs, the table alone."""
     words, total = names.words, result.total[index]
+    metrics = result.parameters.get("metrics")
+    basis = metrics[index]["date_basis"] if metrics else result.date_basis  # not all need to have that of the report
     figures = [row.figures[index] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]
-    urls = [names.url(row.selection) for row in result.rows]
     groups = list(result.rows[0].key) if result.rows else []
     head = _head(names, " · ".join(map(names.group, groups)) or words("All"), total, result.parameters.get("compare"))
-    rows = [
-        [Text(label, url), *figure_cells(words, figure)]
-        for label, url, figure in zip(labels, urls, figures, strict=True)
-    ]
+
+    def row_of(label: str, selection: Selection, figure: Figure) -> list[Text]:
+        selection = replace(selection, date_basis=basis)
+        value_url = names.url_of(selection, figure) if figure.measure.metric in RATES else ""
+        return [Text(label, names.base_url(selection, figure)), *figure_cells(words, figure, value_url)]
+
+    rows = [row_of(label, row.selection, row.figures[index]) for label, row in zip(labels, result.rows, strict=True)]
     if len(rows) != 1:
-        rows.append([Text(words("All together"), names.url(result.selection)), *figure_cells(words, total)])
+        rows.append(row_of(words("All together"), result.selection, total))
+    urls = [row[0].url for row in rows[: len(labels)]]
     unit = unit_of(total)
     if groups == ["bucket"]:
         view = charts.trend_view(
@@ -252,7 +269,7 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
     for row in rows:
         figure, value = row.figures[0], row.key["value"]
         name = str(row.key["label"] or value)
-        url = names.url(row.selection)
+        url = names.url(row.selection, ())
         band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")
         text = figure_text(words, figure, unit=" %")
         entries.append(
@@ -285,55 +302,67 @@ def _count_text(words: Texts, figure: Figure) -> str:
 def _funnel(result: Result, names: Names) -> View:
     """The stages of all together; the table has the rates too, and each questionnaire."""
     words = names.words
-    stages = [(metric_name(words, one), one) for one in result.total if one.measure.metric in STAGES]
+    shown = [one for one in result.total if one.measure.metric in STAGES]
+    stages = [(metric_name(words, one), one) for one in shown]
     rates = [one for one in result.total if one.measure.metric in RATES]
     response = next(one for one in rates if one.measure.metric == "response")
     view = charts.funnel_view(
-        words, stages, finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %"))
+        words,
+        stages,
+        finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        urls=[names.url_of(result.selection, one) for one in shown],
     )
     head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
-    rows = [[Text(names.of(row.key)), *(_number(words, one) for one in row.figures)] for row in result.rows]
-    rows.append([Text(words("All together")), *(_number(words, one) for one in result.total)])
-    return charts.with_table(view, head, rows)
+    return charts.with_table(view, head, _number_rows(result, names))
 
 
-def _number(words: Texts, figure: Figure) -> Text:
-    measure = figure.measure
+def _number_rows(result: Result, names: Names) -> list[list[Text]]:
+    """Each row and all together, with a link for each number."""
+    lines = [(names.of(row.key), row.selection, row.figures) for row in result.rows]
+    return [
+        [Text(name, names.url(selection, ())), *(_number(names, one, selection) for one in figures)]
+        for name, selection, figures in [*lines, (names.words("All together"), result.selection, result.total)]
+    ]
+
+
+def _number(names: Names, figure: Figure, selection: Selection) -> Text:
+    words, measure, url = names.words, figure.measure, names.url_of(selection, figure)
     if measure.unit == "count" and measure.value is not None and not figure.suppressed:
-        return Text(words.count(int(measure.value)))
-    return Text(value_text(words, figure, unit=unit_of(figure)))
+        return Text(words.count(int(measure.value)), url)
+    return Text(value_text(words, figure, unit=unit_of(figure)), url)
 
 
 def _sending(result: Result, names: Names) -> Sequence[View]:
     """The messages of all together by stage, and those of each row; the table has the rates too."""
     words = names.words
     response = next(one for one in result.total if one.measure.metric == "response")
+    counts = [one for one in result.total if one.measure.metric not in RATES]
     stages = charts.funnel_view(
         words,
-        [(metric_name(words, one), one) for one in result.total if one.measure.metric not in RATES],
+        [(metric_name(words, one), one) for one in counts],
         finding=words("Answered of sent: {text}.", text=figure_text(words, response, unit=" %")),
+        urls=[names.url_of(result.selection, one) for one in counts],
     )
     [group] = result.rows[0].key if result.rows else ["bucket"]
     figures = [row.figures[0] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]
+    urls = [names.url_of(row.selection, row.figures[0]) for row in result.rows]
     sent = [0 if one.suppressed else int(one.measure.value or 0) for one in figures]
     table: dict[str, Any] = {
         "title": metric_name(words, result.total[0]),
         "finding": "",
         "head": [names.group(group), *(metric_name(words, one) for one in result.total)],
-        "rows": [
-            [Text(name), *(_number(words, one) for one in found)]
-            for name, found in [
-                *((label, row.figures) for label, row in zip(labels, result.rows, strict=True)),
-                (words("All together"), result.total),
-            ]
-        ],
+        "rows": _number_rows(result, names),
     }
     if len(labels) > BARS_MAX:
-        return [stages, charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", **table)]
+        return [
+            stages,
+            charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", urls=urls, **table),
+        ]
+    places = bars.bars(sent, mirrored=words.direction == "rtl")
     marks = [
-        charts.with_bar(Entry(name=label, text=label, short=words.count(count)), bar)
-        for label, count, bar in zip(labels, sent, bars.bars(sent, mirrored=words.direction == "rtl"), strict=True)
+        charts.with_bar(Entry(name=label, text=label, short=words.count(count), url=url), bar)
+        for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
     ]
     return [stages, View(kind="rows", points=marks, **table)]
 
@@ -341,7 +370,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
 def _drivers(result: Result, names: Names) -> View:
     words = names.words
     asked = [row for row in result.rows if row.figures[0].measure.n]  # together with the outcome
-    shown = [(names.of(row.key), row.figures[0], names.url(row.selection)) for row in asked]
+    shown = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in asked]
     outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
     best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
     finding = words("None has 30 pairs of answers.")
@@ -349,7 +378,7 @@ def _drivers(result: Result, names: Names) -> View:
         finding = words("Most closely together with it goes {name}.", name=best)
     rows = [
         [
-            Text(names.of(row.key), names.url(row.selection)),
+            Text(names.of(row.key), names.url(row.selection, ())),
             *figure_cells(words, row.figures[0])[:3],
             Text(value_text(words, row.figures[1])),
         ]
@@ -377,7 +406,7 @@ def _comments(result: Result, names: Names) -> View:
         )
 
     def counted(row: Row, name: str) -> comment_views.Counted:
-        return name, row.figures[0].measure.n, names.url(row.selection)
+        return name, row.figures[0].measure.n, names.url(row.selection, ())
 
     group = next(iter(rows[0].key))
     if group == "word":

@@ -1,6 +1,5 @@
 """Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -13,6 +12,7 @@ from afterword import errors
 from afterword.console import report_views
 from afterword.console.case_figures import FIGURES
 from afterword.console.charts import View
+from afterword.console.invitations import links
 from afterword.console.lists import Listing, address, key_of, read_key
 from afterword.console.report_files import file_of, note
 from afterword.console.report_forms import (
@@ -26,14 +26,13 @@ from afterword.console.report_forms import (
     groups_of,
 )
 from afterword.console.report_views import Names
-from afterword.console.response_list import CHANNELS, RESPONSES
+from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import shown_figure
 from afterword.core.figures import plans, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
-from afterword.core.figures.rows import Selection
 from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
@@ -43,7 +42,7 @@ from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
-from afterword.reports import results, service, store
+from afterword.reports import contexts, results, service, store
 from afterword.reports.resources import CustomReport as CustomReportShown
 from afterword.reports.results import Result
 from afterword.reports.shares import api as shares_api
@@ -266,7 +265,7 @@ async def _asked(
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
     findings = Findings(place=plans.in_spec)
     owners = {one.questionnaire_id: one.owner_application_id for one in reached}
-    context = await results.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
+    context = await contexts.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
     return wanted.spec(questionnaire_ids, context), context, names
 
 
@@ -279,7 +278,7 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
         questionnaires=questionnaires,
         channels=CHANNELS,
         metadata=declared(context),
-        url=_responses if visit.caller.reads_answers else lambda _: "",
+        url=links(questionnaires) if visit.caller.reads_answers else lambda _selection, _stages: "",
         pipelines=await pipelines_of(db, caller=visit.caller, result=result),
     )
     return result, names, spec, context
@@ -408,23 +407,6 @@ async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mappi
         page=Page.first(PIPELINES, limit=LISTED_MAX),
     )
     return {one.pipeline_id: one.title for one in found.items}
-
-
-def _responses(selection: Selection) -> str:
-    """The address of a row's responses."""
-    one = selection.questionnaire_ids[0] if len(selection.questionnaire_ids) == 1 else ""
-    return address(
-        RESPONSES,
-        {
-            "questionnaire": one,
-            "channel": selection.channel_id,
-            "tab": selection.only,
-            "band": selection.band,
-            "word": selection.word,
-            "condition": json.dumps(selection.condition) if selection.condition else "",
-            "between": f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
-        },
-    )
 
 
 def _kind(visit: Visit, report: CustomReport) -> str:

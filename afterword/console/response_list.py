@@ -138,11 +138,7 @@ class Choice:
     @property
     def period(self) -> tuple[datetime, datetime] | None:
         """The moments of `between`; None where it has none."""
-        try:
-            first, last = (datetime.fromisoformat(each) for each in self.between.split("/"))
-        except ValueError:
-            return None
-        return (first, last) if first.tzinfo and last.tzinfo else None
+        return period_of(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
         """The period; the second moment is excluded."""
@@ -171,6 +167,15 @@ class Choice:
             seen_time=reads.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
         )
+
+
+def period_of(between: str) -> tuple[datetime, datetime] | None:
+    """Two moments with a slash; None for what is none."""
+    try:
+        first, last = (datetime.fromisoformat(each) for each in between.split("/"))
+    except ValueError:
+        return None
+    return (first, last) if first.tzinfo and last.tzinfo else None
 
 
 def choice_of(visit: Visit) -> Choice:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.answers import answers_of
+from afterword.console.answers import answers_of, note_person
 from afterword.console.people import timeline_rows
 from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, choice_of, done, list_of
 from afterword.console.screens import Screens, Visit
@@ -75,6 +75,7 @@ async def open_response(visit: Visit) -> Response:
         story, has_more = await timeline_rows(
             visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
         )
+    note_person(visit, person_id)
     words = visit.words
     return visit.page(
         "responses.html",

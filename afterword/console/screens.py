@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -146,6 +147,7 @@ class Visit(Guest):
 
     session: Session = field(kw_only=True)
     caller: Caller = field(kw_only=True)
+    afterwards: Callable[[Database], Awaitable[None]] | None = None  # done when the page has left
 
     @cached_property
     def words(self) -> Texts:
@@ -267,9 +269,17 @@ async def _run(screen: Screen, request: Request) -> Response:
             visit.caller.require(screen.scope)
         if screen.needs_proof and not visit.is_proven:
             return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
-        return await screen.handler(visit)
+        response = await screen.handler(visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
+    if visit.afterwards is not None:
+        response.background = BackgroundTask(_afterwards, visit, visit.afterwards)
+    return response
+
+
+async def _afterwards(visit: Visit, act: Callable[[Database], Awaitable[None]]) -> None:
+    async with visit.read() as database:
+        await act(database)
 
 
 async def _form_of(visit: Guest) -> Form:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.answers import has_answer
+from afterword.console.answers import has_answer, note_person
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending_plan import plan_of
@@ -59,7 +59,9 @@ REASON_CHARACTERS_MAX: Final = 50
 SEARCH_CHARACTERS_MAX: Final = 320
 REFERENCE_CHARACTERS_MAX: Final = 100
 ATTEMPTS_MAX: Final = 50
+NO_REASON: Final = "none"  # of the address
 REASONS: Final[Mapping[str, str]] = {
+    NO_REASON: "for its time",
     "not_started": "the pipeline has not started",
     "application_inactive": "the application is not active",
     "no_credits": "the credits are used up",
@@ -155,7 +157,7 @@ async def list_items(visit: Visit) -> Response:
         if asked:
             return await _why(visit, db, asked)
         counts = await service.count_items(db, caller=visit.caller, choice=_choice(visit, chosen, tab="all"))
-        choice = replace(_choice(visit, chosen, tab=chosen.tab), reason=chosen.reason or None)
+        choice = replace(_choice(visit, chosen, tab=chosen.tab), reason=_reason_of(chosen))
         rows = await service.list_items(
             db,
             caller=visit.caller,
@@ -218,6 +220,7 @@ async def item_page(visit: Visit) -> Response:
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
         is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
+    note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
     may_change = "Queue.Update" in visit.caller.scopes
     return visit.page(
@@ -421,6 +424,10 @@ def _choice(visit: Visit, chosen: Chosen, *, tab: str) -> Choice:
 
 def tab_of(status: PublicItem) -> str:
     return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
+
+
+def _reason_of(chosen: Chosen) -> str | None:
+    return "" if chosen.reason == NO_REASON else chosen.reason or None
 
 
 def _sum(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:

@@ -47,7 +47,7 @@ async def shared_report(guest: Guest) -> Response:
         questionnaires={one.questionnaire_id: one.display_name for one in found.items},
         channels=CHANNELS,
         metadata=declared(plan.context),
-        url=lambda _: "",
+        url=lambda _selection, _stages: "",
     )
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))
     return guest.page("shared.html", title=report.title, **values)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeVar
 
 from afterword.audit import service as audit
@@ -17,6 +17,7 @@ from afterword.queue.records import QueueItem
 
 Row = TypeVar("Row")
 READ_AT_ONCE: Final = 100
+SEEN_IN: Final = timedelta(hours=1)
 
 
 async def note(
@@ -29,6 +30,13 @@ async def note(
 ) -> None:
     """Record in the audit log that somebody looks at a person, or searches."""
     await audit.record(db, caller=caller, action=action, thing_kind="responder", thing_id=responder_id, now=now)
+
+
+async def note_seen(db: Database, *, caller: Caller, responder_id: str, now: datetime) -> None:
+    """Record that a response, case or message showed a person: once an hour, as work on a case opens it often."""
+    await audit.record(
+        db, caller=caller, action="read", thing_kind="responder", thing_id=responder_id, now=now, once_in=SEEN_IN
+    )
 
 
 async def list_entries(db: Database, *, caller: Caller, responder_id: str, page: Page) -> Rows[Entry]:

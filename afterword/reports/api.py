@@ -27,6 +27,7 @@ from afterword.reports.resources import (
     ResultRow,
     SelectionShown,
     TemplateQuery,
+    condition_of,
     document_of,
     report_of,
 )
@@ -158,7 +159,7 @@ def _query(query: TemplateQuery) -> ReportQuery:
     return ReportQuery(
         questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
         bucket=query.bucket,
-        filter=_condition(query.filter),
+        filter=condition_of(query.filter),
         from_time=query.from_time and query.from_time.instant,
         to_time=query.to_time and query.to_time.instant,
         date_basis=query.date_basis,
@@ -166,16 +167,6 @@ def _query(query: TemplateQuery) -> ReportQuery:
         compare=query.compare,
         level=query.level,
     )
-
-
-def _condition(text: str | None) -> object:
-    if text is None:
-        return None
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        message = "A condition as JSON is expected."
-        raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
 
 
 def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:

@@ -212,7 +212,8 @@ class SelectionShown(fields.Answer):
     """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
 
     They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
-    Of comments, `only`, `band` and `word` are as the list of responses takes them.
+    Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was
+    not sent.
     """
 
     questionnaire_ids: list[fields.Id]
@@ -279,6 +280,17 @@ class ReportRun(fields.Request):
     """A report that is run without being saved."""
 
     spec: ReportSpec
+
+
+def condition_of(text: str | None) -> object:
+    """The condition of a `filter` parameter. Raises Invalid."""
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        message = "A condition as JSON is expected."
+        raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
 
 
 def document_of(spec: ReportSpec) -> dict[str, Any]:

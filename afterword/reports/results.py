@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Any, Final
 
 from afterword import errors
@@ -21,16 +20,13 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
-from afterword.organizations import store as organizations
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata
-from afterword.reports import comments, store
+from afterword.reports import comments, contexts, store
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import Visible
 from afterword.reports.store import CustomReport
 
-VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
 Found = tuple[Sequence[Cell], People]
@@ -48,7 +44,7 @@ class Row:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     period: Period
-    date_basis: str
+    date_basis: core_reports.Basis
     parameters: Mapping[str, Any]
     rows: Sequence[Row]
     total: Sequence[Figure]
@@ -74,7 +70,7 @@ async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
     """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
     query, findings = queries.query_of(spec), Findings(place=plans.in_spec)
-    context = await load_context(db, caller=caller, query=query, findings=findings)
+    context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
     pipeline_id = spec.get("pipeline_id")
     if pipeline_id is not None and not await pipelines_store.count_among(
         db,
@@ -85,68 +81,6 @@ async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now:
         findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
         findings.check()
     return plans.plan_spec(spec, context, now=now)
-
-
-async def load_context(
-    db: Database,
-    *,
-    caller: Caller,
-    query: ReportQuery,
-    findings: Findings,
-    known: Mapping[str, str] = MappingProxyType({}),
-) -> ReportContext:
-    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid.
-
-    `known`: questionnaires that the caller reaches, each with its application; others are looked up.
-    """
-    owners = known
-    if not known.keys() >= {*query.questionnaire_ids}:
-        owners = await questionnaires_store.list_owners(
-            db,
-            organization_id=caller.organization_id,
-            questionnaire_ids=query.questionnaire_ids,
-            application_ids=caller.application_ids,
-            limit=len(query.questionnaire_ids),
-        )
-    for index, questionnaire_id in enumerate(query.questionnaire_ids):
-        if questionnaire_id not in owners:
-            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
-    findings.check()
-    owners = {each: owners[each] for each in query.questionnaire_ids}
-    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
-    reads_values = "Questionnaire Value.Read" in caller.scopes
-    return replace(found, test=caller.test, protected=not caller.reads_answers, reads_values=reads_values)
-
-
-async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
-    """The context of questionnaires; `owners`: the application of each."""
-    organization = await organizations.get_organization(db, organization_id=organization_id)
-    if organization is None:
-        raise errors.NotFound("There is no such organization.")
-    version_ids = await questionnaires_store.list_version_ids(
-        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
-    )
-    declared = [
-        await metadata.declared(db, organization_id=organization_id, application_id=each)
-        for each in sorted(set(owners.values()))
-    ]
-    return ReportContext(
-        organization_id=organization_id,
-        time_zone=organization.time_zone,
-        minimum_base=organization.minimum_base,
-        questions=await questions_of(db, organization_id=organization_id, version_ids=version_ids),
-        declared=declared,
-    )
-
-
-async def questions_of(db: Database, *, organization_id: str, version_ids: Sequence[str]) -> dict[str, Question]:
-    """The questions of versions by id, each as the first of them has it."""
-    found: dict[str, Question] = {}
-    for version_id in version_ids:
-        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
-        for question in version.definition.questions():
-            found.setdefault(question.question_id, question)
-    return found
 
 
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
@@ -193,7 +127,7 @@ async def run_template(
 ) -> Result:
     """A ready report; `given`: parameters by name. Raises Invalid for what cannot be asked, or would be too much."""
     findings = Findings(place=plans.parameter)
-    context = await load_context(db, caller=caller, query=query, findings=findings)
+    context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
     return await run_plan(db, plans.plan_template(template, query, context, given=given, now=now, findings=findings))
 
 
@@ -230,7 +164,7 @@ async def figure_values(
         application_ids=[application_id],
         limit=APPLICATION_QUESTIONNAIRES_MAX,
     )
-    context = await context_of(db, organization_id=organization_id, owners=owners)
+    context = await contexts.context_of(db, organization_id=organization_id, owners=owners)
     values: list[float | None] = []
     for metric, question_id, days in wanted:
         query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()

@@ -180,7 +180,8 @@ async def _follow(client: httpx2.AsyncClient, statements: list[str]) -> Tour:
         is_page = response.headers["content-type"].startswith("text/html")
         page = Page(response.text) if is_page else None
         size = len(gzip.compress(response.content, 4))
-        tour.seen[screen.path] = Seen(screen, address, size, list(statements), page)
+        before = [one for one in statements if "insert into audit_entry" not in one]  # the page had left when it ran
+        tour.seen[screen.path] = Seen(screen, address, size, before, page)
         known = {path_of(one) for one in waiting}
         for link in page.links if page else ():
             if path_of(link) not in known:

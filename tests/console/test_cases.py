@@ -128,6 +128,14 @@ async def test_assigned_commented_and_closed(office: Desk) -> None:
         assert f"{path}?done=closed" == closed.headers["location"]
         assert [path] == links_of(await client.get("/console/cases?tab=closed"))
         assert 1 == len(links_of(await client.get("/console/cases")))
+    assert ["read"] == await noted(office, "responder")
+
+
+async def noted(office: Desk, kind: str) -> list[str]:
+    """The acts about things of a kind that stand in the audit log."""
+    async with db.connection(office.pool) as database:
+        rows = await database.fetch("select action from audit_entry where thing_kind = $1", kind)
+    return [row["action"] for row in rows]
 
 
 async def test_clock_and_call_back(office: Desk) -> None:

@@ -17,7 +17,7 @@ NAMES = Names(
     questionnaires={"q": "After delivery"},
     channels={None: "Link", 1: "E-mail"},
     metadata={"questionnaire_metadata:store_id": "Store"},
-    url=lambda _: "/responses",
+    url=lambda _selection, _stages: "/responses",
 )
 
 

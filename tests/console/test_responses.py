@@ -85,6 +85,9 @@ async def test_open(shop: House) -> None:
         for step in ("Link issued", "First answer", "Completed"):
             assert step in shown.partition("How it came about")[2], step
         assert "Answered" in shown.partition("The person")[2]
+        await client.get(link)  # within the hour
+        log = (await client.get("/console/settings/audit?group=readings")).text
+        assert 1 == re.sub(r"[\u2068\u2069]", "", log).count("opened a person.")
 
 
 async def test_tags(shop: House) -> None:

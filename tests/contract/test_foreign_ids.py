@@ -16,6 +16,7 @@ from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log.store import Position
 from afterword.queue.lists.store import Filter as QueueFilter
 from afterword.reports.counts.store import Live
+from afterword.reports.invitations.store import Filter as InvitationFilter
 from afterword.responses.store import Filter
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
@@ -235,6 +236,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
             if ".queue.lists." in function.__module__
             else {}
         ),
+        **({"chosen": InvitationFilter(), "basis": "sent"} if ".reports.invitations." in function.__module__ else {}),
         **({"digest": b"k" * 32} if function.__module__.startswith(DIGESTS) else {}),
         **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),

@@ -315,14 +315,14 @@ class TestFunnel:
 
 class TestSending:
     async def test_by_day_channel_and_pipeline(self, house: House, now: datetime) -> None:
-        """Twelve by mail, of which two bounced, and six by SMS; one pipeline and none."""
+        """Twelve by mail, of which two bounced, of one pipeline; and six links, which have none."""
         for number in range(18):
             instance = await house.respond({NPS: 9} if number < 9 else {}, now=now - timedelta(hours=1))
             async with db.transaction(house.pool) as database:
                 await database.execute(
                     """update questionnaire_instance set channel_id = $2, pipeline_id = $3, delivered_time = $4,
                          bounced_time = $5 where instance_id = $1""",
-                    *(instance.instance_id, 1 if number < 12 else 2, PIPELINE if number < 12 else None),
+                    *(instance.instance_id, 1 if number < 12 else None, PIPELINE if number < 12 else None),
                     *(now if number < 10 else None, now if number in {10, 11} else None),
                 )
         by_day = await house.template("sending")
@@ -336,13 +336,15 @@ class TestSending:
                 figure(result, name)["value"] for name in ("sent", "delivered", "bounced", "started", "completed")
             ]
             assert (50.0, 18) == (figure(result, "response")["value"], figure(result, "response")["n"])
-        assert [{"channel": 1}, {"channel": 2}] == [
+        assert [{"channel": 1}, {"channel": None}] == [
             row["key"] for row in (await house.template("sending", by="channel"))["rows"]
         ]
         assert ([12, 10, 2], [6, 0, 0]) == tuple(
             [figure(result, name, row)["value"] for name in ("sent", "delivered", "bounced")] for row in (0, 1)
         )
-        assert [PIPELINE, None] == [row["selection"]["pipeline_id"] for row in result["rows"]]
+        assert [(PIPELINE, None), (None, 0)] == [
+            (row["selection"]["pipeline_id"], row["selection"]["channel_id"]) for row in result["rows"]
+        ]
         assert "bounced" not in {one["metric"] for one in (await house.template("funnel"))["total"]}
 
     async def test_for_readers_of_figures_alone(self, house: House) -> None:

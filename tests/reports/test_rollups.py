@@ -492,6 +492,12 @@ class TestHours:
         await survey(house)
         await work(house, NOW)
         assert 12 == len(await self.kept(house, asked(house)))
+        await house.set_organization(time_zone="Pacific/Auckland")  # whose day is 21 hours old
+        await survey(house)
+        await work(house, NOW)
+        what = asked(house, zone="Pacific/Auckland")
+        assert 13 <= len(await self.kept(house, what)), "without another answer"
+        assert await compare(house, monkeypatch, what)
 
     async def test_an_hour_with_very_many_responses_is_not_kept(
         self, house: House, monkeypatch: pytest.MonkeyPatch

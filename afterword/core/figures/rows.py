@@ -9,10 +9,20 @@ from typing import Any, Final, Literal
 from afterword.core.figures import periods
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Period
-from afterword.core.figures.reports import EACH_QUESTION, Basis, Line, RequestedMetric, read_group
+from afterword.core.figures.reports import (
+    BOUNCED,
+    EACH_QUESTION,
+    RATES,
+    STAGES,
+    Basis,
+    Line,
+    RequestedMetric,
+    read_group,
+)
 from afterword.core.questionnaires.question_types import Question
 
 RowKey = Mapping[str, str | int | None]  # of a row as it is shown, by the names of its groups
+LINK: Final = 0  # as a channel: a link that was not sent, which has no pipeline either
 NUMBERED: Final = frozenset({"channel", "question"})
 
 
@@ -76,6 +86,13 @@ class Selection:
     word: str | None = None
 
 
+def stages_of(metric: str) -> tuple[str, ...]:
+    """The stages that the cases of a count, or of a rate's numerator, have come to; of a score none."""
+    if metric in RATES:
+        return tuple(RATES[metric][0].split("_"))
+    return (metric,) if metric in STAGES or metric == BOUNCED else ()
+
+
 def buckets_of(period: Period, starts: Sequence[date]) -> Mapping[str, tuple[datetime, datetime]]:
     """The moments where each bucket begins and ends, by its first day."""
     edges = (*periods.edges(period, starts), period.to_time)
@@ -110,6 +127,8 @@ def selection_of(
                 questionnaire_ids = [str(value)]
             case "question_id":
                 question_ids = {str(value)}
+            case "channel" | "pipeline" if value is None:
+                found["channel_id"] = LINK
             case "version" | "channel" | "pipeline":
                 found[f"{kind}_id"] = value
             case "locale":

@@ -106,7 +106,7 @@ async def pairs(
         db,
         organization_id=asked.organization_id,
         asked=asked,
-        scope=await _checked(db, asked, await _scope(db, asked, asked.spans)),
+        scope=await _checked(db, asked, await scope_of(db, asked, asked.spans)),
         outcome_question_id=outcome_question_id,
         limit=CELLS_MAX,
     )
@@ -120,11 +120,31 @@ async def pairs(
     return found, people
 
 
+async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scope:
+    """The responses in these spans; with a condition, those that meet it. Raises Invalid where it looks at too many."""
+    scope = Scope(spans)
+    if asked.condition is None or not spans:
+        return scope
+    found = await store.list_instance_ids(
+        db, organization_id=asked.organization_id, asked=asked, scope=scope, limit=FILTERED_MAX + 1
+    )
+    if len(found) > FILTERED_MAX:
+        raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
+    matching: list[str] = []
+    for begin in range(0, len(found), FILTERED_BATCH):
+        batch = found[begin : begin + FILTERED_BATCH]
+        known = await outcomes.list_facts(
+            db, organization_id=asked.organization_id, instance_ids=batch, condition=asked.condition
+        )
+        matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
+    return Scope(spans, matching)
+
+
 async def _count(
     db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
     """The counts of each period."""
-    scope = await _scope(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
+    scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
     found, people = kept or Kept(), bool(people_max)
     all_max = READ_AT_ONCE_MAX if kept is None else FEW_MAX
     live = await _live(
@@ -309,26 +329,6 @@ async def _repeats(db: Database, asked: CountQuery, scope: Scope, sampled: Seque
         spans_max=spans_max,
         person_max=PERSON_MAX,
     )
-
-
-async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scope:
-    """The responses in these spans; with a condition, those that meet it. Raises Invalid where it looks at too many."""
-    scope = Scope(spans)
-    if asked.condition is None or not spans:
-        return scope
-    found = await store.list_instance_ids(
-        db, organization_id=asked.organization_id, asked=asked, scope=scope, limit=FILTERED_MAX + 1
-    )
-    if len(found) > FILTERED_MAX:
-        raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
-    matching: list[str] = []
-    for begin in range(0, len(found), FILTERED_BATCH):
-        batch = found[begin : begin + FILTERED_BATCH]
-        known = await outcomes.list_facts(
-            db, organization_id=asked.organization_id, instance_ids=batch, condition=asked.condition
-        )
-        matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
-    return Scope(spans, matching)
 
 
 async def _checked(db: Database, asked: CountQuery, scope: Scope) -> Scope:

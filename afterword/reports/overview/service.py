@@ -12,7 +12,7 @@ from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.reports import results
+from afterword.reports import contexts, results
 from afterword.reports.overview import store
 from afterword.reports.overview.store import Subjects
 
@@ -66,7 +66,7 @@ async def subjects(db: Database, *, caller: Caller, application_id: str | None) 
         application_id=application_id,
         applications_max=APPLICATIONS_MAX,
         questionnaires_max=QUESTIONNAIRES_MAX,
-        versions_max=results.VERSIONS_MAX,
+        versions_max=contexts.VERSIONS_MAX,
     )
 
 
@@ -93,7 +93,7 @@ async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days:
         organization_id=caller.organization_id,
         time_zone=subjects.time_zone,
         minimum_base=subjects.minimum_base,
-        questions=await results.questions_of(
+        questions=await contexts.questions_of(
             db, organization_id=caller.organization_id, version_ids=subjects.version_ids
         ),
         declared=(),  # no figure is by metadata

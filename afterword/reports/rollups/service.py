@@ -147,9 +147,7 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
             dimensions=missing,
             cases_from=today - timedelta(days=CASES_DAYS),
         )
-    hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
-    if hours and hours.hours_generation != hours.generation:
-        await store.insert_dirty_days(db, days=[(hours, today)], now=now - timedelta(seconds=AGAIN_SECONDS))
+    is_begun_anew = False
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
@@ -162,6 +160,10 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
                 people_max=questionnaire.minimum_base,
                 now=now,
             )
+            is_begun_anew = is_begun_anew or dimension == store.HOUR
+    hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
+    if hours and (is_begun_anew or hours.hours_generation != hours.generation):
+        await store.insert_dirty_days(db, days=[(hours, today)], now=now - timedelta(seconds=AGAIN_SECONDS))
 
 
 async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:

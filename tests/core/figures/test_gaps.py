@@ -1,4 +1,4 @@
-"""What a count reads from the answers, by what is kept."""
+"""A count reads from the answers only the time that is not kept."""
 
 from datetime import UTC, date, datetime
 

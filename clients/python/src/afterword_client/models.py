@@ -1680,7 +1680,7 @@ class SearchResult(Struct, kw_only=True):
 
 class SelectionShown(Struct, kw_only=True):
     """
-    The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do. Of comments, `only`, `band` and `word` are as the list of responses takes them.
+    The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do. Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was not sent.
     """
 
     questionnaire_ids: list[str]

@@ -2806,6 +2806,54 @@ class Reports(Family):
             models.ReportResult
         )
 
+    def list_report_invitations(
+        self,
+        *,
+        questionnaire_id: Sequence[str],
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        date_basis: Literal["completed", "sent", "submitted"] | None = None,
+        stage: Sequence[
+            Literal[
+                "answered", "bounced", "completed", "created", "delivered", "sent", "started", "submitted", "viewed"
+            ]
+        ]
+        | None = None,
+        channel_id: int | None = None,
+        pipeline_id: str | None = None,
+        version_id: str | None = None,
+        locale: str | None = None,
+        filter: str | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QuestionnaireInstance]:
+        """Get the invitations behind a figure.
+
+        Exactly those that a row or a total counts: give its `selection`, and of a stage its name. A rate counts those
+        of two stages: `delivery` is `sent` and `delivered`. The newest by `date_basis` first. Needs `Questionnaire
+        Instance.Read`.
+        """
+        return self._transport.pages(
+            "/report/invitation",
+            models.QuestionnaireInstance,
+            limit=limit,
+            query={
+                "questionnaire_id": questionnaire_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "date_basis": date_basis,
+                "stage": stage,
+                "channel_id": channel_id,
+                "pipeline_id": pipeline_id,
+                "version_id": version_id,
+                "locale": locale,
+                "filter": filter,
+                "filter_by": filter_by,
+                "order_by": order_by,
+            },
+        )
+
     def get_overview(self, *, days: int | None = None, application_id: str | None = None) -> models.ReportOverview:
         """Get the overview.
 

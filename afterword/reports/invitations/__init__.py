@@ -1,0 +1,1 @@
+"""The invitations behind the figures of reports."""
