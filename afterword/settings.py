@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from afterword.core.messaging.networks import Network, networks_of
+from afterword.core.messaging.networks import NameServer, Network, name_servers_of, networks_of
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
@@ -57,6 +57,8 @@ class Settings:
     """Addresses of reverse proxies, joined by commas, whose X-Forwarded-For names the client; unset: none."""
     outbound_networks: str = ""
     """Private networks, joined by commas, that webhooks and gateways may be in, and speak http there; unset: none."""
+    name_servers: str = ""
+    """Addresses of the name servers that are asked about sender domains, joined by commas; unset: the machine's own."""
     cors_origins: str = ""
     """Origins, joined by commas, whose pages may call the API from a browser; unset: none."""
     database_pool: PoolSize = 10
@@ -81,6 +83,10 @@ class Settings:
     @property
     def networks(self) -> tuple[Network, ...]:
         return networks_of(self.outbound_networks)
+
+    @property
+    def resolvers(self) -> tuple[NameServer, ...]:
+        return name_servers_of(self.name_servers)
 
     @property
     def origins(self) -> list[str]:
@@ -165,6 +171,10 @@ def _check(settings: Settings) -> None:
         raise SettingError(
             f"{PREFIX}OUTBOUND_NETWORKS must be networks, joined by commas, as in 10.0.0.0/8."
         ) from error
+    try:
+        settings.resolvers  # noqa: B018
+    except ValueError as error:
+        raise SettingError(f"{PREFIX}NAME_SERVERS must be addresses, joined by commas, as in 9.9.9.9.") from error
     if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
         least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")

@@ -26,6 +26,8 @@ from afterword import settings
         ("AFTERWORD_TRUSTED_PROXIES", "*"),  # whoever connects could name any client
         ("AFTERWORD_TRUSTED_PROXIES", "10.0.0.1 10.0.0.2"),
         ("AFTERWORD_TRUSTED_PROXIES", "proxy.example.com"),
+        ("AFTERWORD_NAME_SERVERS", "dns.example.com"),
+        ("AFTERWORD_NAME_SERVERS", "9.9.9.9:0"),
         ("AFTERWORD_SECRET", "hunter2"),
         ("AFTERWORD_LOG_LEVEL", "loud"),
         ("AFTERWORD_LOG_FORMAT", "xml"),
@@ -111,3 +113,8 @@ def test_each_field_is_documented() -> None:
 def test_a_database_may_have_several_servers() -> None:
     url = "postgresql://afterword:secret@db1.example:5432,db2.example/afterword?target_session_attrs=read-write"
     assert url == settings.read({"AFTERWORD_DATABASE_URL": url}).database_url
+
+
+def test_name_servers() -> None:
+    read = settings.read({"AFTERWORD_NAME_SERVERS": "9.9.9.9, [::1]:5353,::1"})
+    assert (("9.9.9.9", 53), ("::1", 5353), ("::1", 53)) == read.resolvers

@@ -25,7 +25,10 @@ _OPEN: Final = frozenset(
     {"account_sid", "sender", "messaging_service_sid", "host", "port", "system_id", "system_type", "tls",
      "long", "receipts", "no_address", "method", "form", "seconds", "idempotent", "answer", "security", "username"}
 )  # fmt: skip
-_PLACE: Final = frozenset({"host", "port", "security", "tls", "url", "method"})  # where secrets are sent, and how
+# Settings that say where secrets are sent, and how; with what holds where they are absent.
+_PLACE: Final[Settings] = {
+    "host": None, "port": None, "security": "starttls", "tls": False, "url": None, "method": "POST",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,5 +166,6 @@ def secrets_in(settings: Settings) -> list[str]:
 
 def needed_again(before: Settings, changes: Settings) -> list[str]:
     """The secrets that must come with these changes: who may redirect an account shall not learn its secrets so."""
-    moved = any(name in _PLACE and before.get(name) != value for name, value in changes.items())
+    after = {**before, **changes}
+    moved = any((before.get(name) or value) != (after.get(name) or value) for name, value in _PLACE.items())
     return [name for name in secrets_in(before) if name not in changes] if moved else []

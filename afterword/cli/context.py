@@ -79,7 +79,7 @@ async def open_context(
         )
     async with _database(chosen, join=join) as url:
         revision = await _migrated(url) if migrate else None
-        yield Context(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks), revision)
+        yield Context(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks, chosen.resolvers), revision)
 
 
 @asynccontextmanager

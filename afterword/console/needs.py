@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from afterword.console.case_rows import CASES
 from afterword.console.lists import address
+from afterword.console.providers import PROVIDERS
 from afterword.console.screens import Visit
 from afterword.console.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
 from afterword.core.scheduling.statuses import PublicItem
@@ -121,7 +122,8 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
             text = words("Sending by {account} is paused: {reason}", account=account, reason=reason)
         else:
             text = words("Sending by {account} is failing.", account=account)
-        sentences.append((text, address(SENDING, tab="waiting"), True))
+        url = f"{PROVIDERS}/{one['account_id']}"
+        sentences.append((text, url if visit.may_open(PROVIDERS) else address(SENDING, tab="waiting"), True))
     url = address(SENDING, tab="waiting")
     off = [words("The pipeline “{title}” is off.", title=one["title"]) for one in found["pipelines"]]
     return [*sentences, *[(text, url, False) for text in off]]

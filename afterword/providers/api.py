@@ -4,9 +4,24 @@ from datetime import tzinfo
 from typing import Any, Final
 
 from afterword.core.wire.site import Site
+from afterword.core.wire.times import format_optional
 from afterword.db import Database
 from afterword.providers import service, store
-from afterword.providers.resources import PauseRequest, Provider, ProviderRequest, ProviderUpdate
+from afterword.providers.domains import service as domains
+from afterword.providers.health import service as health
+from afterword.providers.resources import (
+    DnsQuery,
+    DomainFinding,
+    PauseRequest,
+    Provider,
+    ProviderDns,
+    ProviderHealth,
+    ProviderRequest,
+    ProviderUpdate,
+    ReportedShare,
+    SenderDomain,
+    SlowDomain,
+)
 from afterword.providers.store import Account
 from afterword.web.operations import Answer, Call, Routes
 
@@ -108,6 +123,49 @@ async def pause_provider(call: Call[PauseRequest], db: Database) -> Answer:
 )
 async def resume_provider(call: Call[None], db: Database) -> None:
     await service.resume(db, caller=call.caller, account_id=call.ids["account_id"], expect=call.check_version)
+
+
+@routes.get(
+    f"{PATH}/health",
+    scope="Provider.Read",
+    answer=ProviderHealth,
+    summary="Get health of provider account",
+    description="Bounces and complaints against the shares at which large mailbox providers stop taking mail.",
+)
+async def get_provider_health(call: Call[None], db: Database) -> Answer:
+    account = await service.get(db, caller=call.caller, account_id=call.ids["account_id"])
+    found = await health.health_of(db, account=(account.organization_id, account.account_id), now=call.now)
+    return Answer(
+        ProviderHealth(
+            account_id=account.account_id,
+            sent=found.figures.sent,
+            last_sent_time=format_optional(found.figures.last_sent_time, zone=call.zone),
+            bounces=ReportedShare.of(found.bounces),
+            complaints=ReportedShare.of(found.complaints),
+            slow_domains=[SlowDomain(**each) for each in found.figures.domains],
+        )
+    )
+
+
+@routes.get(
+    f"{PATH}/dns",
+    scope="Provider.Read",
+    query=DnsQuery,
+    answer=ProviderDns,
+    waits=True,
+    summary="Check DNS of the sender domains",
+    description="SPF, DKIM and DMARC of the domains that the account's pipelines send from, and of the others that the "
+    "organization may send from. `unknown`: the name servers could not be asked.",
+)
+async def check_provider_dns(call: Call[None], db: Database) -> Answer:
+    account_id = call.ids["account_id"]
+    checks = await domains.check(
+        db, caller=call.caller, account_id=account_id, selector=call.query.selector, site=call.site
+    )
+    shown = [
+        SenderDomain(domain=each.domain, findings=[DomainFinding.of(one) for one in each.findings]) for each in checks
+    ]
+    return Answer(ProviderDns(account_id=account_id, domains=shown))
 
 
 def provider_of(account: Account, *, site: Site, zone: tzinfo) -> Provider:

@@ -1,7 +1,8 @@
 """The request and answer structs of provider accounts."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword.channels.accounts import Kind
@@ -14,7 +15,6 @@ Settings = Annotated[
     Meta(examples=[{"host": "smtp.example.com", "security": "tls", "username": "shop", "password": "…"}]),
 ]
 Rate = Annotated[float, Meta(ge=service.RATE_MIN, le=service.RATE_MAX)]
-KINDS = get_args(Kind)
 
 
 class ProviderRequest(fields.Request):
@@ -40,6 +40,67 @@ class PauseRequest(fields.Request):
     """The reason is shown to people who ask why a message waits."""
 
     reason: fields.Text500
+
+
+class DnsQuery(msgspec.Struct, kw_only=True):
+    """The selector of the DKIM key; without one, those that are common and those of known providers."""
+
+    selector: Annotated[str, Meta(min_length=1, max_length=63)] | None = None
+
+
+class DomainFinding(fields.Resource):
+    """A record of a domain. `found`: the texts that stand at `name`; `record`: the text to set, if it can be known."""
+
+    kind: Literal["spf", "dkim", "dmarc"]
+    state: Literal["good", "weak", "wrong", "missing", "unknown"]
+    code: str
+    message: str
+    name: str
+    found: list[str]
+    record: str | None
+
+
+class SenderDomain(fields.Answer):
+    """A domain that mails are sent from, with what DNS says of it."""
+
+    domain: str
+    findings: list[DomainFinding]
+
+
+class ProviderDns(fields.Answer):
+    """The records of the domains that an account sends from, at most five."""
+
+    account_id: fields.Id
+    domains: list[SenderDomain]
+
+
+class ReportedShare(fields.Resource):
+    """Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above."""
+
+    count: int
+    share: float | None
+    low: float | None
+    high: float | None
+    share_max: float
+    is_high: bool
+
+
+class SlowDomain(fields.Answer):
+    """A recipient domain that throttles, and how many messages a second go there."""
+
+    domain: str
+    rate: float
+
+
+class ProviderHealth(fields.Answer):
+    """The newest 2,000 messages of 30 days that the account's pipelines sent, and reports of them."""
+
+    account_id: fields.Id
+    sent: int
+    last_sent_time: fields.DateTime | None
+    bounces: ReportedShare
+    complaints: ReportedShare
+    slow_domains: list[SlowDomain]
 
 
 class Provider(fields.Resource):

@@ -106,6 +106,30 @@ async def get_has_default(db: Database, *, organization_id: str, channel_id: int
     )
 
 
+async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
+    """The titles of the pipelines that send through it."""
+    rows = await db.fetch(
+        """select title from pipeline
+           where organization_id = $1 and account_id = $2 and deleted_time is null
+           order by title, pipeline_id limit $3""",
+        organization_id,
+        account_id,
+        limit,
+    )
+    return [row["title"] for row in rows]
+
+
+async def count_other_pipelines(db: Database, *, organization_id: str, channel_id: int, account_id: str) -> int:
+    """The pipelines of the channel that send through other accounts."""
+    return await db.fetch_value(
+        """select count(*) from pipeline
+           where organization_id = $1 and channel_id = $2 and account_id <> $3 and deleted_time is null""",
+        organization_id,
+        channel_id,
+        account_id,
+    )
+
+
 async def list_sender_addresses(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
     """The senders of the mails that pipelines send through it, as far as the organization may send from these."""
     rows = await db.fetch(

@@ -112,6 +112,7 @@ class Options(TypedDict, total=False):
     prepare: Prepare  # converts the file and the query, in a thread before the transaction; its result is `call.body`
     also_wrong: AlsoWrong  # by path and body: further errors of a body with wrong members, found in the database
     media_types: tuple[str, ...]  # on GET: of the files that it answers with; each query takes a connection of its own
+    waits: bool  # on GET: for other servers; each query takes a connection of its own
     shared: SharedHandler  # on POST, for hot writes, in place of the handler where no Idempotency-Key was sent: it gets
     # the pool and commits its own transaction before it returns
 
@@ -145,6 +146,7 @@ class Route:
     prepare: Prepare | None = None
     also_wrong: AlsoWrong | None = None
     media_types: tuple[str, ...] = ()
+    waits: bool = False
     shared: SharedHandler | None = None
     name: str = ""  # of the operation, where its handler serves several
     acts: bool = False  # on an external system: `shared` is called with and without an Idempotency-Key

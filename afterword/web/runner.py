@@ -138,7 +138,8 @@ class Operation:
             self._check_ids(call.ids)
             if self.route.shared is not None:
                 return self._render(await self.route.shared(call, self._context.pool), call, request)
-            if self.route.media_types:  # its chunks are read after a connection taken here would be returned
+            # Chunks are read after a connection taken here would be returned, and other servers may keep us waiting.
+            if self.route.media_types or self.route.waits:
                 return self._render(await self.route.handler(call, self._database), call, request)
             pool = self._context.pool
             async with db.transaction(pool, actor=caller.actor) if self._writes else db.connection(pool) as database:

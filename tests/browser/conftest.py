@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from afterword import db, ids
 from afterword.app import create_app
 from afterword.cli.seed import seed
 from afterword.core.answers import forms as answer_forms
-from afterword.core.organizations.access import ROLE_SCOPES
+from afterword.core.organizations.access import ROLE_SCOPES, installation
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
 from afterword.demonstration import service as demonstration
@@ -26,8 +26,10 @@ from afterword.instances import service as instances
 from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
+from afterword.providers import service as providers
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
+from afterword.receipts.inbound import service as inbound
 from afterword.responders import service as responders
 from tests import programs
 from tests.conftest import patient_pool
@@ -228,12 +230,30 @@ async def house(server_url: str) -> AsyncIterator[House]:
         office = Office(pool, seeded.organization_id, seeded.application_id, "")
         for role in ROLE_SCOPES:
             await office.add_user(email_of(role), role=role)
+        await _add_provider(pool, seeded.organization_id, site)
         async with served(create_app(pool=pool, site=site, show_outbox=True), listener):
             yield House(pool, site.public_url)
 
 
 def email_of(role: str) -> str:
     return f"{role}@kalamata.example"
+
+
+async def _add_provider(pool: db.Pool, organization_id: str, site: Site) -> None:
+    """An account of the shop's own, and where its provider reports."""
+    caller = replace(installation(organization_id), role="owner")
+    settings = {"host": "smtp.sendgrid.net", "username": "apikey", "password": "secret of nobody"}
+    async with db.transaction(pool) as database:
+        await database.execute("set local session_replication_role = replica")  # no entries in the audit log
+        now = database.clock.now()
+        account = await providers.create(
+            database, caller=caller, kind="smtp", title="Newsletter relay", settings=settings, is_default=False,
+            rate_ceiling=20.0, site=site, now=now,
+        )  # fmt: skip
+        await inbound.create(
+            database, caller=caller, account_id=account.account_id, adapter="standard", topic=None, certificate=None,
+            site=site, now=now,
+        )  # fmt: skip
 
 
 @asynccontextmanager

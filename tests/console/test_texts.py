@@ -34,6 +34,9 @@ from afterword.console import (
     pipeline_parts,
     pipelines,
     plans,
+    provider_forms,
+    provider_records,
+    providers,
     question_form,
     report_forms,
     report_views,
@@ -48,6 +51,7 @@ from afterword.console import (
     webhooks,
     welcome,
 )
+from afterword.core.messaging import domain_records
 from afterword.core.questionnaires import differences
 from afterword.pipelines import resources
 from afterword.questionnaires import condition_rows
@@ -66,6 +70,8 @@ TABLES = (
     dict(enumerate(case_figures.COLUMNS)),
     comments.BANDS, comments.BYS, comments.GROUPS, find.GROUPS,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
+    providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
+    provider_forms.SECURITIES, provider_records.FINDINGS,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
@@ -113,6 +119,8 @@ def shown() -> set[str]:
         *case_statuses.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
+    found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}
+    found |= {text for each in provider_forms.FIELDS.values() for one in each for text in (one.label, one.hint)}
     return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 

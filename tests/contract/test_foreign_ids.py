@@ -61,6 +61,8 @@ OF_US_ALONE: Final = {
     "list_account_ids": "asks for ours",
     "list_accounts": "asks for ours",
     "list_own_accounts": "asks for ours",
+    "list_account_domains": "asks for ours",
+    "get_figures": "tells of no messages for a foreign account",
     "list_own_endpoints": "asks for ours",
     "count_accounts_locked": "asks for ours",
     "get_has_default": "asks for ours",

@@ -85,6 +85,12 @@ class TestRefused:
         response = await client.send("PATCH", path, {"settings": {"host": "smtp.b.example", "password": "other"}})
         assert (200, "smtp.b.example") == (response.status_code, response.json()["settings"]["host"])
 
+    async def test_what_holds_without_being_said_is_no_other_server(self, client: Client) -> None:
+        account = await add(client, settings={"host": "smtp.shop.example", "username": "ann", "password": "hunter2"})
+        body = {"settings": {"host": "smtp.shop.example", "port": None, "security": "starttls", "username": "ben"}}
+        changed = await client.send("PATCH", f"/provider/{account['account_id']}", body)
+        assert (200, ["password"]) == (changed.status_code, changed.json()["secrets"])
+
     async def test_accounts_of_the_operator(self, client: Client) -> None:
         """Shown without their settings; the channel may go by them, and nothing else changes."""
         account_id = await operators(client, {"url": "smtp://ann:hunter2@10.0.0.7"})

@@ -3,12 +3,14 @@
 import asyncio
 from datetime import datetime
 
+import httpx2
 import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.providers.health import service
 from afterword.queue.lanes import service as lanes_service
+from tests.queue.client import Client
 from tests.queue.conftest import Queue
 from tests.queue.test_lanes import account, lanes
 
@@ -196,3 +198,33 @@ class TestPause:
         async with db.transaction(queue.pool) as database:
             assert not await service.pause(database, account=key, reason="535", since=claimed)
             assert await service.pause(database, account=key, reason="535", since=later)
+
+
+async def test_figures(http: httpx2.AsyncClient, queue: Queue) -> None:
+    """Shares of what was sent, too high only where chance does not explain it; domains that throttle."""
+    client = Client(http, queue)
+    path = f"/provider/{(await account(queue))[1]}/health"
+    empty = (await client.send("GET", path)).json()
+    assert (0, None, None, False) == (
+        *(empty["sent"], empty["last_sent_time"]),
+        *(empty["bounces"]["share"], empty["bounces"]["is_high"]),
+    )
+    items = [await queue.schedule(f"a{number}@example.com") for number in range(12)]
+    await queue.worker().send(Sent("x", 250, "ok"), 12)
+    for kind, count in (("bounced", 5), ("failed", 4), ("complained", 1), ("delivered", 12)):
+        await queue.execute(
+            """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said)
+               select $1, i, $2, false, true, '', '' from unnest($3::text[]) i""",
+            *(queue.house.organization_id, kind, [item.item_id for item in items[:count]]),
+        )
+    await queue.execute(
+        """insert into domain_rate (organization_id, account_id, domain, rate, rate_ceiling)
+           values ($1, $2, 'slow.example', 0.5, 2)""",
+        *await account(queue),
+    )
+    found = (await client.send("GET", path)).json()
+    assert (12, 5, 1) == (found["sent"], found["bounces"]["count"], found["complaints"]["count"])
+    assert (True, 0.05) == (found["bounces"]["is_high"], found["bounces"]["share_max"])
+    assert found["bounces"]["low"] < found["bounces"]["share"] == pytest.approx(5 / 12)
+    assert [{"domain": "slow.example", "rate": 0.5}] == found["slow_domains"]
+    assert found["last_sent_time"] is not None

@@ -7,7 +7,10 @@ from typing import Final
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+NameServer = tuple[str, int]  # address and port
 NETWORKS_MAX: Final = 100
+NAME_SERVERS_MAX: Final = 10
+NAME_SERVER_PORT: Final = 53
 
 # Networks without customers that `is_global` calls global, or lets through in some versions of Python.
 _CLOSED: Final = tuple(
@@ -33,6 +36,24 @@ def networks_of(text: str) -> tuple[Network, ...]:
     if len(parts) > NETWORKS_MAX:
         raise ValueError(f"There may be at most {NETWORKS_MAX} networks.")
     return tuple(ipaddress.ip_network(part) for part in parts)
+
+
+def name_servers_of(text: str) -> tuple[NameServer, ...]:
+    """Addresses joined by commas, each with a port if it is not 53 (`9.9.9.9,[::1]:5353`); raises ValueError."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if len(parts) > NAME_SERVERS_MAX:
+        raise ValueError(f"There may be at most {NAME_SERVERS_MAX} name servers.")
+    return tuple(map(_name_server, parts))
+
+
+def _name_server(text: str) -> NameServer:
+    address, colon, port = text.rpartition(":")
+    if not colon or (":" in address and not address.endswith("]")):  # an IPv6 address without a port
+        address, port = text, str(NAME_SERVER_PORT)
+    number = int(port)
+    if not 0 < number < 65_536:  # noqa: PLR2004
+        raise ValueError("A port is expected.")
+    return str(ipaddress.ip_address(address.strip("[]"))), number
 
 
 def is_open(address: Address, allowed: Sequence[Network] = ()) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from afterword.core.messaging.networks import Network
+from afterword.core.messaging.networks import NameServer, Network
 
 API_PREFIX = "/v3.2"
 
@@ -11,12 +11,14 @@ API_PREFIX = "/v3.2"
 class Site:
     """`public_url` without a slash at its end, and the secret that keys the hashes of addresses.
 
-    `networks`: the private ones that our own calls may go into.
+    `networks`: the private ones that our own calls may go into. `name_servers`: those that are asked about sender
+    domains; none: the machine's own.
     """
 
     public_url: str
     secret: bytes = field(repr=False)
     networks: tuple[Network, ...] = ()
+    name_servers: tuple[NameServer, ...] = ()
 
     @property
     def base_url(self) -> str:

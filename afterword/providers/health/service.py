@@ -1,19 +1,72 @@
 """Health of accounts: circuit breaker after failures, pauses until an operator resumes, rates after throttles."""
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
+from afterword.core.figures import metrics
 from afterword.core.scheduling import retries
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.db import Database
 from afterword.providers.health import store
-from afterword.providers.health.store import PausedAccount
+from afterword.providers.health.store import Figures, PausedAccount
 from afterword.providers.rates import service as rates
 
 PAUSED_ACCOUNTS_MAX: Final = 1_000
 RATE_CEILING_MIN: Final = 5.0  # messages a second, also where the measured rate was low
 RATE_PAUSE_SECONDS: Final = 1.0  # throttles of messages in flight at the same time count once
 RATE_SAMPLE_EVENTS: Final = 5_000
+FIGURES_MESSAGES_MAX: Final = 2_000
+FIGURES_AGE: Final = timedelta(days=30)
+FIGURES_PIPELINES_MAX: Final = 50
+BOUNCES_MAX: Final = 0.05  # Amazon SES puts senders under review from here on
+COMPLAINTS_MAX: Final = 0.001  # Gmail and Yahoo ask for less, and refuse mail from 0.003 on
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of the messages with its interval. `is_high`: the whole interval lies above `share_max`."""
+
+    count: int
+    share: float | None
+    low: float | None
+    high: float | None
+    share_max: float
+
+    @property
+    def is_high(self) -> bool:
+        return self.low is not None and self.low > self.share_max
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    figures: Figures
+    bounces: Share
+    complaints: Share
+
+
+async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Health:
+    """Bounces and complaints of its newest messages, against the shares at which mailbox providers stop taking mail."""
+    figures = await store.get_figures(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        since=now - FIGURES_AGE,
+        limit=FIGURES_MESSAGES_MAX,
+        pipelines_max=FIGURES_PIPELINES_MAX,
+    )
+    return Health(
+        figures,
+        _share(figures.bounced, figures.sent, BOUNCES_MAX),
+        _share(figures.complained, figures.sent, COMPLAINTS_MAX),
+    )
+
+
+def _share(count: int, sent: int, share_max: float) -> Share:
+    measure = metrics.share(count, sent, metric="share")
+    if measure.value is None or measure.interval is None:
+        return Share(count, None, None, None, share_max)
+    return Share(count, measure.value / 100, measure.interval.low / 100, measure.interval.high / 100, share_max)
 
 
 async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from afterword.db import Database
 
@@ -19,6 +19,50 @@ class PausedAccount:
     channel_id: int
     paused_time: datetime
     paused_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The newest messages that its pipelines sent, and reports about them; `domains` throttle, with their rates."""
+
+    sent: int
+    bounced: int
+    complained: int
+    last_sent_time: datetime | None
+    domains: list[dict[str, Any]]
+
+
+async def get_figures(
+    db: Database, *, organization_id: str, account_id: str, since: datetime, limit: int, pipelines_max: int
+) -> Figures:
+    row = await db.fetch_one(
+        """with own as (
+             select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
+           newest as materialized (
+             select i.item_id, i.dispatched_time from own
+             cross join lateral (
+               select q.item_id, q.dispatched_time from queue_item q
+               where q.organization_id = $1 and q.pipeline_id = own.pipeline_id and q.status = 4
+                 and q.send_time >= $3 and q.send_time <= now() and not q.test
+               order by q.send_time desc, q.item_id limit $4) i
+             order by i.dispatched_time desc, i.item_id limit $4),
+           report as (
+             select bool_or(r.kind in ('bounced', 'failed')) as bounced, bool_or(r.kind = 'complained') as complained
+             from newest n join delivery_report r on r.organization_id = $1 and r.item_id = n.item_id
+             group by n.item_id)
+           select (select count(*) from newest) as sent, (select max(dispatched_time) from newest) as last_sent_time,
+             (select count(*) from report where bounced) as bounced,
+             (select count(*) from report where complained) as complained,
+             (select coalesce(jsonb_agg(jsonb_build_object('domain', d.domain, 'rate', d.rate)), '[]')
+              from (select domain, rate from domain_rate where organization_id = $1 and account_id = $2
+                    order by throttled_time desc, domain limit 20) d) as domains""",
+        organization_id,
+        account_id,
+        since,
+        limit,
+        pipelines_max,
+    )
+    return Figures(**row)
 
 
 async def claim_probe(

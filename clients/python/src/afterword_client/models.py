@@ -478,6 +478,20 @@ class Difference(Struct, kw_only=True):
     after: Any
 
 
+class DomainFinding(Struct, kw_only=True):
+    """
+    A record of a domain. `found`: the texts that stand at `name`; `record`: the text to set, if it can be known.
+    """
+
+    kind: str
+    state: str
+    code: str
+    message: str
+    name: str
+    found: list[str]
+    record: str | None
+
+
 class Erasure(Struct, kw_only=True):
     """
     An erasure: its request, its progress and, once done, its proof: counts, times and a checksum.
@@ -1458,6 +1472,19 @@ class ReportSpec(Struct, kw_only=True):
     chart: Literal["bar", "gauge", "line", "table"] | UnsetType = "table"
 
 
+class ReportedShare(Struct, kw_only=True):
+    """
+    Messages of which something was reported, as a share with its interval of 95 %. `is_high`: all of it is above.
+    """
+
+    count: int
+    share: float | None
+    low: float | None
+    high: float | None
+    share_max: float
+    is_high: bool
+
+
 class ResponderCount(Struct, kw_only=True):
     """
     The number of responders.
@@ -1697,6 +1724,15 @@ class SelectionShown(Struct, kw_only=True):
     word: str | None
 
 
+class SenderDomain(Struct, kw_only=True):
+    """
+    A domain that mails are sent from, with what DNS says of it.
+    """
+
+    domain: str
+    findings: list[DomainFinding]
+
+
 class Sequence(Struct, kw_only=True):
     """
     A rule by which a response to one questionnaire puts an item into the queue of another.
@@ -1741,6 +1777,15 @@ class SequenceUpdate(Struct, kw_only=True):
     trigger: Literal["completed", "submitted"] | UnsetType = UNSET
     conditions: dict[str, Any] | None | UnsetType = UNSET
     active: bool | UnsetType = UNSET
+
+
+class SlowDomain(Struct, kw_only=True):
+    """
+    A recipient domain that throttles, and how many messages a second go there.
+    """
+
+    domain: str
+    rate: float
 
 
 class SpecShown(Struct, kw_only=True):
@@ -2629,6 +2674,28 @@ class PipelineUpdate(Struct, kw_only=True):
     reminders: list[Reminder] | UnsetType = UNSET
     target_url: str | None | UnsetType = UNSET
     title: str | UnsetType = UNSET
+
+
+class ProviderDns(Struct, kw_only=True):
+    """
+    The records of the domains that an account sends from, at most five.
+    """
+
+    account_id: str
+    domains: list[SenderDomain]
+
+
+class ProviderHealth(Struct, kw_only=True):
+    """
+    The newest 2,000 messages of 30 days that the account's pipelines sent, and reports of them.
+    """
+
+    account_id: str
+    sent: int
+    last_sent_time: datetime | None
+    bounces: ReportedShare
+    complaints: ReportedShare
+    slow_domains: list[SlowDomain]
 
 
 class Question(Struct, kw_only=True):

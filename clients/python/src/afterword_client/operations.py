@@ -2355,6 +2355,24 @@ class Providers(Family):
         """
         self._transport.request("DELETE", f"/provider/{_segment(account_id)}/pause", if_match=if_match)
 
+    def get_provider_health(self, account_id: str) -> models.ProviderHealth:
+        """Get health of provider account.
+
+        Bounces and complaints against the shares at which large mailbox providers stop taking mail. Needs
+        `Provider.Read`.
+        """
+        return self._transport.request("GET", f"/provider/{_segment(account_id)}/health").read(models.ProviderHealth)
+
+    def check_provider_dns(self, account_id: str, *, selector: str | None = None) -> models.ProviderDns:
+        """Check DNS of the sender domains.
+
+        SPF, DKIM and DMARC of the domains that the account's pipelines send from, and of the others that the
+        organization may send from. `unknown`: the name servers could not be asked. Needs `Provider.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/provider/{_segment(account_id)}/dns", query={"selector": selector}
+        ).read(models.ProviderDns)
+
     def send_through_account(
         self, account_id: str, body: models.AccountTestRequest, *, idempotency_key: str | None = None
     ) -> models.TestSend:
