@@ -17,6 +17,8 @@ from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
+from afterword.instances.previews import api as previews_api
+from afterword.instances.previews import pages as preview_pages
 from afterword.intake.batches import api as batches_api
 from afterword.intake.dry_runs import api as dry_runs_api
 from afterword.intake.imports import api as imports_api
@@ -41,6 +43,7 @@ from afterword.privacy import api as erasures_api
 from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
+from afterword.questionnaires.library import api as library_api
 from afterword.questionnaires.metadata import api as metadata_api
 from afterword.questionnaires.versions import api as versions_api
 from afterword.questionnaires.visuals import api as visuals_api
@@ -137,12 +140,14 @@ def api_routes() -> list[Routes]:
         audit_api.routes,
         logins_api.routes,
         questionnaires_api.routes,
+        library_api.routes,
         drafts_api.routes,
         versions_api.routes,
         visuals_api.routes,
         assets_api.routes,
         metadata_api.routes,
         instances_api.routes,
+        previews_api.routes,
         responses_api.routes,
         comments_api.routes,
         taggings_api.routes,
@@ -183,6 +188,7 @@ def page_groups() -> list[Pages]:
         accounts_pages,
         assets_pages,
         instance_pages,
+        preview_pages,
         responder_pages,
         test_message_pages,
         inbound_pages,

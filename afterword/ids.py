@@ -1,5 +1,6 @@
 """Ids: 22 letters and digits. Those that open something without a login are random, the others time-ordered."""
 
+import hashlib
 import re
 import secrets
 from datetime import datetime
@@ -11,6 +12,7 @@ SHORT_CODE_CHARACTERS = 12
 _PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
 _SHORT_CODE = re.compile(r"[0-9A-Za-z]{12}\Z")
 _RANDOM_BITS = 80
+_DERIVED_BYTES = 16
 _PAIRS = tuple(f"{first}{second}" for first in ALPHABET for second in ALPHABET)  # two digits a division
 _BLOCK_DIGITS = 4
 _BLOCK = len(_PAIRS) ** 2
@@ -43,6 +45,11 @@ def ordered_many(now: datetime, count: int) -> list[str]:
         found += [text + _PAIRS[number // len(_PAIRS)] + _PAIRS[number % len(_PAIRS)] for number in range(first, last)]
         start = (head + 1) * _BLOCK
     return found
+
+
+def derived(text: str) -> str:
+    """The id of a text, always the same: 128 bits of a digest."""
+    return base62(int.from_bytes(hashlib.sha256(text.encode()).digest()[:_DERIVED_BYTES], "big"), ID_CHARACTERS)
 
 
 def secret() -> str:

@@ -388,6 +388,7 @@ async def build_house(pool: db.Pool, *, domain: str) -> House:
     from afterword.organizations import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
     from afterword.pipelines import service as pipelines  # noqa: PLC0415
     from afterword.questionnaires import service as questionnaires  # noqa: PLC0415
+    from afterword.questionnaires.library import service as library  # noqa: PLC0415
 
     async with db.transaction(pool) as database:
         now = database.clock.now()
@@ -419,7 +420,7 @@ async def build_house(pool: db.Pool, *, domain: str) -> House:
             database,
             organization_id=organization_id,
             application_id=application.application_id,
-            text=questionnaires.library_text("after_delivery"),
+            text=library.text("after_delivery"),
             slug="after_delivery",
             now=now,
         )

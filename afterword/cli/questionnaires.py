@@ -12,6 +12,7 @@ from afterword import errors
 from afterword.cli.context import OrganizationDomain, open_organization, read_text
 from afterword.organizations import store
 from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires.library import service as library
 from afterword.questionnaires.service import Imported
 
 FILE_BYTES_MAX = 1_048_576
@@ -75,6 +76,6 @@ async def import_file(
 
 def read(file: Path) -> str:
     """The text of the file, or of a questionnaire of the library by its name. Raises Invalid."""
-    if not file.exists() and str(file) in questionnaires.LIBRARY:
-        return questionnaires.library_text(str(file))
+    if not file.exists() and str(file) in library.NAMES:
+        return library.text(str(file))
     return read_text(file, bytes_max=FILE_BYTES_MAX)

@@ -14,9 +14,9 @@ from afterword.core.wire.site import Site
 from afterword.organizations import service, store
 from afterword.organizations.store import Organization
 from afterword.pipelines.starters import service as starters
-from afterword.questionnaires import service as questionnaires
 
 DOMAIN: Final = "demo"
+QUESTIONNAIRES: Final = ("after_delivery", "relationship", "support_case")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
                 name=name,
                 now=now,
             )
-            for name in questionnaires.LIBRARY
+            for name in QUESTIONNAIRES
         }
         _, token = await service.create_token(
             database,

@@ -14,9 +14,9 @@ from afterword.console.screens import HEADERS, HOME, Screens, Visit
 from afterword.console.settings import applications_of
 from afterword.console.text import ZONES
 from afterword.db import Database
-from afterword.instances import previews
 from afterword.instances import service as instances
 from afterword.instances.answer_page import page_address
+from afterword.instances.previews import library as previews
 from afterword.instances.service import IssueInput
 from afterword.intake.test_messages import api as test_messages
 from afterword.organizations import checks
@@ -28,8 +28,8 @@ from afterword.organizations.assets.api import MEDIA_TYPES
 from afterword.organizations.store import Organization
 from afterword.pipelines.starters import service as starters
 from afterword.questionnaires import access, files
-from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.library import service as library
 from afterword.queue.resources import QueueItemRequest
 from afterword.web import html
 
@@ -55,6 +55,16 @@ STARTERS: Final = (
         "relationship",
         "Would you recommend us?",
         "The recommendation (NPS) now and then, not after an event. It shows where you stand over the months.",
+    ),
+    (
+        "restaurant_visit",
+        "After a visit to your restaurant",
+        "The visit as a whole (CSAT), then food, service and waiting side by side.",
+    ),
+    (
+        "appointment",
+        "After an appointment",
+        "How satisfied people are with an appointment or a service visit (CSAT), and how long they waited.",
     ),
 )
 STEPS: Final = ("You", "Organization", "Questionnaire", "Test message")
@@ -168,7 +178,7 @@ async def take_questionnaire(visit: Visit) -> Response:
 async def preview(visit: Visit) -> Response:
     """The answer page for a frame, which sends no forms."""
     response = previews.first_page(
-        files.read(questionnaires.library_text(_name(visit.query.get("name"))), give_id=lambda _, key: key),
+        files.read(library.text(_name(visit.query.get("name"))), give_id=lambda _, key: key),
         brand=visit.session.organization_name,
         color=visit.query.get("color", ""),
         locale=visit.caller.default_locale,
@@ -264,7 +274,7 @@ async def _pipeline(visit: Visit, db: Database) -> str:
 
 
 def _name(text: str | None) -> str:
-    return text if text in questionnaires.LIBRARY else STARTERS[0][0]
+    return text if text in starters.NAMES else STARTERS[0][0]
 
 
 def _languages(default: str) -> Mapping[str, str]:

@@ -66,6 +66,7 @@ def question_page(
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong],
     notice: str = "",
+    foot: str = "",
     status: int = 200,
 ) -> Response:
     """A page of questions; `sequence.end` is a page with nothing but the button to send.
@@ -103,7 +104,7 @@ def question_page(
         start=start,
         questions=questions,
         send_label=t("Save my changes") if is_finalized else t("Send my answers"),
-        foot=_foot(answer_page),
+        foot=foot or _foot(answer_page),
     )
 
 
@@ -131,6 +132,19 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Resp
         text=authored or t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand),
         facts=facts,
         link=link,
+    )
+
+
+def preview_end_page(head: Head, *, again: str) -> Response:
+    """The page after completion of a preview; it links to its beginning."""
+    t = head.texts
+    own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
+    return _message(
+        head,
+        title=t("Thank you"),
+        text=head.definition.page_texts(head.locale).thank_you or own,
+        facts=[t("This was a preview: nothing was kept.")],
+        link=public.Link(again, t("Begin again")),
     )
 
 

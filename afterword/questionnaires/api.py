@@ -45,6 +45,7 @@ CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
 Name = Annotated[str, Meta(min_length=1, max_length=200, extra=fields.LINE, examples=["After delivery"])]
 Title = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE, examples=["Your delivery"])]
+LibraryName = Annotated[str, Meta(min_length=1, max_length=100, examples=["after_delivery"])]
 IconUrl = Annotated[
     str,
     Meta(
@@ -67,6 +68,7 @@ class QuestionnaireRequest(fields.Request):
     valid_days: ValidDays = 30
     editable: bool = False
     template_questionnaire_id: fields.Id | None = None
+    library_name: LibraryName | None = None
     desktop_collapsed: bool = False
     non_collapsed_questions_count: CollapsedCount = 1
     key_question_id: fields.Id | None = None
@@ -282,8 +284,8 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     answer=Questionnaire,
     summary="Create questionnaire",
     description=(
-        "With an empty draft, or with a copy of what `template_questionnaire_id` asks; nothing can be issued before a "
-        "version is published."
+        "With an empty draft, or with a copy of what `template_questionnaire_id` or `library_name` asks; nothing can "
+        "be issued before a version is published."
     ),
 )
 async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:

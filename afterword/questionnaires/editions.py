@@ -37,7 +37,7 @@ async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     draft = await drafts_store.get_draft(db, **key)
     if draft is None:
         return None
-    definition = _sound(core_definition.read(draft.definition, Findings()))
+    definition = sound(core_definition.read(draft.definition, Findings()))
     document = core_definition.document_of(definition)
     return Edition(**key, version_id=None, definition=definition, revision=draft.revision, draft=document)
 
@@ -50,8 +50,8 @@ async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
     return edition
 
 
-def _sound(definition: Definition) -> Definition:
-    """Removes parts without a valid or with a repeated id; drafts may have them."""
+def sound(definition: Definition) -> Definition:
+    """The definition without parts that have no valid id, or a repeated one; drafts may have them."""
     seen: set[str] = set()
 
     def is_new(identity: str) -> bool:

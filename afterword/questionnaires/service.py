@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from importlib import resources
 from typing import Any
 
 import msgspec
@@ -24,12 +23,11 @@ from afterword.questionnaires import access, files, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.files import InvalidFile, Problem
+from afterword.questionnaires.library import service as library
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire, Version
 
-LIBRARY = ("after_delivery", "relationship", "support_case")
 SLUG_CHARACTERS_MAX = 100
-_ID_BITS = 128
 
 
 class Archived(errors.Conflict):
@@ -51,14 +49,17 @@ class Imported:
 
 
 async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], now: datetime) -> Questionnaire:
-    """Create a questionnaire with an empty draft, or with a copy of its template.
+    """Create a questionnaire with an empty draft, or with a copy of its template or of `library_name`.
 
-    `settings` are the columns that a client may set, all of them. Raises Invalid `unknown_id`, `unknown_value`.
+    `settings` are the columns that a client may set, all of them, and `library_name`. Raises Invalid `unknown_id`,
+    `unknown_value`, `exclusive`.
     """
     application_id = settings["owner_application_id"]
     pointer = "/owner_application_id"
     errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=pointer))
     template = await _template(db, caller=caller, questionnaire_id=settings["template_questionnaire_id"])
+    if settings["library_name"] is not None:
+        settings, template = await _from_library(db, caller=caller, settings=settings, now=now)
     locale = _first_locale(settings["default_locale"], template, caller)
     _require_question(settings["key_question_id"], template)
     questionnaire = await store.insert_questionnaire(
@@ -181,13 +182,6 @@ async def import_file(
     return Imported(questionnaire, version, created=version is not published, warnings=file.warnings)
 
 
-def library_text(name: str) -> str:
-    """The text of a questionnaire that comes with the product. Raises NotFound."""
-    if name not in LIBRARY:
-        raise errors.NotFound("There is no such questionnaire in the library.")
-    return (resources.files("afterword.questionnaires") / "library" / f"{name}.yaml").read_text(encoding="utf-8")
-
-
 def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
     """Ids for the keys of a file: the published version's, else derived from questionnaire and key.
 
@@ -205,13 +199,7 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
             for row in one.rows
             if row.key is not None
         }
-    return lambda kind, key: known.get((kind, key)) or stable_id(questionnaire_id, kind, key)
-
-
-def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
-    """The id of a key: 128 bits of a digest."""
-    digest = hashlib.sha256(f"{questionnaire_id}:{kind}:{key}".encode()).digest()
-    return ids.base62(int.from_bytes(digest[: _ID_BITS // 8], "big"), ids.ID_CHARACTERS)
+    return lambda kind, key: known.get((kind, key)) or ids.derived(f"{questionnaire_id}:{kind}:{key}")
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
@@ -224,6 +212,27 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
         raise errors.Invalid.at("/template_questionnaire_id", "unknown_id", "There is no such questionnaire.") from None
     editions = await _editions(db, questionnaire)
     return editions[0] if editions else None
+
+
+async def _from_library(
+    db: Database, *, caller: Caller, settings: Mapping[str, Any], now: datetime
+) -> tuple[dict[str, Any], dict[str, object]]:
+    """The settings, filled up with those of the library, and the definition in the organization's languages."""
+    name, wanted = settings["library_name"], settings["default_locale"]
+    if settings["template_questionnaire_id"] is not None:
+        raise errors.Invalid.at("/library_name", "exclusive", "Give this or `template_questionnaire_id`.")
+    if name not in library.NAMES:
+        raise errors.Invalid.at("/library_name", "unknown_id", "There is no such questionnaire in the library.")
+    organization = await accounts_store.get_organization(db, organization_id=caller.organization_id)
+    known = library.get(name).definition
+    default = wanted or locales.match(caller.default_locale, known.locales, known.default_locale)
+    found, definition = library.draft(
+        name,
+        new_id=lambda: ids.ordered(now),
+        default_locale=default,
+        locales=organization.locales if organization else (),
+    )
+    return {**settings, **{each: settings[each] or found[each] for each in found}}, definition
 
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:

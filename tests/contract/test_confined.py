@@ -12,6 +12,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.organizations import service as accounts
 from afterword.pipelines import service as pipelines
 from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires.library import service as library
 from afterword.web.operations import Route
 from tests.contract.findings import NOT_FOUND, Findings, good_body
 from tests.contract.test_foreign_members import BODIES, Place, planted, theirs_at
@@ -84,7 +85,7 @@ async def confined(world: World) -> AsyncIterator[Confined]:
             database,
             organization_id=organization_id,
             application_id=application.application_id,
-            text=questionnaires.library_text("relationship"),
+            text=library.text("relationship"),
             slug="confined",
             now=now,
         )

@@ -124,6 +124,7 @@ GOOD: Final[Mapping[str, object]] = {
     "default_locale": "el",
     "locales": ["el"],
     "template_id": "nps",
+    "library_name": "event",
     "channel_id": 1,
     "message_subject": "Well?",
     "message_body": "Tell us.",
@@ -250,7 +251,7 @@ async def spares(everything: World, tenant: Tenant) -> dict[str, list[str]]:
 
 def differing(tenant: Tenant, other: Tenant) -> dict[str, str]:
     """What is this organization's alone, by its name; words that clients choose and the product's are everybody's."""
-    chosen = {"external_reference", "tag", "status_id", "template_id"}
+    chosen = {"external_reference", "tag", "status_id", "template_id", "library_name"}
     ids = {name: value for name, value in tenant.ids.items() if value != other.ids.get(name) and name not in chosen}
     return {**ids, "domain": f'"{tenant.house.domain}"'}
 

@@ -26,6 +26,7 @@ ACTIONS: Final = {"GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Up
 OTHERWISE: Final = {  # where the table of operations says so
     "DELETE /q/questionnaire/{questionnaire_id}/draft": "Questionnaire.Update",
     "POST /q/questionnaire/{questionnaire_id}/draft/from/{version_id}": "Questionnaire.Update",
+    "POST /q/questionnaire/{questionnaire_id}/draft/preview": "Questionnaire.Read",
     "POST /q/questionnaire/validation": "Questionnaire.Read",
     "POST /q/questionnaire/{questionnaire_id}/condition/test": "Questionnaire Instance.Read",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",

@@ -250,6 +250,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         "questionnaire_id": house.questionnaire_id,
         "version_id": house.version_id,
         "compared_id": house.version_id,
+        "library_name": "event" if domain == "demo" else f"none-of-{domain}",
         "pipeline_id": house.pipeline_id,
     }
     tenant = Tenant(house, ids, token=await _owner_token(pool, house))

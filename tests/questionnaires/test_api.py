@@ -13,6 +13,7 @@ from afterword.core.questionnaires.question_types import CONTACT_FIELDS, TYPES
 from afterword.core.wire.site import Site
 from afterword.organizations import service as accounts
 from afterword.questionnaires import api, service
+from afterword.questionnaires.library import service as library
 from afterword.questionnaires.service import Imported
 
 SITE = Site("https://answers.example", b"k" * 32)
@@ -69,7 +70,7 @@ class Shop:
                 database,
                 organization_id=self.organization_id,
                 application_id=self.application_ids[application],
-                text=service.library_text(name),
+                text=library.text(name),
                 slug=name,
                 now=database.clock.now(),
             )
@@ -332,7 +333,7 @@ class TestQuestions:
         )
 
     async def test_jumps(self, shop: Shop) -> None:
-        text = service.library_text("support_case").replace(
+        text = library.text("support_case").replace(
             "        choices:\n",
             "        jumps:\n"
             "          - target_question_id:\n"

@@ -8,7 +8,10 @@ from tests.conftest import House
 from tests.questionnaires.http import Api, definition, made, only, published
 
 ABSENT = "z" * 22
-DRAFT = {"questionnaire_id", "base_version_id", "revision", "definition", "problems", "updated_time", "updated_by"}
+DRAFT = {
+    "questionnaire_id", "base_version_id", "revision", "definition", "problems", "length_seconds", "screens",
+    "updated_time", "updated_by",
+}  # fmt: skip
 
 
 class TestCreate:

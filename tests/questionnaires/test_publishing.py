@@ -5,6 +5,7 @@ import pytest
 
 from afterword import db
 from afterword.questionnaires import service
+from afterword.questionnaires.library import service as library
 from tests.questionnaires.http import Api, definition, made, only, published
 
 VERSION = {
@@ -161,7 +162,7 @@ class TestFiles:
 
     async def import_again(self, api: Api, title: str) -> str:
         """The next version of the file; its id."""
-        text = service.library_text("after_delivery").replace("title: Your delivery", f"title: {title}")
+        text = library.text("after_delivery").replace("title: Your delivery", f"title: {title}")
         text = text.replace("How satisfied are you", f"{title}, how satisfied are you")
         async with db.transaction(api.pool) as database:
             imported = await service.import_file(

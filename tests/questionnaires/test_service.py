@@ -10,6 +10,7 @@ from afterword import db, errors, ids
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.organizations import service as accounts
 from afterword.questionnaires import service, store
+from afterword.questionnaires.library import service as library
 from afterword.questionnaires.service import Imported, InvalidFile
 from tests.event_log import list_events
 
@@ -209,9 +210,9 @@ class TestImport:
         assert all(isinstance(one, Imported | errors.Conflict) for one in results)
         assert (1, 1) == await shop.count()
 
-    @pytest.mark.parametrize("name", service.LIBRARY)
+    @pytest.mark.parametrize("name", library.NAMES)
     async def test_the_library(self, shop: Shop, name: str) -> None:
-        imported = await shop.put(service.library_text(name), slug=name)
+        imported = await shop.put(library.text(name), slug=name)
         assert () == imported.warnings
         async with db.connection(shop.pool) as database:
             version = await store.get_version(

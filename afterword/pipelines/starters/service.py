@@ -8,16 +8,25 @@ from typing import Any, Final
 
 import yaml
 
+from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as visuals
 
 PIPELINE_SLUG: Final = "email"
 INVITATIONS: Final = "invitations.yaml"
+NAMES: Final = (
+    "after_delivery",
+    "support_case",
+    "relationship",
+    "restaurant_visit",
+    "appointment",
+)  # with an invitation
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +51,13 @@ async def start(
 
     Once more changes nothing. Raises NotFound and Archived.
     """
+    if name not in NAMES:
+        raise errors.NotFound("There is no such questionnaire in the library.")
     imported = await questionnaires.import_file(
         db,
         organization_id=organization_id,
         application_id=application_id,
-        text=_in_languages(questionnaires.library_text(name), locales),
+        text=_in_languages(library.text(name), locales),
         slug=name,
         now=now,
         actor=caller,

@@ -1,6 +1,5 @@
 """The HTTP interface of drafts, and of validation without saving."""
 
-from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -8,8 +7,8 @@ from msgspec import Meta, field
 
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import GROUPS_MAX
+from afterword.core.questionnaires.length import length
 from afterword.core.reading.documents import LOCALES_MAX
-from afterword.core.reading.findings import Finding
 from afterword.db import Database
 from afterword.questionnaires import access
 from afterword.questionnaires.drafts import service, store
@@ -69,6 +68,8 @@ class Draft(fields.Resource):
     revision: int
     definition: dict[str, Any]
     problems: list[Problem]
+    length_seconds: int
+    screens: int
     updated_time: fields.DateTime
     updated_by: fields.Id | None
 
@@ -218,10 +219,14 @@ async def _saved(
 
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:
-    _, findings = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
-    return Answer(_shown(draft, findings.found, call.zone), version=draft.revision)
-
-
-def _shown(draft: store.Draft, problems: list[Finding], zone: tzinfo) -> Draft:
-    shown = [Problem.of(one) for one in problems]
-    return Draft.of(draft, zone, definition=drafts.shown(draft.definition), problems=shown)
+    definition, findings = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
+    estimate = length(definition)
+    shown = Draft.of(
+        draft,
+        call.zone,
+        definition=drafts.shown(draft.definition),
+        problems=[Problem.of(one) for one in findings.found],
+        length_seconds=estimate.seconds,
+        screens=estimate.screens,
+    )
+    return Answer(shown, version=draft.revision)

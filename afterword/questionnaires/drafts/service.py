@@ -9,7 +9,7 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts
+from afterword.core.questionnaires import drafts, flow
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
@@ -170,9 +170,10 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     """All problems of a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
     findings = Findings(strict=is_strict)
     prepared = drafts.prepared(document, known={}, new_id=lambda: ids.ordered(now))
-    core_definition.read(prepared, findings)
+    definition = core_definition.read(prepared, findings)
     _require_members(findings)
     check_size(prepared, findings)
+    flow.warn(definition, findings)
     return findings.found
 
 
@@ -190,6 +191,7 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
+    flow.warn(definition, findings)
     return definition, findings
 
 

@@ -4,14 +4,17 @@ import pytest
 
 from afterword import db, errors
 from afterword.pipelines.starters import service
-from afterword.questionnaires.service import LIBRARY
 from tests.logins.conftest import Office
 from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
 
 async def test_unknown(office: Office) -> None:
     async with db.transaction(office.pool) as database:
-        for name, application_id in (("../setup", office.application_id), (LIBRARY[0], "0" * 22)):
+        for name, application_id in (
+            ("../setup", office.application_id),
+            ("event", office.application_id),
+            (service.NAMES[0], "0" * 22),
+        ):
             with pytest.raises(errors.NotFound):
                 await service.start(
                     database,
@@ -24,7 +27,7 @@ async def test_unknown(office: Office) -> None:
 
 async def test_each(office: Office) -> None:
     async with db.transaction(office.pool) as database:
-        for name in LIBRARY:
+        for name in service.NAMES:
             made = [
                 await service.start(
                     database,
@@ -36,5 +39,5 @@ async def test_each(office: Office) -> None:
                 for _ in range(2)
             ]
             assert made[0] == made[1]
-        texts = await database.fetch_value("select messages from pipeline limit 1")
+        texts = await database.fetch_value("select messages from pipeline order by created_time limit 1")
         assert {"el", "de", "ar"} <= set(texts)

@@ -367,8 +367,8 @@ class Questionnaires(Family):
     ) -> models.Questionnaire:
         """Create questionnaire.
 
-        With an empty draft, or with a copy of what `template_questionnaire_id` asks; nothing can be issued before a
-        version is published. Needs `Questionnaire.Create`.
+        With an empty draft, or with a copy of what `template_questionnaire_id` or `library_name` asks; nothing can be
+        issued before a version is published. Needs `Questionnaire.Create`.
         """
         return self._transport.request("POST", "/q/questionnaire", body=body, idempotency_key=idempotency_key).read(
             models.Questionnaire
@@ -401,6 +401,21 @@ class Questionnaires(Family):
         `Questionnaire.Delete`.
         """
         self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}", if_match=if_match)
+
+    def list_library(self, *, limit: int = 100) -> Iterator[models.LibraryEntry]:
+        """Get all questionnaires of the library.
+
+        Each with a note why it is built as it is; `POST /q/questionnaire` takes its `library_name`. Needs
+        `Questionnaire.Read`.
+        """
+        return self._transport.pages("/library", models.LibraryEntry, limit=limit)
+
+    def get_from_library(self, library_name: str) -> models.LibraryQuestionnaire:
+        """Get questionnaire of the library.
+
+        A copy has ids of its own. Needs `Questionnaire.Read`.
+        """
+        return self._transport.request("GET", f"/library/{_segment(library_name)}").read(models.LibraryQuestionnaire)
 
     def get_draft(self, questionnaire_id: str) -> models.Draft:
         """Get draft.
@@ -508,6 +523,25 @@ class Questionnaires(Family):
         return self._transport.request(
             "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/version/{_segment(version_id)}"
         ).read(models.QuestionnaireVersion)
+
+    def preview_draft(
+        self,
+        questionnaire_id: str,
+        body: models.DraftPreviewRequest | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.DraftPreview:
+        """Preview draft.
+
+        The answer page of the draft as it stands whenever the address is opened, for an hour. Nothing is stored and
+        nothing counted. `responder_id` needs `Responder.Read`. Needs `Questionnaire.Read`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/draft/preview",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.DraftPreview)
 
 
 class QuestionnaireGroups(Family):

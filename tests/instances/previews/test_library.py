@@ -4,17 +4,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from afterword.instances.previews import first_page
+from afterword.instances.previews.library import first_page
 from afterword.questionnaires import files
-from afterword.questionnaires.service import LIBRARY, library_text
+from afterword.questionnaires.library import service as library
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("name", library.NAMES)
 @pytest.mark.parametrize("color", ["", "#aa3300", "nonsense"])
 def test_each(name: str, color: str) -> None:
-    file = files.read(library_text(name), give_id=lambda _, key: key)
+    file = files.read(library.text(name), give_id=lambda _, key: key)
     first = next(iter(file.definition.questions()))
     for locale in (*file.definition.locales, "fr"):
         page = first_page(file, brand="<Books>", color=color, locale=locale, time_zone="UTC", now=NOW)

@@ -1,0 +1,54 @@
+"""The HTTP interface of previews: gives the address of a draft's answer page."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.instances.previews import service
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaires")
+
+
+class DraftPreviewRequest(fields.Request):
+    """The view of the draft."""
+
+    locale: fields.Locale | None = None
+    question_id: fields.Id | None = None
+    responder_id: fields.Id | None = None
+
+
+class DraftPreview(fields.Answer):
+    """The address of the answer page of a draft."""
+
+    url: str
+    expires_time: fields.DateTime
+
+
+@routes.post(
+    "/q/questionnaire/{questionnaire_id}/draft/preview",
+    scope="Questionnaire.Read",
+    body=DraftPreviewRequest,
+    answer=DraftPreview,
+    summary="Preview draft",
+    description=(
+        "The answer page of the draft as it stands whenever the address is opened, for an hour. Nothing is stored and "
+        "nothing counted. `responder_id` needs `Responder.Read`."
+    ),
+    status=200,
+)
+async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer:
+    body = call.body
+    permission = await service.permit(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        responder_id=body.responder_id,
+        now=call.now,
+    )
+    query = {name: value for name, value in (("locale", body.locale), ("question", body.question_id)) if value}
+    url = service.address_of(permission, site=call.site) + (f"?{urlencode(query)}" if query else "")
+    expires_time = datetime.fromtimestamp(permission.ends, UTC)
+    return Answer(DraftPreview(url=url, expires_time=times.format_time(expires_time, zone=call.zone)))

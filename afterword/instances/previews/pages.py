@@ -1,0 +1,140 @@
+"""The answer page of a draft. It writes nothing: the answers so far travel in a hidden field of its form."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qs, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import db, errors
+from afterword.core.answers import forms as answer_forms
+from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.wire.site import Site
+from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Posted, Wrong, read_posted
+from afterword.instances.previews import service
+from afterword.instances.rendering import preview_end_page, question_page
+from afterword.texts import accepted, texts
+from afterword.web import html, public
+from afterword.web.routing import Pages
+
+FORM_STATUS_WRONG: Final = 422
+FRAMED: Final = html.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+
+routes = Pages()
+
+
+@routes.get("/preview/{permission}", for_people=True)
+async def get_preview(request: Request) -> Response:
+    """The first page, or that of the `question` in the query, which shows all pages without their jumps."""
+    answer_page = await _answer_page(request)
+    if answer_page is None:
+        return _ended(request)
+    question_id = request.query_params.get("question", "")
+    return _page(request, answer_page, answer_page.sequence.at(answer_page.sequence.numbers.get(question_id, 1)), {})
+
+
+@routes.post("/preview/{permission}", for_people=True)
+async def post_preview(request: Request) -> Response:
+    """The next or previous page, the same one with its errors, or the end."""
+    posted = read_posted(await public.read_body(request))
+    answer_page = await _answer_page(request)
+    if answer_page is None:
+        return _ended(request)
+    answer_page = answer_page.with_layout(posted.layout)
+    carried = _carried(posted)
+    answer_page = answer_page.answered(_answers(answer_page, carried))
+    number = answer_page.sequence.at(posted.page)
+    form = answer_page.read_form(number, posted.fields)
+    wrong = {**answer_page.answered(form.given).missing_on(number), **form.wrong}
+    answer_page = answer_page.answered(form.given)
+    names = {answer_forms.field_name(one.question_id) for one in answer_page.sequence.questions_on(number)}
+    carried = {name: values for name, values in carried.items() if not _is_of(name, names)}
+    carried |= {name: values for name, values in posted.fields.items() if _is_of(name, names)}
+    if posted.go == "back":
+        return _page(request, answer_page, answer_page.sequence.before(number) or number, carried)
+    if wrong:
+        return _page(request, answer_page, number, carried, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
+    after = answer_page.sequence.after(number)
+    if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
+        return _page(request, answer_page, after, carried)
+    return _framed(preview_end_page(answer_page.head, again=_address(request)))
+
+
+async def _answer_page(request: Request) -> AnswerPage | None:
+    """None once the permission has ended. Raises NotFound."""
+    site: Site = request.state.site
+    query = request.query_params
+    async with db.connection(request.state.pool) as database:
+        try:
+            permission = service.read(request.path_params["permission"], secret=site.secret, now=database.clock.now())
+        except service.Ended:
+            return None
+        return await service.page_of(
+            database, permission=permission, locale=query.get("locale"), has_jumps="question" not in query
+        )
+
+
+def _carried(posted: Posted) -> dict[str, list[str]]:
+    """The fields of the earlier pages. Raises Malformed."""
+    try:
+        return parse_qs(posted.start, keep_blank_values=True, max_num_fields=FIELDS_MAX)
+    except ValueError as error:
+        raise errors.Malformed("This form could not be read.", code="malformed_form") from error
+
+
+def _answers(answer_page: AnswerPage, fields: Fields) -> dict[str, Given | None]:
+    """The answers in these fields; those that no longer fit the draft are left out."""
+    found: dict[str, Given | None] = {}
+    for question in answer_page.sequence.definition.questions():
+        try:
+            found[question.question_id] = answer_forms.read_form(question, fields) if question.is_answered else None
+        except InvalidAnswer:
+            found[question.question_id] = None
+    return found
+
+
+def _page(
+    request: Request,
+    answer_page: AnswerPage,
+    number: int,
+    carried: Fields,
+    *,
+    posted: Posted | None = None,
+    wrong: Mapping[str, Wrong] | None = None,
+    status: int = 200,
+) -> Response:
+    return _framed(
+        question_page(
+            answer_page,
+            number,
+            action=_address(request),
+            token="",
+            start=urlencode(carried, doseq=True),
+            posted=posted,
+            wrong=wrong or {},
+            foot=answer_page.texts("Preview. Nothing that you enter is kept."),
+            status=status,
+        )
+    )
+
+
+def _address(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _is_of(name: str, names: set[str]) -> bool:
+    """Whether a field, or a part of it such as the row of a matrix, is of one of these questions."""
+    return any(name.startswith(each) for each in names)
+
+
+def _ended(request: Request) -> Response:
+    words = texts(public.DOMAIN, accepted(request.headers.get("accept-language", "")))
+    title, text = words("This preview has ended"), words("Please open it again from the questionnaire.")
+    return _framed(public.message_page(words=words, title=title, paragraphs=[text], status=410))
+
+
+def _framed(response: Response) -> Response:
+    """The console shows it in a frame; no other site may."""
+    response.headers["Content-Security-Policy"] = FRAMED
+    return response

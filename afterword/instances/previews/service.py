@@ -1,0 +1,107 @@
+"""Permissions to look at the answer page of a draft: sealed into its address, for an hour, and stored nowhere."""
+
+import base64
+import binascii
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from afterword import errors, sealing
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.reading.findings import Findings
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.instances import store
+from afterword.instances.answer_page import AnswerPage, head_of
+from afterword.questionnaires import access, editions
+from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.metadata import service as metadata
+from afterword.responders import store as responders_store
+
+PREVIEW_SECONDS: Final = 3_600
+CONTEXT: Final = "preview"
+PATH: Final = "/preview/"
+
+
+class Ended(Exception):
+    """The permission has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """`ends`: Unix time in seconds. `responder_id`: the person as whom the draft is seen, if any."""
+
+    organization_id: str
+    questionnaire_id: str
+    responder_id: str | None
+    ends: int
+
+
+async def permit(
+    db: Database, *, caller: Caller, questionnaire_id: str, responder_id: str | None, now: datetime
+) -> Permission:
+    """Raises NotFound, NoDraft; Forbidden and Invalid `unknown_id` for the responder."""
+    questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
+    await drafts.get(db, **questionnaire.key)
+    if responder_id is not None:
+        caller.require("Responder.Read")
+        key = {"organization_id": caller.organization_id, "responder_id": responder_id}
+        if await responders_store.get_responder(db, **key) is None:
+            raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
+    return Permission(**questionnaire.key, responder_id=responder_id, ends=int(now.timestamp()) + PREVIEW_SECONDS)
+
+
+def address_of(permission: Permission, *, site: Site) -> str:
+    sealed = sealing.seal(msgspec.json.encode(asdict(permission)).decode(), secret=site.secret, context=CONTEXT)
+    return site.public_url + PATH + base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def read(text: str, *, secret: bytes, now: datetime) -> Permission:
+    """The permission in an address. Raises NotFound, Ended."""
+    try:
+        sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        permission = msgspec.json.decode(sealing.unseal(sealed, secret=secret, context=CONTEXT), type=Permission)
+    except (binascii.Error, ValueError, sealing.Unreadable) as error:
+        raise errors.NotFound("There is no such page.") from error
+    if permission.ends <= now.timestamp():
+        raise Ended
+    return permission
+
+
+async def page_of(db: Database, *, permission: Permission, locale: str | None, has_jumps: bool) -> AnswerPage:
+    """The answer page of the draft as it stands now, without answers; nobody draws lots. Raises NotFound, NoDraft."""
+    key = {"organization_id": permission.organization_id, "questionnaire_id": permission.questionnaire_id}
+    questionnaire = await store.get_public_questionnaire(db, questionnaire_id=permission.questionnaire_id)
+    if questionnaire is None or questionnaire.organization_id != permission.organization_id:
+        raise errors.NotFound("There is no such page.")
+    draft = await drafts.get(db, **key)
+    definition = editions.sound(core_definition.read(draft.definition, Findings()))
+    if not has_jumps:
+        definition = _without_jumps(definition)
+    responder = permission.responder_id and await responders_store.get_responder(
+        db, organization_id=permission.organization_id, responder_id=permission.responder_id
+    )
+    declared = await metadata.declared(
+        db, organization_id=permission.organization_id, application_id=questionnaire.owner_application_id
+    )
+    facts = core_instances.facts_of({}, responder.metadata if responder else {}, declared)
+    wanted = locale or (responder.locale if responder else None) or definition.default_locale
+    head = head_of(questionnaire, definition, locales.match(wanted, definition.locales, definition.default_locale))
+    asked = frozenset(draw_questions(definition, draw=lambda: 0.0))
+    sequence = PageSequence(definition, asked, {}, facts, head.theme.layout)
+    return AnswerPage(head, sequence, permission.questionnaire_id)
+
+
+def _without_jumps(definition: Definition) -> Definition:
+    groups = [
+        replace(group, questions=tuple(replace(question, jumps=()) for question in group.questions))
+        for group in definition.groups
+    ]
+    return replace(definition, groups=tuple(groups))

@@ -1,0 +1,108 @@
+"""The ways through a questionnaire, compared with the pages that answers lead to."""
+
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afterword.core.answers.progress import PageSequence
+from afterword.core.answers.values import Given
+from afterword.core.questionnaires import definition, flow
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.flow import Edge, Flow
+
+A, B, C, D = (letter * 22 for letter in "abcd")
+LAYOUTS = ("by_group", "by_question", "one_page")
+
+
+def condition(question_id: str, operator: str, value: object) -> dict[str, Any]:
+    return {"subject": f"question:{question_id}", "operator": operator, "value": value}
+
+
+def document(*questions: dict[str, Any], page: int = 1) -> Definition:
+    """One question a page unless `page` says how many; smileys of three where no type is given."""
+    whole = [
+        {"type": "smileys", "scale_max": 3, "title": "How?", "question_id": letter * 22, **question}
+        for letter, question in zip("abcd", questions, strict=False)
+    ]
+    groups = [
+        {"group_id": f"{number:022}", "questions": whole[number : number + page]}
+        for number in range(0, len(whole), page)
+    ]
+    return definition.parse({"default_locale": "en", "groups": groups})
+
+
+def jump(target: str | None, conditions: object = None) -> dict[str, Any]:
+    return {"target_question_id": target, "conditions": conditions}
+
+
+@pytest.mark.parametrize(
+    ("first", "edges", "unreachable"),
+    [
+        ({}, {Edge(A, B)}, ()),
+        ({"jumps": [jump(C)]}, {Edge(A, C, 0)}, (B,)),
+        ({"jumps": [jump(None)]}, {Edge(A, None, 0)}, (B, C)),
+        ({"jumps": [jump(C, condition(A, "less", 2))]}, {Edge(A, C, 0), Edge(A, B)}, ()),
+        ({"jumps": [jump(C, condition(A, "less", 2)), jump(B)]}, {Edge(A, C, 0), Edge(A, B, 1)}, ()),
+        # every answer is given to one of the two, or none is given
+        ({"jumps": [jump(C, condition(A, "less", 3)), jump(None, condition(A, "equal", 3))], "required": True},
+         {Edge(A, C, 0), Edge(A, None, 1)}, (B,)),
+        ({"jumps": [jump(C, condition(A, "less", 3)), jump(None, condition(A, "equal", 3))]},
+         {Edge(A, C, 0), Edge(A, None, 1), Edge(A, B)}, ()),
+        # no answer is over the scale
+        ({"jumps": [jump(C, condition(A, "greater", 3))], "required": True}, {Edge(A, B)}, ()),
+        ({"jumps": [jump(C)], "display_probability": 50}, {Edge(A, C, 0), Edge(A, B)}, ()),
+        ({"type": "text", "jumps": [jump(C, condition(A, "contains", "x"))]}, {Edge(A, C, 0), Edge(A, B)}, ()),
+    ],
+)  # fmt: skip
+def test_edges(first: dict[str, Any], edges: set[Edge], unreachable: tuple[str, ...]) -> None:
+    found = Flow(document(first, {}, {}))
+    assert edges == {edge for edge in found.edges if edge.source == A}
+    assert unreachable == found.unreachable
+
+
+def test_pages_and_what_is_off() -> None:
+    """On a page all stays shown that follows; a question that is off is passed over and no place of the drawing."""
+    asked = document({"jumps": [jump(C)]}, {}, {"enabled": False}, {}, page=2)
+    assert (A, B, D) == Flow(asked).nodes
+    assert () == Flow(asked).unreachable
+    assert (B,) == Flow(asked, "by_question").unreachable
+    assert Edge(A, D, 0) in Flow(asked).edges
+    assert [(A, 0)] == flow.used_by_jumps(asked, C)
+    rows = document({}, {"jumps": [jump(None, condition(A, "less", 2))]})
+    assert [(B, 0)] == flow.used_by_jumps(rows, A)
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> Definition:
+    """Four questions with jumps by their own answers, on one or two pages."""
+    questions: list[dict[str, Any]] = []
+    for number, letter in enumerate("abcd"):
+        later = [None, *(each * 22 for each in "abcd"[number + 1 :])]
+        conditions = st.none() | st.builds(
+            condition, st.just(letter * 22), st.sampled_from(["less", "equal", "greater"]), st.integers(0, 4)
+        )
+        jumps = draw(st.lists(st.builds(jump, st.sampled_from(later), conditions), max_size=2))
+        questions.append({"jumps": jumps, "required": draw(st.booleans()), "enabled": draw(st.integers(0, 4)) > 0})
+    return document(*questions, page=draw(st.sampled_from([1, 2])))
+
+
+@settings(max_examples=40)
+@given(asked=drawn(), layout=st.sampled_from(LAYOUTS))
+def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout: Any) -> None:
+    found = Flow(asked, layout)
+    shown: set[str] = set()
+    ways: set[tuple[str | None, str | None]] = set()
+    for values in product((None, 1, 2, 3), repeat=len(found.nodes)):
+        given_ = {node: Given(value) for node, value in zip(found.nodes, values, strict=True) if value is not None}
+        if any(node not in given_ and asked.question(node).required for node in found.nodes):  # type: ignore[union-attr]
+            continue
+        sequence = PageSequence(asked, found.nodes, given_, {}, layout)
+        shown |= {one.question_id for page in sequence.reachable.values() for one in page}
+        way = [None, *(one.question_id for one in sequence.path), None]
+        ways |= set(pairwise(way))
+    assert set(found.unreachable) == set(found.nodes) - shown
+    reached = {node for node in found.nodes if any(node in each for each in ways)}
+    assert ways == {(edge.source, edge.target) for edge in found.edges if edge.source is None or edge.source in reached}
