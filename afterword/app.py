@@ -45,6 +45,7 @@ from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.library import api as library_api
 from afterword.questionnaires.metadata import api as metadata_api
+from afterword.questionnaires.translations import api as translations_api
 from afterword.questionnaires.versions import api as versions_api
 from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
@@ -67,6 +68,7 @@ from afterword.responses.comments import api as comments_api
 from afterword.responses.taggings import api as taggings_api
 from afterword.responses.views import api as views_api
 from afterword.search import api as search_api
+from afterword.search.uses import api as uses_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
@@ -142,6 +144,7 @@ def api_routes() -> list[Routes]:
         questionnaires_api.routes,
         library_api.routes,
         drafts_api.routes,
+        translations_api.routes,
         versions_api.routes,
         visuals_api.routes,
         assets_api.routes,
@@ -171,6 +174,7 @@ def api_routes() -> list[Routes]:
         suppressions_api.routes,
         people_api.routes,
         search_api.routes,
+        uses_api.routes,
         erasures_api.routes,
         alerts_api.routes,
         reports_api.routes,

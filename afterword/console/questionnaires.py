@@ -66,6 +66,7 @@ async def work_of(visit: Visit, db: Database) -> Work:
             definition=await drafts_editing.begun(db, questionnaire=questionnaire),
             updated_time=questionnaire.updated_time,
             updated_by=None,
+            translated_sources=None,
         )
     declared = await drafts.declared_for(db, questionnaire)
     _, findings = drafts.examined(questionnaire, draft, declared)

@@ -1243,6 +1243,7 @@ CREATE TABLE questionnaire_draft (
     definition jsonb NOT NULL,
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_by text,
+    translated_sources jsonb,
     CONSTRAINT questionnaire_draft_definition_check CHECK ((jsonb_typeof(definition) = 'object'::text))
 );
 

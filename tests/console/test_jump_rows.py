@@ -32,7 +32,7 @@ def test_sentences() -> None:
     now = datetime(2026, 11, 26, tzinfo=UTC)
     draft = Draft(
         organization_id="o", questionnaire_id="q", base_version_id=None, revision=1, definition=definition,
-        updated_time=now, updated_by=None,
+        updated_time=now, updated_by=None, translated_sources=None,
     )  # fmt: skip
     nothing: Any = None
     work = Work(nothing, draft, [], Declared(questionnaire={}, responder={}), None)

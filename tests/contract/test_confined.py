@@ -27,6 +27,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /alert/status/{status_id}": "of the organization",
     "GET /asset/{asset_id}": "pictures of the organization",
     "POST /asset": "pictures of the organization",
+    "GET /library/{library_name}": "the product's",
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
     "PUT /notification/subscription": "the user's own",

@@ -160,6 +160,7 @@ BLIND: Final = {
     "list_exports_of_lists",  # of the caller's own
     "list_selected",  # the export is one of a questionnaire
     "get_read_time",  # they have read no response
+    "list_question_uses",  # no rule of theirs asks for the question
     "get_by_key",  # no case has a mail
     "get_last_received",
     "get_message",

@@ -27,6 +27,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "DELETE /q/questionnaire/{questionnaire_id}/draft": "Questionnaire.Update",
     "POST /q/questionnaire/{questionnaire_id}/draft/from/{version_id}": "Questionnaire.Update",
     "POST /q/questionnaire/{questionnaire_id}/draft/preview": "Questionnaire.Read",
+    "POST /q/questionnaire/{questionnaire_id}/draft/translations/file": "Questionnaire.Update",
     "POST /q/questionnaire/validation": "Questionnaire.Read",
     "POST /q/questionnaire/{questionnaire_id}/condition/test": "Questionnaire Instance.Read",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Final
 from uuid import uuid4
@@ -17,6 +17,7 @@ from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.instances.answers.service import lock_context, save_answers
+from afterword.instances.previews import service as previews
 from afterword.organizations import service as accounts
 from afterword.organizations.plans import service as plans
 from afterword.providers.references import service as provider_references
@@ -155,7 +156,7 @@ class World:
 
     async def ready(self, route: Route) -> None:
         """Do what must just have happened for an operation to do something: a draft to publish, an erasure to end."""
-        if route.method == "POST" and route.path.endswith("/version"):
+        if "/draft/" in route.path or (route.method == "POST" and route.path.endswith("/version")):
             for tenant in (self.ours, self.theirs):
                 await save_draft(self.wire, tenant)
         if route.method == "DELETE" and route.path.endswith("/tag/{tag}"):  # another operation has renamed it
@@ -264,6 +265,9 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         )
     ids |= await _accounts(pool, wire, tenant)
     ids |= await _authoring(wire, tenant)
+    ends = int(datetime.now(UTC).timestamp()) + 86_400
+    seen = previews.Permission(house.organization_id, house.questionnaire_id, None, ends)
+    ids["permission"] = previews.address_of(seen, site=Site(PUBLIC_URL, b"k" * 32)).rpartition("/")[2]
     ids["group_id"] = version.definition.groups[0].group_id
     ids["question_id"] = ids["key_question_id"] = version.definition.groups[0].questions[0].question_id
     tenant.deleted |= await _things(wire, tenant)

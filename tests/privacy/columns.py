@@ -145,7 +145,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "asset": {"content": AUTHORED, "content_hash": OURS, "media_type": FIXED, "title": AUTHORED},
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,
                       "locales": AUTHORED, "questionnaire_icon_url": AUTHORED, "slug": AUTHORED, "title": AUTHORED},
-    "questionnaire_draft": {"definition": AUTHORED},
+    "questionnaire_draft": {"definition": AUTHORED, "translated_sources": AUTHORED},
     "questionnaire_instance": {"locale": "one of the questionnaire's languages", "question_ids": OURS},
     "questionnaire_version": {"checksum": OURS, "definition": AUTHORED, "note": AUTHORED},
     "questionnaire_visual": {"configuration": AUTHORED, "title": AUTHORED},

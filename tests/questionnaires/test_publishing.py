@@ -129,7 +129,7 @@ class TestVersions:
         token = await api.token(application_ids=[await api.application()])
         for method, address in (("GET", f"{diff}/draft"), ("POST", back)):
             assert 404 == (await api.ask(method, address, token=token)).status_code
-        for foreign in (api.house.version_id, "z" * 22):
+        for foreign in (api.house.version_id, "z" * 22, "%00" * 22):
             assert [404, 404, 404] == [
                 (await api.post(f"{path}/draft/from/{foreign}")).status_code,
                 (await api.get(f"{path}/version/{foreign}/diff/draft")).status_code,

@@ -45,6 +45,7 @@ async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
+        question_id=body.question_id,
         responder_id=body.responder_id,
         now=call.now,
     )

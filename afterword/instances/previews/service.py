@@ -45,11 +45,19 @@ class Permission:
 
 
 async def permit(
-    db: Database, *, caller: Caller, questionnaire_id: str, responder_id: str | None, now: datetime
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    question_id: str | None,
+    responder_id: str | None,
+    now: datetime,
 ) -> Permission:
-    """Raises NotFound, NoDraft; Forbidden and Invalid `unknown_id` for the responder."""
+    """Raises NotFound, NoDraft; Invalid `unknown_id` for the question and the responder, Forbidden for the latter."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
-    await drafts.get(db, **questionnaire.key)
+    draft = await drafts.get(db, **questionnaire.key)
+    if question_id and core_definition.read(draft.definition, Findings()).question(question_id) is None:
+        raise errors.Invalid.at("/question_id", "unknown_id", "There is no such question.")
     if responder_id is not None:
         caller.require("Responder.Read")
         key = {"organization_id": caller.organization_id, "responder_id": responder_id}

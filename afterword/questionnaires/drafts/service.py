@@ -9,10 +9,11 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts, flow
-from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires import drafts, flow, translations
+from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.findings import Finding, Findings
 from afterword.db import Database
 from afterword.organizations.checks import CheckVersion
@@ -23,6 +24,7 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire, Version
 
 DRAFT: Final = "draft"  # in place of a version's id
+NO_SOURCES: Final[Sources] = {}
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -47,11 +49,13 @@ async def save(
     check_version: CheckVersion,
     is_strict: bool,
     now: datetime,
+    made_for: Sources = NO_SOURCES,
 ) -> tuple[Draft, bool]:
     """Save a document as the draft and add missing ids; also returns whether it is the first draft.
 
     Problems do not prevent saving, except unknown members if `is_strict`. A valid document is stored in
     its full form; one that changes nothing keeps its revision. `questionnaire` is locked. Raises Stale, Invalid.
+    `made_for`: see `core.questionnaires.translations.outdated_after`.
     """
     before = await store.get_draft(db, **questionnaire.key)
     check_version(-1 if before is None else before.revision)
@@ -62,7 +66,9 @@ async def save(
     _require_members(findings)
     if not findings.errors:
         kept = core_definition.document_of(definition)
-    return await _keep(db, questionnaire, before, kept, now=now, by=caller.actor_id)
+    marked: Sources = (before.translated_sources if before else None) or {}
+    sources = _outdated(known, definition, questionnaire, marked, made_for)
+    return await _keep(db, questionnaire, before, kept, sources=sources, now=now, by=caller.actor_id)
 
 
 async def restore(
@@ -82,11 +88,13 @@ async def restore(
     check_version(-1 if before is None else before.revision)
     version = await version_of(db, questionnaire, version_id)
     document = core_definition.document_of(version.definition)
-    return await _keep(db, questionnaire, before, document, now=now, by=caller.actor_id)
+    return await _keep(db, questionnaire, before, document, sources={}, now=now, by=caller.actor_id)
 
 
 async def version_of(db: Database, questionnaire: Questionnaire, version_id: str) -> Version:
     """A version of this questionnaire. Raises NotFound."""
+    if not ids.is_id(version_id):
+        raise errors.NotFound("There is no such version.")
     version = await questionnaires_store.get_version(
         db, organization_id=questionnaire.organization_id, version_id=version_id
     )
@@ -128,6 +136,7 @@ async def begin(
         definition=empty if definition is None else drafts.shown(definition),
         now=now,
         by=by,
+        translated_sources=None,
     )
 
 
@@ -207,16 +216,43 @@ async def _keep(
     before: Draft | None,
     definition: Mapping[str, object],
     *,
+    sources: Sources,
     now: datetime,
     by: str | None,
 ) -> tuple[Draft, bool]:
     base = questionnaire.published_version_id
-    if before is not None and (before.base_version_id, _encode(before.definition)) == (base, _encode(definition)):
-        return before, False
+    if before is not None:
+        stored = before.base_version_id, _encode(before.definition), before.translated_sources or {}
+        if stored == (base, _encode(definition), sources):
+            return before, False
     draft = await store.insert_draft(
-        db, **questionnaire.key, base_version_id=base, definition=definition, now=now, by=by
+        db,
+        **questionnaire.key,
+        base_version_id=base,
+        definition=definition,
+        now=now,
+        by=by,
+        translated_sources=sources,
     )
     return draft, before is None
+
+
+def _outdated(
+    before: Mapping[str, object], after: Definition, questionnaire: Questionnaire, known: Sources, made_for: Sources
+) -> dict[str, dict[str, str]]:
+    earlier = core_definition.read(before, Findings())
+    own = Texts(questionnaire.title, questionnaire.description)
+    found = {
+        locale: translations.outdated_after(
+            translations.texts_of(earlier, locale, own),
+            translations.texts_of(after, locale, own),
+            known=known.get(locale, {}),
+            made_for=made_for.get(locale, {}),
+        )
+        for locale in after.locales
+        if locale != after.default_locale
+    }
+    return {locale: texts for locale, texts in found.items() if texts}
 
 
 async def _known(db: Database, questionnaire: Questionnaire, before: Draft | None) -> Mapping[str, object]:

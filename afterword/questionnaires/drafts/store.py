@@ -10,7 +10,10 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft. `definition` may be invalid; `base_version_id` is the version published when it was saved."""
+    """A draft. `definition` may be invalid; `base_version_id` is the version published when it was saved.
+
+    `translated_sources`: see `core.questionnaires.translations.Sources`.
+    """
 
     organization_id: str
     questionnaire_id: str
@@ -19,6 +22,7 @@ class Draft:
     definition: dict[str, Any]
     updated_time: datetime
     updated_by: str | None
+    translated_sources: dict[str, dict[str, str]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ class State:
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_version_id, revision, definition,
-  updated_time, updated_by"""
+  updated_time, updated_by, translated_sources"""
 
 
 async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft | None:
@@ -70,16 +74,18 @@ async def insert_draft(
     definition: Mapping[str, object],
     now: datetime,
     by: str | None,
+    translated_sources: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Draft:
-    """Insert the draft, or replace the existing one."""
+    """Insert the draft, or replace the existing one. `translated_sources`: None to keep them."""
     row = await db.fetch_one(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
-             updated_time, updated_by)
-           values ($1, $2, $3, $4, $5, $6)
+             updated_time, updated_by, translated_sources)
+           values ($1, $2, $3, $4, $5, $6, $7)
            on conflict (organization_id, questionnaire_id) do update
              set base_version_id = excluded.base_version_id, definition = excluded.definition,
                revision = d.revision + 1, updated_time = greatest(excluded.updated_time, d.updated_time),
-               updated_by = excluded.updated_by
+               updated_by = excluded.updated_by,
+               translated_sources = coalesce(excluded.translated_sources, d.translated_sources)
            returning {_COLUMNS}""",
         organization_id,
         questionnaire_id,
@@ -87,6 +93,7 @@ async def insert_draft(
         definition,
         now,
         by,
+        translated_sources,
     )
     return Draft(**row)
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from afterword import ids
 from afterword.core.questionnaires import drafts, question_forms
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.questionnaires.definition import parse
 from afterword.questionnaires import files
-from afterword.questionnaires.service import stable_id
 from tests.browser.conftest import EVERY_TYPE
 
 
@@ -81,7 +81,7 @@ def test_another_type() -> None:
 
 
 def test_every_type_comes_back() -> None:
-    definition = files.read(EVERY_TYPE, give_id=lambda *names: stable_id("", *names)).definition
+    definition = files.read(EVERY_TYPE, give_id=lambda *names: ids.derived(":".join(names))).definition
     for question in definition.questions():
         document = core_questions.document_of(question)
         values = question_forms.values_of(document)

@@ -76,8 +76,9 @@ async def rows(pool: db.Pool) -> list[Any]:
 async def test_refused(api: Api, neighbour: House, path: str) -> None:
     assert 404 == (await api.post(f"/q/questionnaire/{neighbour.questionnaire_id}/draft/preview")).status_code
     assert 404 == (await api.post(f"/q/questionnaire/{api.house.questionnaire_id}/draft/preview")).status_code
-    wrong = await api.post(f"{path}/draft/preview", {"responder_id": "z" * 22})
-    assert [("/responder_id", "unknown_id")] == api.wrong(wrong)
+    for name in ("responder_id", "question_id"):
+        wrong = await api.post(f"{path}/draft/preview", {name: "z" * 22})
+        assert [(f"/{name}", "unknown_id")] == api.wrong(wrong)
     token = await api.token(scopes=["Questionnaire.Read"])
     asked = await api.post(f"{path}/draft/preview", {"responder_id": "z" * 22}, token=token)
     assert (403, ["Responder.Read"]) == (asked.status_code, asked.json()["required_scopes"])

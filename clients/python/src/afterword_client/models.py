@@ -492,6 +492,25 @@ class DomainFinding(Struct, kw_only=True):
     record: str | None
 
 
+class DraftPreview(Struct, kw_only=True):
+    """
+    The address of the answer page of a draft.
+    """
+
+    url: str
+    expires_time: datetime
+
+
+class DraftPreviewRequest(Struct, kw_only=True):
+    """
+    The view of the draft.
+    """
+
+    locale: str | None | UnsetType = UNSET
+    question_id: str | None | UnsetType = UNSET
+    responder_id: str | None | UnsetType = UNSET
+
+
 class Erasure(Struct, kw_only=True):
     """
     An erasure: its request, its progress and, once done, its proof: counts, times and a checksum.
@@ -745,6 +764,41 @@ class LeafResult(Struct, kw_only=True):
     value: Any
     actual: Any
     matches: bool
+
+
+class LibraryEntry(Struct, kw_only=True):
+    """
+    A questionnaire that comes with the product.
+    """
+
+    library_name: str
+    display_name: str
+    title: str
+    description: str
+    note: dict[str, str]
+    default_locale: str
+    locales: list[str]
+    questions_count: int
+    length_seconds: int
+    screens: int
+
+
+class LibraryQuestionnaire(Struct, kw_only=True):
+    """
+    A questionnaire of the library with all its questions.
+    """
+
+    library_name: str
+    display_name: str
+    title: str
+    description: str
+    note: dict[str, str]
+    default_locale: str
+    locales: list[str]
+    questions_count: int
+    length_seconds: int
+    screens: int
+    definition: dict[str, Any]
 
 
 class MatrixRow(Struct, kw_only=True):
@@ -1134,6 +1188,16 @@ class QuestionTranslation(Struct, kw_only=True):
     rows: dict[str, str] | UnsetType = UNSET
 
 
+class QuestionUse(Struct, kw_only=True):
+    """
+    A place where a question is used.
+    """
+
+    kind: str
+    id: str
+    title: str
+
+
 class Questionnaire(Struct, kw_only=True):
     """
     A questionnaire; its content is in its groups and questions.
@@ -1207,6 +1271,7 @@ class QuestionnaireRequest(Struct, kw_only=True):
     valid_days: int | UnsetType = 30
     editable: bool | UnsetType = False
     template_questionnaire_id: str | None | UnsetType = UNSET
+    library_name: str | None | UnsetType = UNSET
     desktop_collapsed: bool | UnsetType = False
     non_collapsed_questions_count: int | UnsetType = 1
     key_question_id: str | None | UnsetType = UNSET
@@ -1987,6 +2052,55 @@ class TokenRequest(Struct, kw_only=True):
     test: bool | UnsetType = False
 
 
+class Translation(Struct, kw_only=True):
+    """
+    One text and its translation.
+    """
+
+    key: str
+    path: str
+    question_id: str | None
+    member: str
+    source: str
+    target: str | None
+    state: str
+    source_before: str | None
+
+
+class TranslationRequest(Struct, kw_only=True):
+    """
+    One translation.
+    """
+
+    key: str
+    source: str | None | UnsetType = UNSET
+    target: str | None | UnsetType = UNSET
+
+
+class Translations(Struct, kw_only=True):
+    """
+    All texts of a draft beside those of another language.
+    """
+
+    questionnaire_id: str
+    default_locale: str
+    locale: str
+    texts_count: int
+    missing_count: int
+    changed_count: int
+    texts: list[Translation]
+    unknown_keys: list[str]
+
+
+class TranslationsRequest(Struct, kw_only=True):
+    """
+    Translations to save; the others stay as they are.
+    """
+
+    locale: str
+    texts: list[TranslationRequest]
+
+
 class User(Struct, kw_only=True):
     """
     A user of the organization. Without `application_ids`: of all its applications.
@@ -2438,6 +2552,8 @@ class Draft(Struct, kw_only=True):
     revision: int
     definition: dict[str, Any]
     problems: list[Problem]
+    length_seconds: int
+    screens: int
     updated_time: datetime
     updated_by: str | None
 

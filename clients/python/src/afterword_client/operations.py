@@ -480,6 +480,56 @@ class Questionnaires(Family):
             f"/q/questionnaire/{_segment(questionnaire_id)}/version/{_segment(version_id)}/diff/{_segment(compared_id)}",
         ).read(models.VersionDifference)
 
+    def get_translations(self, questionnaire_id: str, *, locale: str | None = None) -> models.Translations:
+        """Get translations of draft.
+
+        Also for a language that the draft does not have yet. Needs `Questionnaire.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/draft/translations", query={"locale": locale}
+        ).read(models.Translations)
+
+    def save_translations(
+        self, questionnaire_id: str, body: models.TranslationsRequest, *, if_match: str | None = None
+    ) -> models.Translations:
+        """Save translations of draft.
+
+        By their keys; a translation that comes back as it was is confirmed. Keys that no text has any more are in
+        `unknown_keys`. A language that the draft does not have yet is added. Needs `Questionnaire.Update`.
+        """
+        return self._transport.request(
+            "PUT", f"/q/questionnaire/{_segment(questionnaire_id)}/draft/translations", body=body, if_match=if_match
+        ).read(models.Translations)
+
+    def get_translations_file(
+        self, questionnaire_id: str, *, locale: str | None = None, format: Literal["csv", "xliff"] | None = None
+    ) -> Iterator[bytes]:
+        """Get translations of draft as a file.
+
+        CSV, or XLIFF 1.2 for the tools of translators, with the state of each text. Needs `Questionnaire.Read`.
+        """
+        return self._transport.stream(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/draft/translations/file",
+            query={"locale": locale, "format": format},
+        )
+
+    def save_translations_file(
+        self, questionnaire_id: str, body: bytes, *, locale: str | None = None, idempotency_key: str | None = None
+    ) -> models.Translations:
+        """Save translations of draft from a file.
+
+        A file as it was given out, with its targets filled in; those that are empty stay as they are. Where the text
+        was changed since, its translation is saved and stays marked. Needs `Questionnaire.Update`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/draft/translations/file",
+            query={"locale": locale},
+            file=body,
+            media_type="text/csv",
+            idempotency_key=idempotency_key,
+        ).read(models.Translations)
+
     def list_versions(
         self,
         questionnaire_id: str,
@@ -627,6 +677,18 @@ class Questions(Family):
             models.ResponseAnswer,
             limit=limit,
             query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_uses(self, questionnaire_id: str, question_id: str, *, limit: int = 100) -> Iterator[models.QuestionUse]:
+        """Get uses of a question.
+
+        In the draft, else the published version; and the alerts, sequences and saved reports that name it, each kind
+        with the scope of its list: Alert.Read, Sequence.Read, Report.Read. At most 200. Needs `Question.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/question/{_segment(question_id)}/use",
+            models.QuestionUse,
+            limit=limit,
         )
 
 

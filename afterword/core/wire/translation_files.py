@@ -1,0 +1,177 @@
+"""Files of translations, out and in: CSV, and XLIFF 1.2 (OASIS), which tools of translators read.
+
+XML is read by expat, event by event. A document type is refused, and with it every entity that a file could declare.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from afterword import errors
+from afterword.core.wire.imports import decode
+
+Format = Literal["csv", "xliff"]
+MEDIA_TYPES: Final[Mapping[Format, str]] = {"csv": "text/csv", "xliff": "application/xliff+xml"}
+COLUMNS: Final = ("key", "source", "target", "state")
+SEPARATORS: Final = ",;\t"
+CELL_CHARACTERS_MAX: Final = 100_000
+ROWS_MAX: Final = 10_000
+DEPTH_MAX: Final = 32
+NAMESPACE: Final = "urn:oasis:names:tc:xliff:document:1.2"
+STATES: Final[Mapping[str, str]] = {
+    "missing": "needs-translation",
+    "source_changed": "needs-review-translation",
+    "translated": "translated",
+}
+_FORMULA: Final = frozenset("=+-@\t\r'")  # a spreadsheet reads a formula, or eats an apostrophe
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A text with its translation. `source`: None where a file does not say it. `state`: on the way out alone."""
+
+    key: str
+    source: str | None
+    target: str | None
+    state: str = ""
+
+
+def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str, target: str) -> bytes:
+    """The file; `source` and `target` are the languages, `name` is the questionnaire's id."""
+    if file_format == "csv":
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+        writer.writerow(COLUMNS)
+        writer.writerows(map(_guarded, (row.key, row.source or "", row.target or "", row.state)) for row in rows)
+        return text.getvalue().encode("utf-8-sig")
+    units = "\n".join(
+        f"<trans-unit id={quoteattr(row.key)}><source>{_xml(row.source)}</source>"
+        f'<target state="{STATES[row.state]}">{_xml(row.target)}</target></trans-unit>'
+        for row in rows
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<xliff version="1.2" xmlns="{NAMESPACE}" xml:space="preserve">\n'
+        f'<file original={quoteattr(name)} datatype="plaintext" source-language={quoteattr(source)} '
+        f"target-language={quoteattr(target)}><body>\n{units}\n</body></file>\n</xliff>\n"
+    ).encode()
+
+
+def read(content: bytes, *, target: str | None) -> list[Row]:
+    """The rows of a file, which is XLIFF where it begins with `<`. Raises Malformed for another encoding, Invalid."""
+    text = decode(content)
+    return _read_xliff(text, target) if text.lstrip()[:1] == "<" else _read_csv(text)
+
+
+def _guarded(text: str) -> str:
+    return f"'{text}" if text[:1] in _FORMULA else text
+
+
+def _unguarded(text: str) -> str:
+    return text[1:] if text[:1] == "'" and text[1:2] in _FORMULA else text
+
+
+def _read_csv(text: str) -> list[Row]:
+    head = text.partition("\n")[0]
+    separator = max(SEPARATORS, key=head.count)
+    rows: list[Row] = []
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+        if not {"key", "target"} <= set(reader.fieldnames or ()):
+            raise _unreadable("The columns `key` and `target` are expected.")
+        for record in reader:
+            key, source, target = (
+                None if (cell := record.get(name)) is None else _unguarded(cell) for name in COLUMNS[:3]
+            )
+            _check_count(len(rows), max(len(cell or "") for cell in (key, source, target)))
+            rows.append(Row(key or "", source, target))
+    except csv.Error as error:
+        raise _unreadable("This is not a CSV file.") from error
+    return rows
+
+
+def _check_count(count: int, characters: int) -> None:
+    if count >= ROWS_MAX or characters > CELL_CHARACTERS_MAX:
+        message = f"At most {ROWS_MAX:,} texts of {CELL_CHARACTERS_MAX:,} characters are possible."
+        raise _unreadable(message)
+
+
+def _read_xliff(text: str, target: str | None) -> list[Row]:
+    reader = _Reader(target)
+    parser = expat.ParserCreate("utf-8")  # whatever the file says of its encoding
+    parser.StartDoctypeDeclHandler = reader.refuse_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.data
+    parser.buffer_text = True
+    try:
+        parser.Parse(text.encode(), True)
+    except (expat.ExpatError, ValueError) as error:
+        raise _unreadable("This is not an XLIFF file.") from error
+    if not reader.is_xliff:
+        raise _unreadable("This is not an XLIFF file.")
+    return reader.rows
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes the direct `source` and `target` of each `trans-unit`, with the text of their inline elements."""
+
+    language: str | None
+    rows: list[Row] = field(default_factory=list[Row])
+    is_xliff: bool = False
+    _open: list[str] = field(default_factory=list[str])
+    _key: str = ""
+    _texts: dict[str, str] = field(default_factory=dict[str, str])
+    _part: str = ""
+
+    def refuse_doctype(self, *_: object) -> None:
+        raise _unreadable("A document type is not possible here.")
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if len(self._open) >= DEPTH_MAX:
+            raise _unreadable(f"The file is nested more than {DEPTH_MAX} deep.")
+        if not self._open:
+            self.is_xliff = name == "xliff" and attributes.get("version") == "1.2"
+        if name == "file":
+            self._check_language(attributes.get("target-language"))
+        if name == "trans-unit":
+            self._key, self._texts = attributes.get("id", ""), {}
+        if name in {"source", "target"} and self._open[-1:] == ["trans-unit"]:
+            self._part, self._texts[name] = name, ""
+        self._open.append(name)
+
+    def end(self, name: str) -> None:
+        self._open.pop()
+        if name == self._part and self._open[-1:] == ["trans-unit"]:
+            self._part = ""
+        if name == "trans-unit":
+            _check_count(len(self.rows), max(map(len, self._texts.values()), default=0))
+            self.rows.append(Row(self._key, self._texts.get("source"), self._texts.get("target")))
+
+    def data(self, text: str) -> None:
+        if self._part:
+            self._texts[self._part] += text
+
+    def _check_language(self, written_language: str | None) -> None:
+        # Tools of translators write `el-GR` where they were given `el`.
+        if written_language and self.language and _plain(written_language) != _plain(self.language):
+            message = f"The file is written in another language than {self.language}."
+            raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="locale"))
+
+
+def _unreadable(message: str) -> errors.Invalid:
+    return errors.Invalid.at("", "invalid_format", message)
+
+
+def _plain(language: str) -> str:
+    return language.replace("_", "-").partition("-")[0].lower()
+
+
+def _xml(text: str | None) -> str:
+    return escape(_NO_XML.sub("", text or ""))

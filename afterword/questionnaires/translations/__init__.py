@@ -1,0 +1,1 @@
+"""Translations of a draft: listed, saved, and as files out and in."""

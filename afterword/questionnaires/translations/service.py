@@ -1,0 +1,89 @@
+"""Lists the texts of a draft with their translations, and saves translations into the draft."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import drafts as core_drafts
+from afterword.core.questionnaires import translations
+from afterword.core.questionnaires.definition import Texts
+from afterword.core.questionnaires.translations import Text
+from afterword.core.reading.documents import LOCALES_MAX
+from afterword.core.reading.findings import Findings
+from afterword.core.wire.translation_files import Row
+from afterword.db import Database
+from afterword.organizations.checks import CheckVersion
+from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.drafts.store import Draft
+from afterword.questionnaires.store import Questionnaire
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The texts of a draft in one language. `outdated`: by key, the text that a translation was made for."""
+
+    draft: Draft
+    default_locale: str
+    locale: str
+    texts: Sequence[Text]
+    outdated: dict[str, str]
+
+
+async def get(db: Database, *, questionnaire: Questionnaire, locale: str | None) -> Shown:
+    """`locale`: None for the first besides the default. Raises NoDraft, Invalid for the default language."""
+    return _shown(await drafts.get(db, **questionnaire.key), questionnaire, locale)
+
+
+async def save(
+    db: Database,
+    *,
+    questionnaire: Questionnaire,
+    locale: str | None,
+    rows: Sequence[Row],
+    caller: Caller,
+    check_version: CheckVersion,
+    now: datetime,
+) -> tuple[Shown, list[str]]:
+    """Save translations by their keys; also returns the keys that no text has, in order.
+
+    A row that says which text it was made for marks its translation as outdated where the text is another one now.
+    A target of None removes a translation. `questionnaire` is locked. Raises NoDraft, Stale, Invalid.
+    """
+    before = await get(db, questionnaire=questionnaire, locale=locale)
+    locale = before.locale
+    texts = {text.key: text for text in before.texts}
+    known = [row for row in rows if row.key in texts]
+    document = translations.translated(
+        before.draft.definition, locale, {texts[row.key].path: row.target for row in known}
+    )
+    draft, _ = await drafts.save(
+        db,
+        questionnaire=questionnaire,
+        document=core_drafts.shown(document),
+        caller=caller,
+        check_version=check_version,
+        is_strict=False,
+        now=now,
+        made_for={locale: {row.key: row.source or texts[row.key].source for row in known if row.target}},
+    )
+    return _shown(draft, questionnaire, locale), [row.key for row in rows if row.key not in texts]
+
+
+def _shown(draft: Draft, questionnaire: Questionnaire, wanted: str | None) -> Shown:
+    definition = core_definition.read(draft.definition, Findings())
+    others = (each for each in definition.locales if each != definition.default_locale)
+    locale = wanted or next(others, definition.default_locale)
+    if locale == definition.default_locale:
+        message = "Another language than the one that is translated is expected."
+        raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="locale"))
+    if locale not in definition.locales and len(definition.locales) >= LOCALES_MAX:
+        message = f"At most {LOCALES_MAX} languages are possible."
+        raise errors.Invalid.of(errors.FieldError("too_many", message, parameter="locale"))
+    own = Texts(questionnaire.title, questionnaire.description)
+    outdated = (draft.translated_sources or {}).get(locale, {})
+    return Shown(
+        draft, definition.default_locale, locale, translations.texts_of(definition, locale, own), dict(outdated)
+    )

@@ -1,0 +1,46 @@
+"""Finds the uses of a question: in its questionnaire, in alerts, in sequences and in saved reports."""
+
+from typing import Final
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.flow import used_by_jumps
+from afterword.core.reading.findings import Findings
+from afterword.db import Database
+from afterword.questionnaires import access, editions
+from afterword.questionnaires.drafts import store as drafts_store
+from afterword.search.uses import store
+from afterword.search.uses.store import Use
+
+SCOPES: Final = {"alert": "Alert.Read", "sequence": "Sequence.Read", "report": "Report.Read"}
+USES_MAX: Final = 200
+
+
+async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_id: str) -> list[Use]:
+    """Raises NotFound for a question of neither the draft nor the published version.
+
+    Alerts, sequences and reports are among them where the caller may read them.
+    """
+    questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
+    draft = await drafts_store.get_draft(db, **questionnaire.key)
+    edition = await editions.find(db, questionnaire=questionnaire)
+    definitions = [editions.sound(core_definition.read(draft.definition, Findings()))] if draft else []
+    definitions += [edition.definition] if edition else []
+    found = [each for each in definitions if each.question(question_id) is not None]
+    if not found:
+        raise errors.NotFound("There is no such question.")
+    definition = found[0]
+    uses: list[Use] = []
+    if questionnaire.key_question_id == question_id:
+        uses.append(Use("key_question", questionnaire_id, questionnaire.display_name))
+    jumping = dict.fromkeys(each for each, _ in used_by_jumps(definition, question_id))
+    uses += [Use("jump", each, question.title) for each in jumping if (question := definition.question(each))]
+    elsewhere = await store.list_question_uses(
+        db,
+        organization_id=caller.organization_id,
+        application_ids=caller.application_ids,
+        question_id=question_id,
+        limit=USES_MAX,
+    )
+    return uses + [use for use in elsewhere if SCOPES[use.kind] in caller.scopes]
