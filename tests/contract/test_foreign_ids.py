@@ -92,6 +92,7 @@ OF_US_ALONE: Final = {
     "count_views": "asks for ours",
     "count_newer": "asks for ours",
     "count_facets": "asks for ours",
+    "count_of_questionnaires": "counts none for a foreign questionnaire",
     "list_closed": "asks for ours",
     "list_custom_reports": "asks for ours",
     "count_reports": "asks for ours",
