@@ -11,6 +11,7 @@ from afterword.intake.test_messages import api
 from afterword.pipelines import service as pipelines
 from afterword.providers import service
 from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires.library import service as library
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
 from tests.console.test_provider_forms import NEW
@@ -64,7 +65,7 @@ async def test_in_use(office: Office) -> None:
                 database,
                 organization_id=office.organization_id,
                 application_id=office.application_id,
-                text=questionnaires.library_text("relationship"),
+                text=library.text("relationship"),
                 slug="in_use",
                 now=now,
             )
