@@ -9,6 +9,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python # five times faster; pip where its index has no uv
 FAULTS := tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
+unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would compile 900 files of packages anew
+
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
@@ -23,7 +25,7 @@ $(INSTALLED): requirements-installer.lock requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r requirements-installer.lock && $(UV) --require-hashes -r requirements.lock \
 	  || $(PIP) --require-hashes -r requirements.lock
-	$(PIP) --no-deps --no-build-isolation -e .
+	$(UV) --no-deps --no-build-isolation -e . || $(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEVELOPING): $(INSTALLED) requirements-dev.lock

@@ -53,7 +53,7 @@ def _proof(number: str, fault: str, here: str | None, full: str, figure: str, *t
 PROOFS: Final[tuple[Proof, ...]] = (
     _proof(
         "T01", "`kill -9` of random workers while they send; again with answers lost after the dot and 4yz",
-        "2,000 sends, 6 kills", "20,000 sends, 50 kills",
+        "1,000 sends, 6 kills", "20,000 sends, 50 kills",
         "reconciler 0; copies only of items with an `unknown` attempt",
         "worker/faults/test_crash.py::test_killed_workers",
     ),

@@ -33,7 +33,7 @@ from afterword.receipts.inbound import service as inbound
 from afterword.responders import service as responders
 from tests import programs
 from tests.conftest import patient_pool
-from tests.databases import TEMPLATE, emptied_database, fresh_database
+from tests.databases import fresh_database
 from tests.logins.conftest import Office
 
 SECRET = b"s" * 32
@@ -160,20 +160,6 @@ class Shop:
                 self.questionnaire_id,
                 configuration,
             )
-
-
-@on_the_loop
-async def pool_url(server_url: str) -> AsyncIterator[str]:
-    """A migrated, empty database of the test's own."""
-    async with emptied_database(server_url, template=TEMPLATE) as url:
-        yield url
-
-
-@on_the_loop
-async def pool(pool_url: str) -> AsyncIterator[db.Pool]:
-    """A small pool on the test's database."""
-    async with patient_pool(pool_url) as pool:
-        yield pool
 
 
 @on_the_loop

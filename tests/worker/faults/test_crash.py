@@ -18,7 +18,7 @@ RELUCTANT_SECONDS = 2.0
 @pytest.mark.parametrize(("lost", "retry"), [(0.0, 0.0), (0.005, 0.02)], ids=["good world", "bad world"])
 async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
     """`kill -9` at random moments; in the bad world some answers are lost after the dot, and some are 4yz."""
-    items, kills = size(1_000, 20_000), size(5, 50)
+    items, kills = size(500, 20_000), size(3, 50)
     await rig.fill(organizations=size(4, 20), lanes=2, items=items)
     async with rig.sink(lost=lost, retry=retry, pause=0.01) as sink, rig.workers() as workers:
         for _ in range(kills):
