@@ -6,8 +6,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.console import builder_uses, jump_rows, outline, question_form
-from afterword.console.questionnaires import ONE, PATH, Work, work_of
+from afterword.console import builder_preview, builder_uses, jump_rows, outline, question_form
+from afterword.console.lists import address
+from afterword.console.questionnaires import ONE, PATH, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import near_moment
 from afterword.core.questionnaires import editing, question_forms, questions
@@ -88,14 +89,14 @@ async def save_question(visit: Visit) -> Response:
         stored = editing.question_of(work.draft.definition, question_id)
         mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
         return _question(visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored)
-    return html.redirect(f"{address_of(visit)}/{question_id}?done=saved")
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="saved"))
 
 
 @routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
 async def move_question(visit: Visit) -> Response:
     question_id, to = visit.id("question_id"), visit.form.text("to")
     await save(visit, lambda document: editing.moved(document, question_id, to=to))
-    return html.redirect(f"{address_of(visit)}/{question_id}?done=moved")
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="moved"))
 
 
 @routes.post(f"{QUESTION}/copy", scope="Questionnaire.Update")
@@ -159,6 +160,7 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
     """The outline, and beside it what `values` say is open: a question, a page or the texts around."""
     words, problems, current = visit.words, work.problems(visit), values.get("current", "")
     saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
+    pane = builder_preview.pane(visit, work, question_id=current)
     open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None}
     return visit.page(
         "builder.html",
@@ -167,8 +169,12 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
         name=work.questionnaire.display_name,
         path=work.path,
         problems=problems,
-        groups=outline.rows_of(words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
+        groups=outline.rows_of(
+            words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
+        ),
         types=question_form.types(words),
+        length=length_text(words, work.definition),
+        preview=pane,
         script=static.url("console/edit.js"),
         may_publish="Questionnaire Version.Create" in visit.caller.scopes,
         after=current,

@@ -44,6 +44,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
         "jump_within_page",
         "jumps",
     ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
+    ("unreachable_question", ""): "No answers lead to this question; the jumps before it pass over it.",
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
 _MISSING: Final = "missing_translation"
@@ -62,20 +63,20 @@ class Problem:
 
 
 def rows_of(
-    words: Texts, document: Mapping[str, Any], *, path: str, wrong: Iterable[Problem] = ()
+    words: Texts, document: Mapping[str, Any], *, path: str, wrong: Iterable[Problem] = (), query: str = ""
 ) -> list[dict[str, Any]]:
-    """The pages, each with its questions; `path` is the editor's address."""
+    """The pages, each with its questions; `path` is the editor's address, `query` stays at each link."""
     counts = Counter(one.question_id for one in wrong if one.is_error)
     return [
         {
             "id": group.get("group_id"),
             "title": str(group.get("title") or ""),
             "name": words("Page {n}", n=words.count(number)),
-            "url": f"{path}/page/{group.get('group_id')}",
+            "url": f"{path}/page/{group.get('group_id')}{query}",
             "questions": [
                 {
                     "id": str(one.get("question_id")),
-                    "url": f"{path}/{one.get('question_id')}",
+                    "url": f"{path}/{one.get('question_id')}{query}",
                     "title": title_of(words, one),
                     "type": words(TYPES.get(str(one.get("type")), "")) or str(one.get("type")),
                     "is_required": one.get("required") is True and one.get("type") != "statement",
@@ -103,6 +104,7 @@ def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Fi
             words.plural("{n} text is missing in {language}.", "{n} texts are missing in {language}.", count).replace(
                 "{language}", words.language_name(locale)
             ),
+            f"{path}/translations/{locale}?show=missing",
             is_error=False,
         )
         for locale, count in missing.items()
@@ -127,6 +129,8 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
     url = f"{path}/edit/{question_id}"
     if member == "jumps" and below[3:]:
         url = f"{url}/jump/{below[3]}"
+    elif member == "translations" and below[3:]:
+        url = f"{path}/translations/{below[3]}"
     elif member:
         url = f"{url}#{member}"
     return Problem(_sentence(words, finding, member), url, title_of(words, question), is_error, question_id, member)

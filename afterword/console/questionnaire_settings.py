@@ -8,11 +8,13 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import settings
-from afterword.console.questionnaires import LISTING, NEW, ONE, PATH
+from afterword.console.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit
 from afterword.console.welcome import QUESTIONNAIRE
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import access, api, service, store
+from afterword.questionnaires.library import service as library
+from afterword.texts import SOURCE_LANGUAGE
 from afterword.web import html
 
 TEMPLATES_MAX: Final = 200
@@ -42,6 +44,7 @@ async def create(visit: Visit) -> Response:
                         owner_application_id=form.text("application_id"),
                         display_name=form.text("display_name"),
                         template_questionnaire_id=form.text("template") or None,
+                        library_name=form.text("library_name") or None,
                     )
                 ),
                 now=visit.now,
@@ -81,7 +84,17 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         copied=template,
         name=name,
         library_url=QUESTIONNAIRE,
+        library=[_book(visit, one) for one in library.NAMES],
+        book=given.text("library_name") if given else "",
     )
+
+
+def _book(visit: Visit, name: str) -> dict[str, str]:
+    """A questionnaire of the library with the note why it is built so, in the reader's language where it is written."""
+    entry, language = library.get(name), visit.words.language
+    title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
+    note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
+    return {"name": name, "title": str(title), "note": note, "length": length_text(visit.words, entry.definition)}
 
 
 @routes.get(f"{ONE}/settings", scope="Questionnaire.Update")

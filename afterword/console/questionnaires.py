@@ -13,6 +13,7 @@ from afterword.console.response_list import Choice
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import near_moment
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.length import length
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Finding
 from afterword.core.wire.lists import Criterion, Page
@@ -24,6 +25,7 @@ from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.store import Draft, State
 from afterword.questionnaires.store import Questionnaire
 from afterword.responses import store as responses_store
+from afterword.texts import Texts
 from afterword.web import fields
 
 PATH: Final = "/console/questionnaires"
@@ -44,6 +46,7 @@ class Work:
     questionnaire: Questionnaire
     draft: Draft
     findings: Sequence[Finding]
+    definition: Definition  # the readable part
     declared: Declared
     published: Definition | None
 
@@ -60,7 +63,8 @@ async def work_of(visit: Visit, db: Database) -> Work:
     draft = await drafts_store.get_draft(db, **questionnaire.key)
     if draft is None:
         draft = Draft(
-            **questionnaire.key,
+            organization_id=questionnaire.organization_id,
+            questionnaire_id=questionnaire.questionnaire_id,
             base_version_id=questionnaire.published_version_id,
             revision=-1,
             definition=await drafts_editing.begun(db, questionnaire=questionnaire),
@@ -69,12 +73,13 @@ async def work_of(visit: Visit, db: Database) -> Work:
             translated_sources=None,
         )
     declared = await drafts.declared_for(db, questionnaire)
-    _, findings = drafts.examined(questionnaire, draft, declared)
+    definition, findings = drafts.examined(questionnaire, draft, declared)
     version_id = questionnaire.published_version_id
     version = version_id and await store.get_version(
         db, organization_id=questionnaire.organization_id, version_id=version_id
     )
-    return Work(questionnaire, draft, findings.found, declared, version.definition if version else None)
+    published = version.definition if version else None
+    return Work(questionnaire, draft, findings.found, definition, declared, published)
 
 
 @routes.get(PATH, scope="Questionnaire.Read")
@@ -142,6 +147,16 @@ def _row(visit: Visit, one: Questionnaire, state: State, count: int) -> dict[str
     }
 
 
+def length_text(words: Texts, definition: Definition) -> str:
+    """The estimate of seconds and screens; empty without a question."""
+    if not definition.questions():
+        return ""
+    found = length(definition)
+    screens = words.plural("{n} screen on a phone", "{n} screens on a phone", found.screens)
+    seconds = words.plural("About {n} second", "About {n} seconds", found.seconds)
+    return words("{time}, {screens}", time=seconds, screens=screens)
+
+
 def published_text(visit: Visit, state: State) -> str:
     if state.number is None or state.published_time is None:
         return visit.words("not yet")
@@ -187,6 +202,7 @@ async def overview(visit: Visit) -> Response:
         may_archive="Questionnaire.Delete" in scopes and is_open,
         problems=problems,
         groups=outline.rows_of(visit.words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
+        length=length_text(visit.words, work.definition),
         languages=[visit.words.language_name(one) for one in questionnaire.locales],
         responses_url=Choice(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.site.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",

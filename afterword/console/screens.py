@@ -456,6 +456,8 @@ DONE: Final[Mapping[str, str]] = {
     "copied": "The copy is there.",
     "published": "It is published.",
     "taken_back": "The draft says what that version says. Publish it to make it so.",
+    "language": "The language is there. Translate its texts.",
+    "translated": "The translations are in the draft.",
     "archived": "The questionnaire is archived.",
     "stopped": "No more messages go to this address.",
     "lifted": "Messages to this address are allowed again.",

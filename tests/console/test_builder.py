@@ -128,3 +128,36 @@ async def test_places(office: Office) -> None:
         assert [["One", "Two", "Two"], []] == await titles()
         asked = text_of(await client.get(f"{first}/removal"))
         assert "It is used in no jump, alert, saved report or pipeline." in asked
+
+
+async def test_anything_that_the_api_stores(office: Office) -> None:
+    """A draft may be wrong in every way; each screen shows what it can."""
+    identity = "q" * 22
+    question = {"question_id": identity, "type": "matrix", "title": 7, "choices": [7, {"value": "x", "label": []}]}
+    jumps = [{"target_question_id": 3, "conditions": {"all": 7}}, 7, {"conditions": {"subject": [], "operator": {}}}]
+    more = {"rows": {}, "translations": {"el": 7, "de": {"choices": 3}}, "required": "yes", "jumps": jumps}
+    wrong = [
+        {**question, **more},
+        {"question_id": "p" * 22, "type": "contact", "contact_fields": [1, None]},
+        {"question_id": "r" * 22, "type": ["nps"], "translations": []},
+        7,
+    ]
+    document = {
+        "default_locale": "en",
+        "locales": ["en", "el"],
+        "pages": {"en": 7},
+        "groups": [7, {"group_id": "g" * 22, "title": [], "questions": wrong}, {"questions": 7}],
+    }
+    async with begun(office) as (client, path):
+        async with db.transaction(office.pool) as database:
+            await database.execute("update questionnaire_draft set definition = $1", document)
+        pages = ["", "/edit", f"/edit/page/{'g' * 22}", "/edit/texts", "/publish", "/translations", "/translations/el"]
+        pages += [f"/edit/{one * 22}{below}" for one in "qpr" for below in ("", "/removal", "/jump/new")]
+        pages += [f"/edit/{identity}/jump/{number}" for number in (0, 1)]
+        for page in pages:
+            assert 200 == (await client.get(path + page)).status_code, page
+        form = {"type": "matrix", "title": "x", "rows": "A", "choices": "B\nC"}
+        page = (await client.get(f"{path}/edit/{identity}")).text
+        assert 303 == (await client.post(f"{path}/edit/{identity}", data={**form, "seen": seen_of(page)})).status_code
+        for below in ("move", "copy"):
+            assert 303 == (await client.post(f"{path}/edit/{identity}/{below}", data={"to": "down"})).status_code

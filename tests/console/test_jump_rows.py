@@ -35,7 +35,7 @@ def test_sentences() -> None:
         updated_time=now, updated_by=None, translated_sources=None,
     )  # fmt: skip
     nothing: Any = None
-    work = Work(nothing, draft, [], Declared(questionnaire={}, responder={}), None)
+    work = Work(nothing, draft, [], nothing, Declared(questionnaire={}, responder={}), None)
     question = editing.question_of(definition, FIRST)
     assert question is not None
     said = [one["text"] for one in jump_rows.sentences(WORDS, work, question, path="/a")]

@@ -29,7 +29,7 @@ def test_problems() -> None:
         (f"{edit}/page/{'h' * 22}", "", "This page has no question.", ""),
         (f"{edit}/texts", "", "At most 5000 characters are possible.", ""),
         (f"{question}/jump/0", "Why?", "A jump leads to a later question, or with null to the end.", "jumps"),
-        ("", "", "3 texts are missing in Greek.", ""),
+        ("/a/translations/el?show=missing", "", "3 texts are missing in Greek.", ""),
     ] == [(one.url, one.where, one.text, one.member) for one in found]
     assert [True] * 4 + [False] == [one.is_error for one in found]
     rows = outline.rows_of(WORDS, document, path=edit, wrong=found)

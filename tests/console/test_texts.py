@@ -13,6 +13,7 @@ from afterword.console import (
     alert_rule_form,
     audit,
     builder_pages,
+    builder_preview,
     case_figures,
     case_rows,
     case_settings,
@@ -48,6 +49,7 @@ from afterword.console import (
     story,
     text,
     tokens,
+    translations,
     webhooks,
     welcome,
 )
@@ -78,7 +80,7 @@ TABLES = (
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, question_form.STYLES, question_form.CONTACTS,
-    builder_pages.AROUND,
+    builder_pages.AROUND, builder_preview.LOOKS, builder_preview.SHADES, translations.SHOWS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,
 )  # fmt: skip

@@ -21,6 +21,7 @@ from afterword.db import Database
 from afterword.instances import store
 from afterword.instances.answer_page import AnswerPage, head_of
 from afterword.questionnaires import access, editions
+from afterword.questionnaires.drafts import editing
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.metadata import service as metadata
 from afterword.responders import store as responders_store
@@ -84,13 +85,15 @@ def read(text: str, *, secret: bytes, now: datetime) -> Permission:
 
 
 async def page_of(db: Database, *, permission: Permission, locale: str | None, has_jumps: bool) -> AnswerPage:
-    """The answer page of the draft as it stands now, without answers; nobody draws lots. Raises NotFound, NoDraft."""
-    key = {"organization_id": permission.organization_id, "questionnaire_id": permission.questionnaire_id}
+    """The answer page of the draft as it stands now, without answers; nobody draws lots. Raises NotFound.
+
+    Without a draft it is that of the published version, from which one would begin.
+    """
     questionnaire = await store.get_public_questionnaire(db, questionnaire_id=permission.questionnaire_id)
     if questionnaire is None or questionnaire.organization_id != permission.organization_id:
         raise errors.NotFound("There is no such page.")
-    draft = await drafts.get(db, **key)
-    definition = editions.sound(core_definition.read(draft.definition, Findings()))
+    document = await editing.begun(db, questionnaire=questionnaire)
+    definition = editions.sound(core_definition.read(document, Findings()))
     if not has_jumps:
         definition = _without_jumps(definition)
     responder = permission.responder_id and await responders_store.get_responder(
