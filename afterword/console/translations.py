@@ -72,8 +72,11 @@ async def list_languages(visit: Visit) -> Response:
 
 @routes.post(LANGUAGES, scope="Questionnaire.Update")
 async def add_language(visit: Visit) -> Response:
-    locale = locales.normalise(visit.form.text("locale"))
-    if visit.words.language_name(locale) == locale:  # there is no name for it
+    try:
+        locale = locales.normalise(visit.form.text("locale"))
+    except locales.InvalidLocale:
+        locale = ""
+    if not locale or visit.words.language_name(locale) == locale:  # there is no name for it
         raise errors.Invalid.at("/locale", "invalid_format", visit.words("There is no such language."))
 
     def change(document: Document) -> Document:
