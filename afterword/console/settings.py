@@ -1,11 +1,10 @@
-"""Settings: the people of the organization and their roles."""
+"""Settings: the list of their pages; the people of the organization and their roles."""
 
 from typing import Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.account import ACCOUNT
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -34,7 +33,7 @@ routes = Screens()
 
 @routes.get("/console/settings")
 async def settings(visit: Visit) -> Response:
-    return html.redirect(PEOPLE if "User.Create" in visit.caller.scopes else ACCOUNT)
+    return visit.page("settings.html", title=visit.words("Settings"))
 
 
 @routes.get(PEOPLE, scope="User.Read")
