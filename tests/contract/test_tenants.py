@@ -293,7 +293,7 @@ class TestLists:
         assert len(asked) >= 20, asked
 
 
-OF_NOBODY: Final = ("/static/", "/theme/")  # files that are the same for everybody
+OF_NOBODY: Final = ("/static/", "/theme/", "/asset/")  # files that are the same for everybody
 PAGES: Final = [
     (page.method, page.path) for pages in page_groups() for page in pages.all if not page.path.startswith(OF_NOBODY)
 ]

@@ -96,7 +96,7 @@ def test_in_other_languages(name: str) -> None:
     """With Greek as its default it reads in Greek, says the same in English, and has ids of its own."""
     numbers = count()
     wanted = {"new_id": lambda: f"{next(numbers):022}", "default_locale": "el", "locales": ["el", "en"]}
-    settings, document = service.draft(name, **wanted)  # type: ignore[arg-type]
+    settings, document = service.draft(name, **wanted)
     asked = definition.parse(document)
     assert ("el", ("el", "en")) == (asked.default_locale, asked.locales)
     entry = service.get(name)
@@ -106,9 +106,9 @@ def test_in_other_languages(name: str) -> None:
     assert not {one.question_id for one in asked.questions()} & {
         one.question_id for one in entry.definition.questions()
     }
-    assert ["el"] == service.draft(name, **{**wanted, "locales": ["el"]})[1]["locales"]  # type: ignore[arg-type]
+    assert ["el"] == service.draft(name, **{**wanted, "locales": ["el"]})[1]["locales"]
     with pytest.raises(errors.Invalid):
-        service.draft(name, **{**wanted, "default_locale": "fr"})  # type: ignore[arg-type]
+        service.draft(name, **{**wanted, "default_locale": "fr"})
 
 
 async def test_over_http(api: Api) -> None:
