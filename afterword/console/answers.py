@@ -1,8 +1,9 @@
 """The answers of a response as a person reads them: question, answer in words, score."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from afterword import errors
 from afterword.console.screens import Visit
@@ -17,8 +18,10 @@ from afterword.instances.answers import store as answers_store
 from afterword.instances.store import Instance
 from afterword.people import service as people
 from afterword.questionnaires import store as questionnaires_store
+from afterword.texts import Texts
 
-TEXTS = frozenset({"text", "contact"})
+TEXTS = frozenset({"text", "contact", "address"})
+YES_NO: Final[Mapping[bool, str]] = {True: "Yes", False: "No"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class ShownResponse:
     submitted_time: datetime | None
 
 
-async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> ShownResponse | None:
+async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: Texts) -> ShownResponse | None:
     """The response, its questions in order; None where it is gone or not the caller's to read."""
     instance = await _instance_of(db, caller=caller, instance_id=instance_id)
     if instance is None:
@@ -58,7 +61,7 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str) -> Shown
         if answer is None:
             continue
         asked = localized(question, instance.locale)
-        text = values.label(asked, answer.value, instance.locale) or _plain(answer.value)
+        text = values.label(asked, answer.value, instance.locale) or _plain(answer.value, words)
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
         shown.append(ShownAnswer(asked.title, text, question.type in TEXTS, _highest(question)))
@@ -98,8 +101,10 @@ def _highest(question: Question) -> int | None:
     return kind.scale[1] if kind.scale else question.scale_max
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, words: Texts) -> str:
     match value:
+        case bool():
+            return words(YES_NO[value])
         case list():
             return ", ".join(map(str, value))
         case dict():

@@ -262,7 +262,11 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
             page=Page.first(USERS, limit=USERS_MAX),
         )
         settings = await settings_store.get_settings(db, organization_id=organization_id)
-        response = await answers_of(db, caller=visit.caller, instance_id=item.instance_id) if item.instance_id else None
+        response = (
+            await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
+            if item.instance_id
+            else None
+        )
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
     named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}

@@ -18,13 +18,17 @@ TYPES: Final[Mapping[str, str]] = {
     "smileys": "Smileys",
     "single_choice": "One choice",
     "multiple_choice": "Several choices",
+    "yes_no": "Yes or no",
     "matrix": "Matrix",
     "ranking": "Ranking",
     "text": "Words",
     "number": "Number",
     "date": "Date",
+    "time": "Time of day",
+    "date_time": "Date and time",
     "consent": "Consent",
     "contact": "Contact",
+    "address": "Postal address",
     "statement": "Text without a question",
 }
 # Sentences in place of those of the API, by code and member; others are shown as they are.

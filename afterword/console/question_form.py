@@ -8,7 +8,7 @@ from afterword.console.outline import TYPES, Problem
 from afterword.console.text import NOTHING
 from afterword.core.questionnaires import questions
 from afterword.core.questionnaires.question_forms import Values, fields_of
-from afterword.core.questionnaires.question_types import CONTACT_FIELDS
+from afterword.core.questionnaires.question_types import FIELDS
 from afterword.errors import FieldError
 from afterword.texts import Texts
 
@@ -50,12 +50,21 @@ HINTS: Final[Mapping[str, str]] = {
     "rank_max": "Empty: all of them are ordered.",
     "display_name": "A short one. Empty: the question itself.",
 }
-STYLES: Final[Mapping[str, str]] = {"numbers": "Numbers", "stars": "Stars"}
+STYLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "rating": {"numbers": "Numbers", "stars": "Stars"},
+    "single_choice": {"": "All choices below each other", "dropdown": "A list that opens"},
+    "number": {"": "A field", "slider": "A slider"},
+}
 CONTACTS: Final[Mapping[str, str]] = {
     "name": "Name",
     "email": "E-mail address",
     "phone": "Telephone number",
     "preferred_time": "Time for a call",
+    "street": "Street and number",
+    "postal_code": "Postal code",
+    "city": "City",
+    "region": "Region",
+    "country": "Country",
 }
 MORE: Final = ("display_name", "enabled", "display_probability")  # folded
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -159,16 +168,16 @@ def _field(words: Texts, question: Mapping[str, Any], name: str, value: str | li
 
 
 def _options(words: Texts, question: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
-    choices = question.get("choices")
+    choices, question_type = question.get("choices"), str(question.get("type"))
     labels = [(str(one.get("value")), str(one.get("label") or "")) for one in choices or () if isinstance(one, dict)]
     numbers = questions.SMILEYS[::-1] if question.get("type") == "smileys" else (5, 3, 4, 6, 7, 8, 9, 10)
     options: Mapping[str, Sequence[tuple[str, str]]] = {
         "scale_min": [("1", "1"), ("0", "0")],
         "scale_max": [(str(one), str(one)) for one in numbers],
-        "style": [(key, words(text)) for key, text in STYLES.items()],
+        "style": [(key, words(text)) for key, text in STYLES.get(question_type, {}).items()],
         "other": [("", words("none of them")), *labels],
         "exclusive": labels,
-        "contact_fields": [(key, words(CONTACTS[key])) for key in CONTACT_FIELDS],
+        "contact_fields": [(key, words(CONTACTS[key])) for key in FIELDS.get(question_type, ((), ()))[0]],
     }
     return options.get(name, ())
 

@@ -40,6 +40,7 @@ METRICS: Final[Mapping[str, str]] = {
     "rr1": "Response rate RR1",
     "rr2": "Response rate RR2",
 }
+BOOLEANS: Final[Mapping[str, str]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
 BARS_MAX: Final = 31  # more rows are a line
 Urls = Callable[[Selection, Sequence[str]], str]
@@ -101,6 +102,8 @@ class Names:
                 found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
             case "pipeline" if value is not None:
                 found = self.pipelines.get(text, self.words("A removed pipeline"))
+            case "question" if name in self.questions and text in BOOLEANS:
+                found = self.words(BOOLEANS[text])
             case "question" if name in self.questions:
                 found = next((one.label for one in self.questions[name].choices if str(one.value) == text), found)
             case _:
@@ -269,6 +272,8 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
     for row in rows:
         figure, value = row.figures[0], row.key["value"]
         name = str(row.key["label"] or value)
+        if question and question.shape in {"consent", "yes_no"} and name in BOOLEANS:
+            name = words(BOOLEANS[name])
         url = names.url(row.selection, ())
         band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")
         text = figure_text(words, figure, unit=" %")

@@ -59,7 +59,7 @@ async def open_response(visit: Visit) -> Response:
     """The list with one response open beside it; on a phone the response alone."""
     choice, instance_id = choice_of(visit), visit.id("instance_id")
     async with visit.read() as db:
-        shown = await answers_of(db, caller=visit.caller, instance_id=instance_id)
+        shown = await answers_of(db, caller=visit.caller, instance_id=instance_id, words=visit.words)
         if shown is None or shown.submitted_time is None:
             raise errors.NotFound("There is no such response.")
         values = await list_of(visit, db, choice, is_beside=True)

@@ -66,6 +66,8 @@ OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("number", "too_long"): "Please enter a number of at most {count} digits.",
     ("number", "invalid_format"): "Please enter a number. Decimals allowed: {count}.",
     ("date", "invalid_format"): "Please enter a date such as 2026-11-21.",
+    ("time", "invalid_format"): "Please enter a time such as 09:30.",
+    ("date_time", "invalid_format"): "Please enter a date and a time such as 2026-11-21 09:30.",
     ("consent", "required"): "Please tick this box to go on.",
     ("contact", "required"): "Please fill in every field.",
     ("contact.email", "invalid_address"): "Please enter an e-mail address such as name@example.com.",
@@ -73,17 +75,19 @@ OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
 }
 WHOLE_NUMBER: Final = "Please enter a whole number."
 # Messages for a number or date out of range: with both bounds, the lower one, the upper one.
+_DATES: Final = (
+    "Please enter a date from {low} to {high}.",
+    "Please enter {low} or a later date.",
+    "Please enter {high} or an earlier date.",
+)
 BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "number": (
         "Please enter a number from {low} to {high}.",
         "Please enter {low} or more.",
         "Please enter {high} or less.",
     ),
-    "date": (
-        "Please enter a date from {low} to {high}.",
-        "Please enter {low} or a later date.",
-        "Please enter {high} or an earlier date.",
-    ),
+    "date": _DATES,
+    "date_time": _DATES,
 }
 
 
@@ -373,7 +377,7 @@ def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None 
 
 
 def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
-    if question.shape == "date":
+    if question.shape in {"date", "date_time"}:
         return _written(question.date_min, texts.day), _written(question.date_max, texts.day)
     return _written(question.number_min, texts.number), _written(question.number_max, texts.number)
 

@@ -23,7 +23,9 @@ from afterword.texts import Texts
 from afterword.web import public, static
 
 FINGERPRINT_CHARACTERS: Final = 10
-_STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # these need public/controls.css
+_STYLED: Final[frozenset[Kind]] = frozenset(
+    {"matrix", "ranking", "contact", "slider"}
+)  # these need public/controls.css
 
 
 class Frame(TypedDict):
@@ -301,7 +303,7 @@ def logo_of(theme: Theme) -> Logo | None:
 def files_of(kinds: Collection[Kind]) -> Files:
     return Files(
         styles=[static.url("public/controls.css")] if _STYLED & set(kinds) else [],
-        scripts=[static.url("public/ranking.js")] if "ranking" in kinds else [],
+        scripts=[static.url(f"public/{kind}.js") for kind in ("ranking", "slider") if kind in kinds],
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.forms import OTHER
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
-from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.question_types import Number, Question
 from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
 
@@ -16,10 +16,12 @@ GRID_COLUMNS_MAX: Final = 6  # more columns leave too little width for their lab
 NUMBER_CHARACTERS_MAX: Final = 24
 
 Kind = Literal[
-    "scale", "stars", "smileys", "choices", "matrix", "ranking", "text", "number", "date", "consent", "contact",
-    "statement",
+    "scale", "stars", "smileys", "choices", "dropdown", "matrix", "ranking", "text", "number", "slider", "date", "time",
+    "date_time", "consent", "contact", "statement",
 ]  # fmt: skip
-LABELLED: Final = frozenset({"text", "number", "date", "consent"})  # one control; the title is its label
+# One control; the title is its label.
+LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent"})
+YES_NO: Final[Mapping[int, str]] = {1: "Yes", 0: "No"}
 
 # Labels of the ends of a scale if the author gave none.
 END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
@@ -43,6 +45,11 @@ CONTACT_LABELS: Final[Mapping[str, str]] = {
     "email": "E-mail address",
     "phone": "Phone number",
     "preferred_time": "When to reach you",
+    "street": "Street and number",
+    "postal_code": "Postal code",
+    "city": "City",
+    "region": "Region",
+    "country": "Country",
 }
 # `type`, `inputmode` and `autocomplete` of each field of a contact.
 CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -50,10 +57,16 @@ CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "email": ("email", "email", "email"),
     "phone": ("tel", "tel", "tel"),
     "preferred_time": ("text", "text", "off"),
+    "street": ("text", "text", "street-address"),
+    "postal_code": ("text", "text", "postal-code"),
+    "city": ("text", "text", "address-level2"),
+    "region": ("text", "text", "address-level1"),
+    "country": ("text", "text", "country-name"),
 }
 BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "number": ("From {low} to {high}.", "{low} or more.", "{high} or less."),
     "date": ("From {low} to {high}.", "{low} or later.", "{high} or earlier."),
+    "date_time": ("From {low} to {high}.", "{low} or later.", "{high} or earlier."),
 }
 
 
@@ -130,6 +143,7 @@ class QuestionView:
     mode: str
     least: str
     most: str
+    step: str
 
     @property
     def is_labelled(self) -> bool:
@@ -148,7 +162,7 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
         case None:
             return Shown()
         case bool(ticked):
-            return Shown(frozenset([1] if ticked else []))
+            return Shown(frozenset([int(ticked)]))
         case int(number) | float(number) if question.shape == "number":
             return Shown(text=texts.number(number))
         case int(value):
@@ -187,7 +201,7 @@ def view_of(
 ) -> QuestionView:
     """The template variables of a localized question with the values and errors of its controls."""
     kind = _kind(question)
-    low, high = _ends(question, texts) if kind in {"scale", "stars"} else ("", "")
+    low, high = _ends(question, texts) if kind in {"scale", "stars", "slider"} else ("", "")
     return QuestionView(
         id=question.question_id,
         name=answer_forms.field_name(question.question_id),
@@ -210,19 +224,24 @@ def view_of(
         length_max=_length_max(question),
         multiline=question.multiline is not False,
         mode=_mode(question),
-        least=question.date_min or "",
-        most=question.date_max or "",
+        least=_bound(question, question.date_min, question.number_min, "00:00"),
+        most=_bound(question, question.date_max, question.number_max, "23:59"),
+        step=str(10 ** -(question.decimals or 0)),
     )
 
 
-def _kind(question: Question) -> Kind:
+def _kind(question: Question) -> Kind:  # noqa: PLR0911  one for each kind
     match question.shape:
         case "scale" if question.type == "smileys":
             return "smileys"
         case "scale":
             return "stars" if question.style == STARS else "scale"
-        case "choice" | "choices":
+        case "choice" if question.style == "dropdown":
+            return "dropdown"
+        case "choice" | "choices" | "yes_no":
             return "choices"
+        case "number" if question.style == "slider":
+            return "slider"
         case "none":
             return "statement"
         case shape:
@@ -237,7 +256,9 @@ def _ends(question: Question, texts: Texts) -> tuple[str, str]:
 def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
     if kind == "consent":
         return [Option(1, question.title, 1 in shown.chosen)]
-    if kind in {"choices", "matrix"}:
+    if question.shape == "yes_no":
+        return [Option(value, texts(text), value in shown.chosen) for value, text in YES_NO.items()]
+    if kind in {"choices", "dropdown", "matrix"}:
         return [
             Option(
                 choice.value,
@@ -313,6 +334,17 @@ def _length_max(question: Question) -> int:
             return question.length_max or 0
 
 
+def _bound(question: Question, date: str | None, number: Number | None, time: str) -> str:
+    """The `min` or `max` of a control."""
+    match question.shape:
+        case "date_time":
+            return f"{date}T{time}" if date else ""
+        case "number":
+            return "" if number is None else str(number)
+        case _:
+            return date or ""
+
+
 def _mode(question: Question) -> str:
     """The `inputmode`; numeric keyboards of phones have no minus."""
     if question.shape != "number" or (question.number_min is not None and question.number_min < 0):
@@ -322,7 +354,7 @@ def _mode(question: Question) -> str:
 
 def _bounds(question: Question, texts: Texts) -> str:
     match question.shape:
-        case "number" | "date":
+        case "number" | "date" | "date_time":
             return bounds(question, texts, BOUNDS[question.shape])
         case "choices":
             return _count(question, texts)

@@ -30,16 +30,22 @@ QuestionType = Literal[
     "smileys",
     "single_choice",
     "multiple_choice",
+    "yes_no",
     "matrix",
     "ranking",
     "text",
     "number",
     "date",
+    "time",
+    "date_time",
     "consent",
     "contact",
+    "address",
     "statement",
 ]
-ContactField = Literal["name", "email", "phone", "preferred_time"]
+ContactField = Literal[
+    "name", "email", "phone", "preferred_time", "street", "postal_code", "city", "region", "country"
+]  # fmt: skip
 ValidDays = Annotated[int, Meta(ge=0, le=3650)]
 CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -224,7 +230,7 @@ class Question(fields.Answer):
     translations: dict[str, QuestionTranslation]
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
-    style: Literal["numbers", "stars"] | UnsetType = UNSET
+    style: Literal["numbers", "stars", "dropdown", "slider"] | UnsetType = UNSET
     rows: list[MatrixRow] | UnsetType = UNSET
     choices: list[Choice] | UnsetType = UNSET
     choices_min: int | UnsetType = UNSET

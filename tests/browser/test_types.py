@@ -78,10 +78,14 @@ async def post(client: httpx2.AsyncClient, address: str, page: int, fields: dict
 async def answer_every(client: httpx2.AsyncClient, hotel: Shop, address: str) -> httpx2.Response:
     await post(client, address, 1, {**grid(hotel, "4", "3", "2"), **grid(hotel, "7", key="wide")})
     second = {**ranks(hotel, "2", "", "1"), hotel.name("nights"): "3", hotel.name("distance"): "12,5"}
-    await post(client, address, 2, {**second, hotel.name("arrival"): "2026-05-01"})
+    times = {hotel.name("breakfast_time"): "9.30", hotel.name("left"): "2026-05-03T11:00"}
+    second |= {hotel.name("arrival"): "2026-05-01", hotel.name("quietness"): "70", **times}
+    await post(client, address, 2, second)
     contact = {hotel.name("reached", "name"): " Ann ", hotel.name("reached", "phone"): "+30 210 1234567"}
-    await post(client, address, 3, {**contact, hotel.name("agree"): "1"})
-    return await post(client, address, 4, {hotel.name("nps"): "9", hotel.name("words"): "Fine"}, "send")
+    home = {hotel.name("home", "street"): "Aristomenous 1", hotel.name("home", "city"): "Kalamata"}
+    await post(client, address, 3, {**contact, **home, hotel.name("agree"): "1"})
+    last = {hotel.name("nps"): "9", hotel.name("words"): "Fine", hotel.name("solved"): "0", hotel.name("listed"): "2"}
+    return await post(client, address, 4, last, "send")
 
 
 class TestRefused:
@@ -103,6 +107,12 @@ class TestRefused:
             (2, "distance", {None: "9" * 15 + ".9"}, "Please enter a number of at most 15 digits."),
             (2, "arrival", {None: "yesterday"}, "Please enter a date such as 2026-11-21."),
             (2, "arrival", {None: "2025-12-31"}, "Please enter a date from January 1, 2026 to December 31, 2026."),
+            (2, "quietness", {None: "101"}, "Please enter a number from 0 to 100."),
+            (2, "breakfast_time", {None: "noon"}, "Please enter a time such as 09:30."),
+            (2, "left", {None: "2026-05-01"}, "Please enter a date and a time such as 2026-11-21 09:30."),
+            (2, "left", {None: "2025-05-01T10:00"}, "Please enter January 1, 2026 or a later date."),
+            (4, "solved", {None: "7"}, "This answer does not fit the question."),
+            (4, "listed", {None: "9"}, "Please choose one of the answers shown."),
             (3, "agree", {}, "Please tick this box to go on."),
             (3, "agree", {None: "0"}, "Please tick this box to go on."),
             (3, "reached", {"email": "ann"}, "Please enter an e-mail address such as name@example.com."),
@@ -158,7 +168,13 @@ class TestKept:
             "order": [3, 1],
             "nights": 3,
             "distance": 12.5,
+            "quietness": 70,
             "arrival": "2026-05-01",
+            "breakfast_time": "09:30",
+            "left": "2026-05-03T11:00",
+            "home": {"street": "Aristomenous 1", "city": "Kalamata"},
+            "solved": False,
+            "listed": 2,
             "reached": {"name": "Ann", "phone": "+30 210 1234567"},
             "agree": True,
             "nps": 9,
@@ -169,10 +185,13 @@ class TestKept:
     async def test_shown_again(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
         address = f"/a/{(await hotel.issue()).instance_id}"
         await answer_every(client, hotel, address)
-        first, second, third = [(await client.get(f"{address}?page={page}")).text for page in (1, 2, 3)]
+        first, second, third, fourth = [(await client.get(f"{address}?page={page}")).text for page in (1, 2, 3, 4)]
         assert 4 == first.count(" checked")
         assert 2 == second.count(" selected")
-        for text in ('value="3" inputmode', 'value="12.5" inputmode', 'value="2026-05-01"'):
+        assert 1 == fourth.count(" selected")
+        assert f'name="{hotel.name("solved")}" value="0" checked' in fourth
+        times = 'value="09:30"', 'value="2026-05-03T11:00"', 'value="70" inputmode'
+        for text in ('value="3" inputmode', 'value="12.5" inputmode', 'value="2026-05-01"', *times):
             assert text in second
         assert 1 == third.count(" checked")
         assert 'value="+30 210 1234567"' in third
@@ -302,7 +321,7 @@ async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: s
             assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= wide, (name, kind)
 
 
-@pytest.mark.parametrize(("number", "files"), one_of([(1, 4), (2, 5), (3, 4), (4, 3)]))
+@pytest.mark.parametrize(("number", "files"), one_of([(1, 4), (2, 6), (3, 4), (4, 3)]))
 async def test_pages_are_light(hotel: Shop, new_page: NewPage, number: int, files: int) -> None:
     """The rarer types bring a stylesheet and a script only where they are; each page stays small."""
     instance = await hotel.issue()
@@ -332,7 +351,10 @@ async def test_ranking_by_buttons(hotel: Shop, new_page: NewPage) -> None:
     await page.get_by_role("button", name="Move Breakfast down").click()
     await page.fill(f"[name={hotel.name('nights')}]", "2")
     await page.fill(f"[name={hotel.name('arrival')}]", "2026-05-01")
+    await page.get_by_role("slider", name="How quiet was it?").press("ArrowRight")
+    assert "51" == await page.input_value(f"[name={hotel.name('quietness')}]")
     await follow(page, "button[value=next]")
+    assert 51 == (await hotel.answers(instance.instance_id))["quietness"]
     assert [2, 4, 1] != (await hotel.answers(instance.instance_id))["order"]
     assert [2, 4, 3] == (await hotel.answers(instance.instance_id))["order"]
 
@@ -387,7 +409,8 @@ async def test_names_and_keyboards(hotel: Shop, new_page: NewPage) -> None:
     assert "date" == await page.get_attribute(f"[name={hotel.name('arrival')}]", "type")
     await page.goto(f"{hotel.url}/a/{instance.instance_id}?page=3")
     inputs = await page.eval_on_selector_all(".field input", "all => all.map(one => [one.type, one.autocomplete])")
-    assert [["text", "name"], ["email", "email"], ["tel", "tel"], ["text", "off"]] == inputs
+    home = [["text", name] for name in ("street-address", "postal-code", "address-level2", "country-name")]
+    assert [["text", "name"], ["email", "email"], ["tel", "tel"], ["text", "off"], *home] == inputs
 
 
 async def test_a_grid_only_where_there_is_room(hotel: Shop, new_page: NewPage) -> None:

@@ -4,20 +4,24 @@ from dataclasses import replace
 
 from afterword import db
 from afterword.console.answers import answers_of
-from tests.reports.conftest import CHOICE, MANY, MATRIX, NPS, ROW, TEXT, House
+from afterword.console.screens import DOMAIN
+from afterword.texts import texts
+from tests.reports.conftest import CHOICE, CONSENT, MANY, MATRIX, NPS, ROW, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+
+WORDS = texts(DOMAIN, "en")
 
 
 async def test_in_words(house: House) -> None:
     async with db.connection(house.pool) as database:
         now = database.clock.now()
-    given = {NPS: 3, CHOICE: 2, MANY: [1, 3], MATRIX: {ROW: 1}, TEXT: "Late again."}
+    given = {NPS: 3, CHOICE: 2, MANY: [1, 3], MATRIX: {ROW: 1}, TEXT: "Late again.", CONSENT: True}
     instance = await house.respond(given, now=now)
     async with db.connection(house.pool) as database:
-        shown = await answers_of(database, caller=house.caller, instance_id=instance.instance_id)
+        shown = await answers_of(database, caller=house.caller, instance_id=instance.instance_id, words=WORDS)
         reporting = replace(house.caller, scopes=frozenset({"Alert Instance.Read"}))
-        assert await answers_of(database, caller=reporting, instance_id=instance.instance_id) is None
-        assert await answers_of(database, caller=house.caller, instance_id="0" * 22) is None
+        assert await answers_of(database, caller=reporting, instance_id=instance.instance_id, words=WORDS) is None
+        assert await answers_of(database, caller=house.caller, instance_id="0" * 22, words=WORDS) is None
     assert shown is not None
     assert [
         ("How likely?", "3", False),
@@ -25,4 +29,5 @@ async def test_in_words(house: House) -> None:
         ("Which all?", "Choice 1, Choice 3", False),
         ("Each", "Food: Choice 1", False),
         ("Why?", "Late again.", True),
+        ("May we?", "Yes", False),
     ] == [(one.title, one.text, one.is_comment) for one in shown.answers]

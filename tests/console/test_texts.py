@@ -66,7 +66,8 @@ OTHERS = (SOURCE / "questionnaires/condition_rows.py", SOURCE / "pipelines/resou
 TABLES = (
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS, report_forms.METRICS,
+    screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
+    report_views.BOOLEANS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,
     case_rows.SEVERITIES, case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED,
     dict(enumerate(case_figures.COLUMNS)),
@@ -79,7 +80,7 @@ TABLES = (
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     response_list.TABS, response_list.CHANNELS,
-    outline.TYPES, question_form.LABELS, question_form.HINTS, question_form.STYLES, question_form.CONTACTS,
+    outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
     builder_pages.AROUND, builder_preview.LOOKS, builder_preview.SHADES, translations.SHOWS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,

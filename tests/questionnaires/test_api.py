@@ -9,7 +9,7 @@ import pytest
 from afterword import db
 from afterword.app import create_app
 from afterword.core.organizations.access import SCOPES
-from afterword.core.questionnaires.question_types import CONTACT_FIELDS, TYPES
+from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, TYPES
 from afterword.core.wire.site import Site
 from afterword.organizations import service as accounts
 from afterword.questionnaires import api, service
@@ -38,7 +38,7 @@ QUESTION = {
 
 def test_the_reference_knows_every_type() -> None:
     assert tuple(TYPES) == get_args(api.QuestionType)
-    assert CONTACT_FIELDS == get_args(api.ContactField)
+    assert (*CONTACT_FIELDS, *ADDRESS_FIELDS) == get_args(api.ContactField)
 
 
 class Shop:

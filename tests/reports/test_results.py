@@ -184,6 +184,24 @@ class TestScores:
         row = next(row for row in result["rows"] if row["figures"][0]["value"])
         assert (key, 100.0) == (row["key"], row["figures"][0]["value"])
 
+    async def test_distribution_of_yes_and_no(self, house: House, now: datetime) -> None:
+        question_id = f"Q{'YES':0<21}"
+        questions = [{"question_id": question_id, "type": "yes_no", "title": "Solved?"}]
+        groups = [{"group_id": "G" * 22, "questions": questions}]
+        document = {"default_locale": "en", "locales": ["en"], "groups": groups}
+        await house.set_organization(minimum_base=1)
+        async with db.transaction(house.pool) as database:
+            questionnaire_id = await make_questionnaire(
+                database, house.caller.organization_id, house.application_id, document
+            )
+        for number in range(6):
+            await house.respond({question_id: number < 4}, now=now, questionnaire_id=questionnaire_id)
+        result = await house.template("distribution", questionnaire_id=questionnaire_id, question_id=question_id)
+        leaf = {"subject": f"question:{question_id}", "operator": "equal"}
+        assert [("true", 66.67, {**leaf, "value": True}), ("false", 33.33, {**leaf, "value": False})] == [
+            (row["key"]["value"], row["figures"][0]["value"], row["selection"]["condition"]) for row in result["rows"]
+        ]
+
     async def test_distribution_of_ranks(self, house: House, now: datetime) -> None:
         """In their order: of five people four rank 3 first, two of them leave the rest open."""
         for given in ([3, 1], [3, 1, 2], [3], [3], [1, 3, 2]):

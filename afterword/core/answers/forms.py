@@ -84,7 +84,7 @@ def _read_parts(question: Question, fields: Fields) -> object:
     return [int(part) for part in sorted(numbers, key=lambda one: numbers[one])]  # gaps between places close
 
 
-def _read_one(question: Question, fields: Fields) -> object:
+def _read_one(question: Question, fields: Fields) -> object:  # noqa: PLR0911  one for each shape
     """The value of a question with one field for a text; None when it is blank."""
     name = field_name(question.question_id)
     text = _text(fields, name)
@@ -98,7 +98,11 @@ def _read_one(question: Question, fields: Fields) -> object:
             return number
         case "date":
             return read_date(text)
-        case "consent":
+        case "time":
+            return read_time(text)
+        case "date_time":
+            return read_date_time(text)
+        case "consent" | "yes_no":
             if text not in BOOLEANS:
                 raise InvalidAnswer("wrong_type", "A tick is expected.")
             return BOOLEANS[text]
@@ -122,6 +126,7 @@ _INTEGER: Final = re.compile(r"-?[0-9]{1,4}\Z")
 _NUMBER: Final = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 _GROUPED: Final = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3})+(?:\.\d{1,15})?|(?:\.\d{3})+(?:,\d{1,15})?)\Z", re.ASCII)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\Z", re.ASCII)
+_TIME: Final = re.compile(r"(\d{1,2})(?:[:.](\d{2})(?:[:.]\d{2}(?:\.\d{1,6})?)?)?\Z", re.ASCII)
 _SPELLINGS: Final = str.maketrans(  # the Arabic point and thousands, the minus sign, what groups thousands
     {"\u066b": ".", "\u066c": " ", "\u2212": "-", "'": " ", "\u2019": " ", "\u00a0": " ", "\u202f": " "}
 )
@@ -149,6 +154,19 @@ def read_date(text: str) -> str:
         day, month, year = match.groups()
         return f"{year}-{month:0>2}-{day:0>2}"
     return written
+
+
+def read_time(text: str) -> str:
+    """A time as HH:MM: an hour alone or of one digit, a point in place of the colon; seconds are left out."""
+    match = _TIME.match(_ascii_digits(text).strip())
+    return text.strip() if match is None else f"{match[1]:0>2}:{match[2] or '00'}"
+
+
+def read_date_time(text: str) -> str:
+    """A date and a time, as browsers send them or with a blank between, as YYYY-MM-DDTHH:MM; anything else as it is."""
+    written = _ascii_digits(text).strip()
+    day, separator, time = written.partition("T") if "T" in written else written.rpartition(" ")
+    return f"{read_date(day)}T{read_time(time)}" if separator else written
 
 
 def _ascii_digits(text: str) -> str:

@@ -10,7 +10,17 @@ from typing import Final, TypeAlias
 from afterword.core.messaging import addresses
 from afterword.core.questionnaires.question_types import TYPES, Question, Shape
 from afterword.core.questionnaires.questions import NUMBER_DIGITS_MAX, localized
-from afterword.core.reading.documents import digits_of, is_array, is_date, is_integer, is_number, is_object, plain
+from afterword.core.reading.documents import (
+    digits_of,
+    is_array,
+    is_date,
+    is_date_time,
+    is_integer,
+    is_number,
+    is_object,
+    is_time,
+    plain,
+)
 
 OTHER_TEXT_CHARACTERS_MAX = 500
 CONTACT_CHARACTERS_MAX = 320
@@ -198,6 +208,27 @@ def _check_date(question: Question, value: object) -> str:
     return value
 
 
+def _check_time(question: Question, value: object) -> str:  # noqa: ARG001  a check like the others
+    if not is_time(value):
+        code = "invalid_format" if isinstance(value, str) else "wrong_type"
+        raise InvalidAnswer(code, "A time such as 09:30 is expected.")
+    return value
+
+
+def _check_date_time(question: Question, value: object) -> str:
+    if not is_date_time(value):
+        code = "invalid_format" if isinstance(value, str) else "wrong_type"
+        raise InvalidAnswer(code, "A date with a time such as 2026-11-21T09:30 is expected.")
+    _check_date(question, value[:10])
+    return value
+
+
+def _check_yes_no(question: Question, value: object) -> bool:  # noqa: ARG001  a check like the others
+    if not isinstance(value, bool):
+        raise InvalidAnswer("wrong_type", "true or false is expected.")
+    return value
+
+
 def _check_consent(question: Question, value: object) -> bool:
     if not isinstance(value, bool):
         raise InvalidAnswer("wrong_type", "true or false is expected.")
@@ -257,11 +288,14 @@ _CHECKS: Final[Mapping[Shape, Callable[[Question, object], Value]]] = {
     "scale": _check_scale,
     "choice": _check_choice,
     "choices": _check_choices,
+    "yes_no": _check_yes_no,
     "matrix": _check_matrix,
     "ranking": _check_ranking,
     "text": _check_text,
     "number": _check_number,
     "date": _check_date,
+    "time": _check_time,
+    "date_time": _check_date_time,
     "consent": _check_consent,
     "contact": _check_contact,
     "none": _refuse,

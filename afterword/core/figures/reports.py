@@ -30,7 +30,7 @@ Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
 TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
 _SCALES: Final = frozenset(name for name, row in TYPES.items() if row.shape == "scale")
 NUMERIC: Final = _SCALES | {"number"}  # types with a mean
-GROUPING: Final = _SCALES | {"single_choice", "consent"}
+GROUPING: Final = _SCALES | {"single_choice", "consent", "yes_no"}
 COUNTED: Final = GROUPING | {"multiple_choice"}
 DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
@@ -489,6 +489,6 @@ def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
 
 
 def values_of(question: Question) -> list[str]:
-    if question.shape == "consent":
+    if question.shape in {"consent", "yes_no"}:
         return ["true", "false"]
     return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]

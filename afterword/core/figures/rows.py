@@ -163,6 +163,6 @@ def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
 def equal(subject: str, value: object, type_: str = "") -> dict[str, Any]:
     if value is None:
         return {"subject": subject, "operator": "is_empty"}
-    if type_ == "consent":
+    if type_ in {"consent", "yes_no"}:
         value = value in {True, "true"}
     return {"subject": subject, "operator": "equal", "value": value}

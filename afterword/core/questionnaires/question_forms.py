@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from afterword.core.questionnaires.editing import Document, NewId
-from afterword.core.questionnaires.question_types import CONTACT_DEFAULT, TYPES
+from afterword.core.questionnaires.question_types import FIELDS, TYPES
 from afterword.core.questionnaires.questions import TEXT_CHARACTERS_DEFAULT
 from afterword.core.reading.documents import is_array, is_object
 
@@ -38,7 +38,7 @@ def fields_of(question_type: str) -> tuple[str, ...]:
     common = ["title", "description", "display_name", "enabled", "display_probability"]
     if known.shape != "none":
         common.append("required")
-    if known.shape == "scale":
+    if known.shape in {"scale", "number"}:  # of a number the ends of its slider
         common += SCALE_LABELS
     if known.shape in RANDOMIZED:
         common.append("randomize")
@@ -55,7 +55,7 @@ def values_of(question: Mapping[str, Any]) -> Values:
         elif name in {"choices", "rows"}:
             values[name] = "\n".join(_label(one) for one in _objects(value))
         elif name == "contact_fields":
-            values[name] = [str(one) for one in (value if is_array(value) else CONTACT_DEFAULT)]
+            values[name] = [str(one) for one in (value if is_array(value) else FIELDS[str(question["type"])][1])]
         else:
             values[name] = _text(_DEFAULTS.get(name) if value is None else value)
     choices = _objects(question.get("choices"))

@@ -9,10 +9,16 @@ from afterword.core.questionnaires.condition_reader import Kind
 
 Number = int | float
 Shape = Literal[
-    "scale", "choice", "choices", "matrix", "ranking", "text", "number", "date", "consent", "contact", "none"
-]
+    "scale", "choice", "choices", "yes_no", "matrix", "ranking", "text", "number", "date", "time", "date_time",
+    "consent", "contact", "none",
+]  # fmt: skip
 CONTACT_FIELDS: Final = ("name", "email", "phone", "preferred_time")
-CONTACT_DEFAULT: Final = ("name", "email")
+ADDRESS_FIELDS: Final = ("street", "postal_code", "city", "region", "country")
+# The fields that a question of the type may have, and those that it has if none are named.
+FIELDS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "contact": (CONTACT_FIELDS, ("name", "email")),
+    "address": (ADDRESS_FIELDS, ("street", "postal_code", "city", "country")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +47,36 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         _score("ces", 1, 7, ("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
         QuestionType("rating", "scale", ("scale_min", "scale_max", "style")),
         QuestionType("smileys", "scale", ("scale_max",)),
-        QuestionType("single_choice", "choice", ("choices",)),
+        QuestionType("single_choice", "choice", ("choices", "style")),
         QuestionType("multiple_choice", "choices", ("choices", "choices_min", "choices_max")),
+        QuestionType("yes_no", "yes_no"),
         QuestionType("matrix", "matrix", ("rows", "choices")),
         QuestionType("ranking", "ranking", ("choices", "rank_max")),
         QuestionType("text", "text", ("length_max", "multiline")),
-        QuestionType("number", "number", ("number_min", "number_max", "decimals")),
+        QuestionType("number", "number", ("number_min", "number_max", "decimals", "style")),
         QuestionType("date", "date", ("date_min", "date_max")),
+        QuestionType("time", "time"),
+        QuestionType("date_time", "date_time", ("date_min", "date_max")),
         QuestionType("consent", "consent"),
         QuestionType("contact", "contact", ("contact_fields",)),
+        QuestionType("address", "contact", ("contact_fields",)),
         QuestionType("statement", "none"),
     )
 }
-# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts.
+# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts. A time
+# is a text: it is equal to another, or begins with its hour.
 KINDS: Final[Mapping[Shape, Kind]] = {
     "scale": "integer",
     "choice": "integer",
     "choices": "integers",
+    "yes_no": "boolean",
     "matrix": "presence",
     "ranking": "integers",
     "text": "text",
     "number": "number",
     "date": "date",
+    "time": "text",
+    "date_time": "text",
     "consent": "boolean",
     "contact": "presence",
     "none": "any",

@@ -7,8 +7,7 @@ from typing import Final, TypeVar
 
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.question_types import (
-    CONTACT_DEFAULT,
-    CONTACT_FIELDS,
+    FIELDS,
     TYPES,
     Choice,
     Jump,
@@ -106,6 +105,8 @@ def document_of(question: Question) -> dict[str, object]:
 
 def _type_fields(question: Question) -> dict[str, object]:
     fields: dict[str, object] = {name: getattr(question, name) for name in TYPES[question.type].fields}
+    if fields.get("style", "") is None:
+        del fields["style"]
     if "choices" in fields:
         fields["choices"] = [asdict(choice) for choice in question.choices]
     if "rows" in fields:
@@ -177,7 +178,7 @@ def read_jumps(members: Members, scope: condition_reader.Scope, later: Mapping[s
     return tuple(jumps)
 
 
-def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: PLR0911  one for each type
+def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: C901, PLR0911  one for each type
     match question.type:
         case "rating":
             return replace(
@@ -191,6 +192,8 @@ def _read_type_fields(question: Question, members: Members) -> Question:  # noqa
             if scale_max not in SMILEYS:
                 members.error("scale_max", "out_of_range", "3 or 5 smileys are possible.")
             return replace(question, scale_min=1, scale_max=scale_max)
+        case "single_choice":
+            return replace(question, style=_read_style(members, "dropdown"))
         case "multiple_choice":
             return _read_choice_bounds(question, members)
         case "ranking":
@@ -204,10 +207,10 @@ def _read_type_fields(question: Question, members: Members) -> Question:  # noqa
             )
         case "number":
             return _read_number_bounds(question, members)
-        case "date":
+        case "date" | "date_time":
             return _read_date_bounds(question, members)
-        case "contact":
-            return replace(question, contact_fields=_read_contact_fields(members))
+        case "contact" | "address":
+            return replace(question, contact_fields=_read_contact_fields(members, *FIELDS[question.type]))
         case _:
             return question
 
@@ -253,6 +256,14 @@ def _read_choice_bounds(question: Question, members: Members) -> Question:
     return replace(question, choices_min=choices_min, choices_max=choices_max)
 
 
+def _read_style(members: Members, style: str) -> str | None:
+    """The one style that the type has beside its plain form; None for that."""
+    found = members.text("style", 0, LABEL_CHARACTERS_MAX) or None
+    if found not in {None, style}:
+        members.error("style", "unknown_value", f"{style} is expected, or nothing.")
+    return found
+
+
 def _read_number_bounds(question: Question, members: Members) -> Question:
     decimals = members.integer("decimals", 0, DECIMALS_MAX, 0)
     low = members.number("number_min", NUMBER_DIGITS_MAX)
@@ -262,7 +273,10 @@ def _read_number_bounds(question: Question, members: Members) -> Question:
             members.error(name, "out_of_range", f"Answers have at most {decimals} decimals, so no bound has more.")
     if low is not None and high is not None and low > high:
         members.error("number_min", "out_of_range", "The least number is over the greatest.")
-    return replace(question, decimals=decimals, number_min=low, number_max=high)
+    style = _read_style(members, "slider")
+    if style is not None and (low is None or high is None or low >= high):
+        members.error("style", "required", "A slider has a least and a greatest number.")
+    return replace(question, decimals=decimals, number_min=low, number_max=high, style=style)
 
 
 def _read_date_bounds(question: Question, members: Members) -> Question:
@@ -272,14 +286,14 @@ def _read_date_bounds(question: Question, members: Members) -> Question:
     return replace(question, date_min=low, date_max=high)
 
 
-def _read_contact_fields(members: Members) -> tuple[str, ...]:
+def _read_contact_fields(members: Members, known: Sequence[str], default: tuple[str, ...]) -> tuple[str, ...]:
     if not members.has("contact_fields"):
         members.take("contact_fields")
-        return CONTACT_DEFAULT
+        return default
     found: list[str] = []
-    for path, entry in members.items("contact_fields", 1, len(CONTACT_FIELDS)):
-        if not isinstance(entry, str) or entry not in CONTACT_FIELDS:
-            members.findings.error(path, "unknown_value", f"One of {', '.join(CONTACT_FIELDS)} is expected.")
+    for path, entry in members.items("contact_fields", 1, len(known)):
+        if not isinstance(entry, str) or entry not in known:
+            members.findings.error(path, "unknown_value", f"One of {', '.join(known)} is expected.")
         elif entry in found:
             members.findings.error(path, "duplicate", "This is in the list already.")
         else:

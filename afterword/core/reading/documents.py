@@ -15,6 +15,7 @@ LOCALES_MAX = 30
 Read = TypeVar("Read")
 BOOLEANS: Final[Mapping[str, bool]] = {"1": True, "true": True, "0": False, "false": False}  # as texts
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d\Z", re.ASCII)
 
 
 class Members:
@@ -236,6 +237,16 @@ def is_date(value: object) -> TypeGuard[str]:
         return bool(date.fromisoformat(value))
     except ValueError:
         return False
+
+
+def is_time(value: object) -> TypeGuard[str]:
+    """Whether it is a time of day such as 09:30."""
+    return isinstance(value, str) and bool(_TIME.match(value))
+
+
+def is_date_time(value: object) -> TypeGuard[str]:
+    """Whether it is a date with a time of day and no zone, such as 2026-11-21T09:30."""
+    return isinstance(value, str) and value[10:11] == "T" and is_date(value[:10]) and is_time(value[11:])
 
 
 def is_printable(text: str) -> bool:

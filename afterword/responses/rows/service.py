@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword.alerts.recoveries import service as recoveries
-from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.questionnaires.question_types import FIELDS, TYPES
 from afterword.core.questionnaires.questions import Question
 from afterword.core.text import words
 from afterword.db import Database
@@ -136,7 +136,7 @@ def _row(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
     texts.sort(key=lambda one: places.get(one[0]["question_id"], len(places)))
     comment = next((text for answer, text in texts if _type(questions, answer) == "text"), "").strip()
     parts = [
-        *((text, PERSON if _type(questions, answer) == "contact" else ANSWERED) for answer, text in texts),
+        *((text, PERSON if _type(questions, answer) in FIELDS else ANSWERED) for answer, text in texts),
         (source.external_reference or "", REFERENCE),
         *((str(value), VALUES) for value in source.metadata.values()),
         *((text, PERSON) for text in source.person),
@@ -210,6 +210,6 @@ def _texts(question: Question | None, answer: Mapping[str, Any]) -> list[str]:
     found = [answer["other_text"] or ""]
     if question is not None and question.type == "text":
         found.insert(0, str(answer["value"]))
-    elif question is not None and question.type == "contact" and isinstance(answer["value"], dict):
+    elif question is not None and question.type in FIELDS and isinstance(answer["value"], dict):
         found += [str(value) for value in answer["value"].values()]
     return [text for text in found if text]

@@ -24,7 +24,9 @@ def question(type_name: str, question_id: str = "Q", **fields: Any) -> Question:
         "text": {"length_max": 10, "multiline": True},
         "number": {"decimals": 2, "number_min": 0, "number_max": 1000},
         "date": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
+        "date_time": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
         "contact": {"contact_fields": ("name", "email", "phone")},
+        "address": {"contact_fields": ("street", "city")},
     }
     values: dict[str, Any] = {"title": "?", **defaults.get(type_name, {}), **fields}
     return Question(question_id=question_id, type=type_name, **values)

@@ -35,6 +35,11 @@ class TestReadForm:
             ("date", ["1/2/2026"], "invalid_format"),
             ("date", ["31.2.2026"], "invalid_format"),
             ("consent", ["yes"], "wrong_type"),
+            ("yes_no", ["yes"], "wrong_type"),
+            ("time", ["noon"], "invalid_format"),
+            ("time", ["25:00"], "invalid_format"),
+            ("date_time", ["2026-11-21"], "invalid_format"),
+            ("date_time", ["2026-11-21 noon"], "invalid_format"),
         ],
     )
     def test_refused(self, type_name: str, values: list[str], code: str) -> None:
@@ -91,6 +96,15 @@ class TestReadForm:
             ("consent", {}, None),
             ("consent", {"q_Q": ["1"]}, Given(value=True)),
             ("consent", {"q_Q": ["0"]}, Given(value=False)),
+            ("yes_no", {}, None),
+            ("yes_no", {"q_Q": ["0"]}, Given(value=False)),
+            ("time", {"q_Q": ["09:30"]}, Given("09:30")),
+            ("time", {"q_Q": ["9.30"]}, Given("09:30")),
+            ("time", {"q_Q": ["\u0669"]}, Given("09:00")),
+            ("time", {"q_Q": ["09:30:59"]}, Given("09:30")),
+            ("date_time", {"q_Q": ["2026-11-21T09:30"]}, Given("2026-11-21T09:30")),
+            ("date_time", {"q_Q": ["21.11.2026 9:30"]}, Given("2026-11-21T09:30")),
+            ("address", {"q_Q_city": ["Kalamata"], "q_Q_name": ["Ann"]}, Given({"city": "Kalamata"})),
             ("contact", {"q_Q_name": [" "], "q_Q_email": [""]}, None),
             ("contact", {"q_Q_name": ["Ann"], "q_Q_fax": ["1"]}, Given({"name": "Ann"})),
         ],
@@ -124,11 +138,14 @@ def test_dates_as_people_write_them(text: str, day: str) -> None:
     assert day == read_date(text)
 
 
-TEXTS = st.lists(st.text(max_size=12) | st.sampled_from(["0", "1", "8", "9", "1,5", "2026-05-01"]), max_size=4)
+TEXTS = st.lists(
+    st.text(max_size=12) | st.sampled_from(["0", "1", "8", "9", "1,5", "2026-05-01", "9:30", "2026-05-01T09:30"]),
+    max_size=4,
+)
 
 
 @given(type_name=st.sampled_from(list(TYPES)), texts=TEXTS, fields=st.dictionaries(
-    st.sampled_from(["other", "r1", "r2", "1", "2", "3", "name", "email", "phone"]), TEXTS))  # fmt: skip
+    st.sampled_from(["other", "r1", "r2", "1", "2", "3", "name", "email", "phone", "city"]), TEXTS))  # fmt: skip
 def test_any_form_is_what_json_would_be_or_refused(
     type_name: str, texts: list[str], fields: dict[str, list[str]]
 ) -> None:

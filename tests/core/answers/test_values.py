@@ -80,6 +80,20 @@ class TestCheck:
             ("date", "\u0662\u0660\u0662\u0666-\u0660\u0661-\u0660\u0661", "invalid_format"),
             ("date", "2025-12-31", "out_of_range"),
             ("date", "2027-01-01", "out_of_range"),
+            ("time", 930, "wrong_type"),
+            ("time", "24:00", "invalid_format"),
+            ("time", "9:30", "invalid_format"),
+            ("time", "09:30:00", "invalid_format"),
+            ("date_time", "2026-01-01", "invalid_format"),
+            ("date_time", "2026-02-29T10:00", "invalid_format"),
+            ("date_time", "2026-01-01 10:00", "invalid_format"),
+            ("date_time", "2026-01-01T10:00Z", "invalid_format"),
+            ("date_time", "2025-12-31T23:59", "out_of_range"),
+            ("date_time", ["2026-01-01T10:00"], "wrong_type"),
+            ("yes_no", 1, "wrong_type"),
+            ("yes_no", "true", "wrong_type"),
+            ("address", {"name": "Ann"}, "unknown_value"),
+            ("address", {"city": "x" * 321}, "too_long"),
             ("consent", 1, "wrong_type"),
             ("consent", "true", "wrong_type"),
             ("contact", "ann@example.com", "wrong_type"),
@@ -102,6 +116,7 @@ class TestCheck:
         [
             ("matrix", {"r1": 1}, "r2"),
             ("consent", False, None),
+            ("address", {"city": "Kalamata"}, "street"),
             ("contact", {"name": "Ann", "phone": "210 1234567"}, "email"),
             ("contact", {"name": "Ann", "email": " ", "phone": "210 1234567"}, "email"),
         ],
@@ -151,6 +166,14 @@ class TestCheck:
             ("date", "2026-02-28", "2026-02-28"),
             ("consent", True, True),
             ("consent", False, False),
+            ("time", "09:30", "09:30"),
+            ("date_time", "2026-02-28T23:59", "2026-02-28T23:59"),
+            ("yes_no", False, False),
+            (
+                "address",
+                {"city": " Kalamata", "street": "Aristomenous 1"},
+                {"street": "Aristomenous 1", "city": "Kalamata"},
+            ),
             (
                 "contact",
                 {"email": " ann@example.com", "name": "Ann\nLee"},
@@ -224,6 +247,10 @@ class TestFacts:
             ("date", "2026-05-01", "question:a", "less", "2026-04-30", False),
             ("date", "2026-05-01", "question:a", "equal", "2026-05-01", True),
             ("consent", True, "question:a", "equal", True, True),
+            ("yes_no", False, "question:a", "equal", False, True),
+            ("time", "09:30", "question:a", "begins_with", "09", True),
+            ("date_time", "2026-02-28T09:30", "question:a", "begins_with", "2026-02-28", True),
+            ("address", {"city": "Kalamata"}, "question:a:city", "equal", "Kalamata", True),
             ("contact", {"email": "Ann@Example.com"}, "question:a:email", "ends_with", "@example.com", True),
         ],
     )
@@ -254,10 +281,13 @@ JSON = st.recursive(
 )
 
 
-PARTS = st.dictionaries(st.sampled_from(["r1", "r2", "name", "email"]), st.integers(1, 3) | st.text(max_size=5))
+PARTS = st.dictionaries(
+    st.sampled_from(["r1", "r2", "name", "email", "street", "city"]), st.integers(1, 3) | st.text(max_size=5)
+)
 
 
-VALUES = st.integers(0, 11) | st.lists(st.integers(1, 9), max_size=5) | PARTS | st.dates().map(str)
+TIMES = st.times().map(lambda time: f"{time:%H:%M}") | st.datetimes().map(lambda time: time.isoformat()[:16])
+VALUES = TIMES | st.integers(0, 11) | st.lists(st.integers(1, 9), max_size=5) | PARTS | st.dates().map(str)
 
 
 @given(type_name=st.sampled_from(list(TYPES)), value=JSON | VALUES)

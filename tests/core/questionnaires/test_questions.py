@@ -19,6 +19,11 @@ GOOD: dict[str, dict[str, Any]] = {
     "number": {"number_min": -1.5, "number_max": 100, "decimals": 1},
     "date": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
     "consent": {},
+    "single_choice": {"choices": COLUMNS, "style": "dropdown"},
+    "yes_no": {},
+    "time": {},
+    "date_time": {"date_min": "2026-01-01"},
+    "address": {"contact_fields": ["city", "country"]},
     "contact": {"contact_fields": ["email", "preferred_time"]},
 }
 
@@ -93,6 +98,11 @@ class TestRead:
             ("date", {"date_max": "2026-02-30"}, "/date_max", "invalid_format"),
             ("date", {"date_max": 2026}, "/date_max", "invalid_format"),
             ("date", {"date_min": "2027-01-01"}, "/date_min", "out_of_range"),
+            ("date_time", {"date_max": "2025-12-31"}, "/date_min", "out_of_range"),
+            ("single_choice", {"style": "stars"}, "/style", "unknown_value"),
+            ("number", {"style": "dropdown"}, "/style", "unknown_value"),
+            ("number", {"style": "slider", "number_max": None}, "/style", "required"),
+            ("address", {"contact_fields": ["name"]}, "/contact_fields/0", "unknown_value"),
             ("contact", {"contact_fields": []}, "/contact_fields", "too_few"),
             ("contact", {"contact_fields": ["fax"]}, "/contact_fields/0", "unknown_value"),
             ("contact", {"contact_fields": ["name", "name"]}, "/contact_fields/1", "duplicate"),
@@ -108,13 +118,17 @@ class TestRead:
         good = parse(type_name, required=True)
         assert good == definition.parse(definition.document_of(good))
         own = set(question_types.TYPES[type_name].fields)
-        assert own <= questions.document_of(good.questions()[0]).keys()
+        assert own - {"style"} <= questions.document_of(good.questions()[0]).keys()
         assert not own & questions.document_of(good.questions()[1]).keys()
 
     def test_defaults(self) -> None:
         assert ("name", "email") == parse("contact", contact_fields=None).questions()[0].contact_fields
         number = parse("number", number_min=None, number_max=None, decimals=None).questions()[0]
         assert (0, None, None) == (number.decimals, number.number_min, number.number_max)
+        assert "style" not in questions.document_of(number), "what releases before it wrote is unchanged"
+        slider = parse("number", style="slider").questions()[0]
+        assert "slider" == questions.document_of(slider)["style"]
+        assert "city" in parse("address", contact_fields=None).questions()[0].contact_fields
         assert 3 == parse("ranking", rank_max=None).questions()[0].ranks
 
 
@@ -128,6 +142,9 @@ class TestConditions:
             ("number", "question:asked", "greater", 0.5),
             ("date", "question:asked", "less", "2026-06-01"),
             ("consent", "question:asked", "equal", True),
+            ("yes_no", "question:asked", "equal", False),
+            ("time", "question:asked", "begins_with", "09"),
+            ("address", "question:asked:city", "equal", "Kalamata"),
             ("contact", "question:asked:email", "ends_with", "@example.com"),
         ],
     )

@@ -1,0 +1,29 @@
+// A slider above each number field that asks for one; both have the same value. It is empty until somebody moves it.
+(() => {
+  for (const box of document.querySelectorAll("[data-slider]")) {
+    const field = box.querySelector("input"), slider = document.createElement("input");
+    slider.type = "range";
+    slider.min = box.dataset.least;
+    slider.max = box.dataset.most;
+    slider.step = box.dataset.step;
+    slider.setAttribute("aria-label", box.dataset.label);
+
+    const read = () => {
+      const value = Number(field.value.replace(",", "."));
+      const isThere = field.value.trim() !== "" && Number.isFinite(value);
+      box.classList.toggle("empty", !isThere);
+      if (isThere) slider.value = String(value);
+    };
+
+    const write = () => {
+      field.value = slider.value;
+      box.classList.remove("empty");
+    };
+
+    slider.addEventListener("input", write);
+    slider.addEventListener("click", write); // where it stands already
+    field.addEventListener("input", read);
+    read();
+    box.prepend(slider);
+  }
+})();
