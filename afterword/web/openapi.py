@@ -117,7 +117,14 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
             "content": {
                 name: {"schema": form}
                 if name == uploads.FORM
-                else {"schema": file, **({"example": vocabulary.EXAMPLES["file"]} if name == CSV else {})}
+                else {
+                    "schema": file,
+                    **(
+                        {"example": vocabulary.EXAMPLES.get(route.operation_id, vocabulary.EXAMPLES["file"])}
+                        if name == CSV
+                        else {}
+                    ),
+                }
                 for name in route.uploads
             },
         }
