@@ -39,8 +39,10 @@ NO_IDS: Final = {"channel_id", "reference_id", "status_id", "thing_id"}  # numbe
 TEMPLATES: Final = {"pipeline_id": "funnel", "outcome_question_id": "drivers", "question_ids": "drivers"}
 FILTERS: Final[dict[Place, str]] = {
     ("pipeline_id",): "counts what went through it: of a pipeline of others, nothing",
+    ("version_id",): "lists the invitations to it: of a version of others, none",
     ("actor_id",): "leaves the entries of this user: of a user of others, none",
 }
+INVITATIONS: Final = "/report/invitation"  # whose selection filters, as that of reports does
 ELSEWHERE: Final = {
     "POST /q/questionnaire/{questionnaire_id}/pipeline": "conditions of pipelines name no question",
     "PATCH /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}": "conditions of pipelines name no question",
@@ -193,6 +195,8 @@ async def test_in_queries(world: World, route: Route, place: Place) -> None:
             replies.append(await guard.ask(f"{path}?{'&'.join(pairs)}", document=msgspec.UNSET))
         if place == ("actor_id",):
             assert [(200, 1)] * 2 == [(reply.status, len(reply.body.splitlines())) for reply in replies]  # the head
+        elif place in FILTERS and route.path == INVITATIONS:
+            assert [(200, [])] * 2 == [(reply.status, reply.document["results"]) for reply in replies]
         elif place in FILTERS and is_template:
             assert [200, 200] == [reply.status for reply in replies]
             theirs, absent = ([row["figures"] for row in reply.document["rows"]] for reply in replies)

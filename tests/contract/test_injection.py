@@ -25,7 +25,7 @@ from tests.conftest import House
 from tests.contract.findings import Findings, good_body, rows_of
 from tests.contract.test_bad_queries import INJECTIONS
 from tests.contract.wire import Reply
-from tests.contract.world import ROUTES, World, makes, name_of
+from tests.contract.world import ROUTES, World, has_list, makes, name_of
 from tests.sizes import FULL
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -50,7 +50,7 @@ def routes_with(wanted: Callable[[Route], object]) -> pytest.MarkDecorator:
 
 
 some_with_ids = routes_with(lambda route: route.parameters)
-some_lists = routes_with(lambda route: route.listing is not None and route.shape != "one")
+some_lists = routes_with(has_list)
 
 
 def some(place: int, number: int, *, of: Sequence[str] = TEXTS) -> list[str]:

@@ -236,7 +236,7 @@ async def spares(everything: World, tenant: Tenant) -> dict[str, list[str]]:
     for path in sorted({route.path for route in ROUTES if route.method in {"PATCH", "PUT", "DELETE"}}):
         parent, _, last = path.rpartition("/")
         maker = makers.get(MADE_AT.get(path, parent))
-        if maker is None or not last.startswith("{"):
+        if maker is None or maker.uploads or not last.startswith("{"):
             continue
         for _ in range(SPARES):
             await everything.ready(maker)

@@ -69,8 +69,8 @@ def has_body(route: Route) -> bool:
 
 
 def has_list(route: Route) -> bool:
-    """Whether it answers with a list that can be filtered and ordered."""
-    return route.listing is not None and route.shape != "one"
+    """Whether it answers with a list that can be filtered and ordered, and that no query must choose."""
+    return route.listing is not None and route.shape != "one" and route.path != "/report/invitation"
 
 
 def makes(route: Route, name: str) -> bool:

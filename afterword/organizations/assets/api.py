@@ -81,7 +81,7 @@ async def get_asset(call: Call[None], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_asset(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, asset_id=call.ids["asset_id"])
+    await service.delete(db, caller=call.caller, asset_id=call.ids["asset_id"], expect=call.check_version)
 
 
 def _shown(asset: store.Asset, call: Call[Any]) -> Asset:

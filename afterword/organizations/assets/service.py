@@ -16,6 +16,7 @@ from afterword.organizations.assets.store import Asset
 ASSETS_MAX: Final = 2_000  # of an organization
 BYTES_MAX: Final = 100_000_000  # of all of them
 USES_NAMED_MAX: Final = 5
+VERSION: Final = 1  # a picture never changes
 
 
 async def get(db: Database, *, caller: Caller, asset_id: str, is_locked: bool = False) -> Asset:
@@ -51,9 +52,10 @@ async def keep(db: Database, *, caller: Caller, picture: Encoded, title: str | N
     )
 
 
-async def delete(db: Database, *, caller: Caller, asset_id: str) -> None:
-    """Raises NotFound, Forbidden, Conflict `in_use` with names of what uses it."""
+async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.Expect = lambda _: None) -> None:
+    """Raises NotFound, Forbidden, Conflict `in_use` with names of what uses it, and what `expect` raises."""
     asset = await get(db, caller=caller, asset_id=asset_id, is_locked=True)
+    expect(VERSION)
     caller.require_whole()
     uses = await uses_of(db, asset=asset)
     if uses:
