@@ -13,6 +13,7 @@ from afterword.console.response_list import Choice
 from afterword.console.screens import HEADERS, HOME, Screens, Visit
 from afterword.console.settings import applications_of
 from afterword.console.text import ZONES
+from afterword.core.questionnaires import visuals
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.answer_page import page_address
@@ -92,7 +93,6 @@ async def welcome(visit: Visit) -> Response:
 async def organization_page(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await _organization(visit, db)
-        logo = await organizations_store.get_logo(db, organization_id=found.organization_id)
     given = {
         "display_name": found.display_name,
         "time_zone": found.time_zone,
@@ -100,7 +100,7 @@ async def organization_page(visit: Visit) -> Response:
         "locales": found.locales or list(_languages(found.default_locale)),
         "default_locale": found.default_locale,
     }
-    return _organization_form(visit, given, logo=logo)
+    return _organization_form(visit, given, logo=found.brand.get("logo"))
 
 
 @routes.post(ORGANIZATION, scope="Organization.Update")
@@ -111,8 +111,6 @@ async def save_organization(visit: Visit) -> Response:
     }
     given["locales"] = [each for each in _languages(given["default_locale"]) if each in form.all("locales")]
     changes = {**given, "postal_address": given["postal_address"] or None}
-    if form.text("no_logo"):
-        changes["logo"] = None
     try:
         logo = await pictures.encoded(form, "logo")
         errors.check(
@@ -125,22 +123,27 @@ async def save_organization(visit: Visit) -> Response:
             )
         )
         async with visit.write() as db:
+            brand = (await _organization(visit, db)).brand
+            if form.text("no_logo"):
+                changes["brand"] = {**brand, "logo": None}
             if logo is not None:
                 asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
-                changes["logo"] = asset.path
+                changes["brand"] = {**brand, "logo": asset.path}
             await organizations.update_organization(
                 db, caller=visit.caller, changes=changes, now=visit.now, check_version=lambda _: None
             )
     except errors.Invalid as invalid:
         async with visit.read() as db:
-            shown = await organizations_store.get_logo(db, organization_id=visit.caller.organization_id)
+            shown = (await _organization(visit, db)).brand.get("logo")
         return _organization_form(visit, given, invalid, logo=shown)
     return html.redirect(QUESTIONNAIRE)
 
 
 @routes.get(QUESTIONNAIRE, scope="Questionnaire.Create")
 async def questionnaire_page(visit: Visit) -> Response:
-    return _questionnaire_form(visit, _name(visit.query.get("name")), visit.query.get("color") or COLOR)
+    async with visit.read() as db:
+        own = (await _organization(visit, db)).brand.get("color_primary")
+    return _questionnaire_form(visit, _name(visit.query.get("name")), visit.query.get("color") or own or COLOR)
 
 
 @routes.post(QUESTIONNAIRE, scope="Questionnaire.Create")
@@ -150,7 +153,6 @@ async def take_questionnaire(visit: Visit) -> Response:
         async with visit.write() as db:
             first = (await applications_of(visit, db))[0]
             organization = await _organization(visit, db)
-            logo = await organizations_store.get_logo(db, organization_id=organization.organization_id)
             started = await starters.start(
                 db,
                 organization_id=organization.organization_id,
@@ -160,14 +162,13 @@ async def take_questionnaire(visit: Visit) -> Response:
                 caller=visit.caller,
                 now=visit.now,
             )
-            theme = {**({"color_primary": color} if color != COLOR else {}), **({"logo": logo} if logo else {})}
-            if theme:
-                await starters.paint(
+            if color != organization.brand.get("color_primary", COLOR):
+                await organizations.update_organization(
                     db,
                     caller=visit.caller,
-                    questionnaire_id=started.questionnaire_id,
-                    configuration=theme,
+                    changes={"brand": {**organization.brand, "color_primary": color}},
                     now=visit.now,
+                    check_version=lambda _: None,
                 )
     except (errors.Invalid, errors.Conflict) as refusal:
         return _questionnaire_form(visit, name, COLOR, refusal)
@@ -177,10 +178,12 @@ async def take_questionnaire(visit: Visit) -> Response:
 @routes.get(WELCOME + "/preview", scope="Questionnaire.Create")
 async def preview(visit: Visit) -> Response:
     """The answer page for a frame, which sends no forms."""
+    async with visit.read() as db:
+        organization = await _organization(visit, db)
     response = previews.first_page(
         files.read(library.text(_name(visit.query.get("name"))), give_id=lambda _, key: key),
         brand=visit.session.organization_name,
-        color=visit.query.get("color", ""),
+        theme=visuals.inherited(organization.brand, {"color_primary": visit.query.get("color")}),
         locale=visit.caller.default_locale,
         time_zone=visit.zone,
         now=visit.now,

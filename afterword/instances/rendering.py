@@ -285,8 +285,8 @@ def style_url(theme: Theme) -> str:
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:
     """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
-    if theme.logo is not None and read_address(theme.logo) is not None:
-        return theme.logo
+    if theme.logo is not None and (not questionnaire_id or read_address(theme.logo) is not None):
+        return theme.logo  # a preview has no questionnaire yet
     logo = logo_of(theme)
     return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
 

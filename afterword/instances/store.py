@@ -137,21 +137,22 @@ class Issuable(Questionnaire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicQuestionnaire(Issuable):
-    """A questionnaire with what its pages show of the organization and of the active visual, if there is one."""
+    """A questionnaire with what its pages show of organization, application and active visual, if there is one."""
 
     brand: str
     time_zone: str
+    organization_brand: Mapping[str, Any]
+    application_brand: Mapping[str, Any]
     configuration: dict[str, Any] | None
 
     @property
     def theme(self) -> Theme:
-        """The theme of the active visual, else the default one. Invalid keys are ignored."""
-        return visuals.DEFAULT if self.configuration is None else visuals.read(self.configuration)[0]
+        return visuals.inherited(self.organization_brand, self.application_brand, self.configuration)
 
 
 _ISSUABLE_COLUMNS: Final[LiteralString] = f"{qualified(QUESTIONNAIRE_COLUMNS, 'q')}, a.active as application_active"
 _PUBLIC_COLUMNS: Final[LiteralString] = f"""{_ISSUABLE_COLUMNS}, o.display_name as brand, o.time_zone,
-  v.configuration"""
+  o.brand as organization_brand, a.brand as application_brand, v.configuration"""
 _PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
   join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
   join organization o on o.organization_id = q.organization_id

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.messaging import placeholders
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.site import Site
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires.store import Version
@@ -55,6 +57,7 @@ class MessageContext:
     external_reference: str | None = None
     send_time: datetime | None = None
     time_zone: str = "UTC"
+    theme: Theme = visuals.DEFAULT
 
     @property
     def unsubscribe_url(self) -> str | None:

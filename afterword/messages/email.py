@@ -118,12 +118,20 @@ def _invitation(context: MessageContext) -> Invitation:
         minutes,
         with_address,
         context.reminder_number,
+        context.theme,
     )
     invitation = _compiled.get(key)
     if invitation is None:
         subject, body = authored(pipeline, locale, context.reminder_number)
         invitation = compile_invitation(
-            subject=subject, body=body, question=question, minutes=minutes, locale=locale, with_address=with_address
+            subject=subject,
+            body=body,
+            question=question,
+            minutes=minutes,
+            locale=locale,
+            with_address=with_address,
+            theme=context.theme,
+            public_url=context.site.public_url,
         )
         _compiled[key] = invitation
         if len(_compiled) > COMPILED_MAX:

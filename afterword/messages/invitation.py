@@ -11,19 +11,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from minijinja import Environment
 from mjml import mjml2html
 
 from afterword.core.messaging import placeholders
 from afterword.core.messaging.placeholders import Piece, Template, Variable
+from afterword.core.questionnaires.palettes import STACKS, Brand, colors_of
+from afterword.core.questionnaires.pictures import Picture, read_address
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.visuals import DEFAULT, Theme
 from afterword.core.text import locales
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
 
 TEMPLATE_FOLDER = Path(__file__).parent.parent / "templates" / "email"
+LOGO_WIDTH_MAX: Final = 240
+LOGO_HEIGHT_MAX: Final = 56
+RADIUS: Final = 10
+SANS: Final = "-apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+SERIF: Final = "Georgia, Iowan Old Style, Palatino, Times New Roman, serif"
 CHOICES_MAX = 10  # in a mail; a question with more is answered on its page
 
 LINK: Final = Variable("link")
@@ -89,15 +97,24 @@ class _Parts:
     unsubscribe: str
     button: str
     with_address: bool
+    style: Mapping[str, Any]  # of the templates
 
 
 def compile_invitation(
-    *, subject: str | None, body: str | None, question: Question | None, minutes: int, locale: str, with_address: bool
+    *,
+    subject: str | None,
+    body: str | None,
+    question: Question | None,
+    minutes: int,
+    locale: str,
+    with_address: bool,
+    theme: Theme = DEFAULT,
+    public_url: str = "",
 ) -> Invitation:
     """Compile the authored texts (None: our own words) around the first question, in one language.
 
     `question` is None where nothing can be answered from a mail. A paragraph of the body that is only `{{ link }}` is
-    the place of the question; without one it follows the body.
+    the place of the question; without one it follows the body. `public_url`: of the logo's address.
     """
     words = texts("mail", locale)
     duration = words.plural("{n} minute", "{n} minutes", minutes)
@@ -119,6 +136,7 @@ def compile_invitation(
         unsubscribe=words("Unsubscribe"),
         button=words("Open the questionnaire"),
         with_address=with_address,
+        style=_style_of(theme, public_url),
     )
     pieces = _html(parts, locale)
     line = placeholders.parse(subject) if subject else Template(_sentence(words, title.replace("{minutes}", duration)))
@@ -193,13 +211,13 @@ def _html(parts: _Parts, locale: str) -> Pieces:
     contents: dict[str, Iterable[Piece]] = {
         "title": (ORGANIZATION,),
         "preview": _escaped(parts.before[0] if parts.before else parts.reason),
-        "brand": (ORGANIZATION,),
-        "before": _paragraphs_html(parts.before),
+        "brand": _brand(parts),
+        "before": _paragraphs_html(parts.before, parts),
         "question": _question(parts, locale),
-        "after": _paragraphs_html(parts.after),
+        "after": _paragraphs_html(parts.after, parts),
         "link": _link(parts),
         "foot": _foot(parts),
-        "style": (_style(),),
+        "style": (_environment().render_template("style.css", **parts.style),),
     }
     direction, start = locales.direction(locale), _sides(locale)[0]
     # The marks are random, so that no text can name one.
@@ -212,6 +230,7 @@ def _html(parts: _Parts, locale: str) -> Pieces:
         start=start,
         after=bool(parts.after),
         slots=marks,
+        **parts.style,
     )
     # MJML's own defaults for the two know one direction only.
     skeleton = mjml2html(page, fonts={})
@@ -239,31 +258,32 @@ def _escaped(pieces: Iterable[Piece]) -> Pieces:
     return tuple(piece if isinstance(piece, Variable) else escape(piece) for piece in pieces)
 
 
-def _paragraphs_html(paragraphs: Iterable[Pieces]) -> Pieces:
+def _paragraphs_html(paragraphs: Iterable[Pieces], parts: _Parts) -> Pieces:
     pieces: list[Piece] = []
     for paragraph in paragraphs:
         pieces.append('<p style="margin:0 0 16px">')
         for piece in paragraph:
-            pieces += _anchor(piece, (piece,)) if piece in {LINK, UNSUBSCRIBE_LINK} else _escaped((piece,))
+            pieces += _anchor(piece, (piece,), parts) if piece in {LINK, UNSUBSCRIBE_LINK} else _escaped((piece,))
         pieces.append("</p>")
     return tuple(pieces)
 
 
-def _anchor(target: Piece, shown: Iterable[Piece]) -> Pieces:
+def _anchor(target: Piece, shown: Iterable[Piece], parts: _Parts) -> Pieces:
     """A link. Addresses read from left to right in every language."""
-    opening = ('<a class="link" href="', target, '" style="color:#005c60;word-break:break-word"><span dir="ltr">')
+    color = parts.style["light"]["accent"]
+    opening = ('<a class="link" href="', target, f'" style="color:{color};word-break:break-word"><span dir="ltr">')
     return (*opening, *shown, "</span></a>")
 
 
 def _link(parts: _Parts) -> Pieces:
     """A note on the keys, if there are any, and the plain address."""
     note = (escape(parts.note), "<br>") if parts.keys else ()
-    return (*note, *_escaped(parts.link), "<br>", *_anchor(LINK, (LINK,)))
+    return (*note, *_escaped(parts.link), "<br>", *_anchor(LINK, (LINK,), parts))
 
 
 def _foot(parts: _Parts) -> Pieces:
     pieces: list[Piece] = [*_escaped(parts.reason), ' <a class="link" href="', UNSUBSCRIBE_LINK]
-    pieces += ['" style="color:#005c60">', escape(parts.unsubscribe), "</a>"]
+    pieces += [f'" style="color:{parts.style["light"]["accent"]}">', escape(parts.unsubscribe), "</a>"]
     if parts.with_address:
         # An address has a direction of its own.
         pieces += ['<div dir="auto" style="padding-top:16px">', ORGANIZATION, "<br>", POSTAL_ADDRESS, "</div>"]
@@ -297,6 +317,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
         link=mark,
         start=start,
         end=end,
+        **parts.style,
     )
     return _spliced(page, {mark: (LINK,)})
 
@@ -332,13 +353,39 @@ def _sides(locale: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    names = ("invitation.mjml", "question.html")
+    names = ("invitation.mjml", "question.html", "style.css")
     environment = Environment(templates={name: (TEMPLATE_FOLDER / name).read_text(encoding="utf-8") for name in names})
     environment.auto_escape_callback = lambda _name: "html"
     environment.undefined_behavior = "strict"
     return environment
 
 
-@lru_cache(maxsize=1)
-def _style() -> str:
-    return (TEMPLATE_FOLDER / "style.css").read_text(encoding="utf-8")
+def _brand(parts: _Parts) -> Pieces:
+    """The logo, or the name; the name is also what is shown while pictures are off."""
+    logo: Picture | None = parts.style["logo"]
+    if logo is None:
+        return (ORGANIZATION,)
+    scale = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height)
+    width, height = max(1, round(logo.width * scale)), max(1, round(logo.height * scale))
+    address = escape(f"{parts.style['public_url']}{logo.address}")
+    opening = f'<img src="{address}" width="{width}" height="{height}" alt="'
+    return (opening, ORGANIZATION, '" style="display:block;border:0;max-width:100%">')
+
+
+def _style_of(theme: Theme, public_url: str) -> dict[str, Any]:
+    """Colours, fonts and the logo, as the templates take them. A logo that is no picture of ours is left out."""
+    brand = Brand.of(theme)
+    light, dark = (
+        {name.replace("-", "_"): color for name, color in colors_of(brand, scheme).items()}
+        for scheme in ("light", "dark")
+    )
+    own = theme.font not in {"system", "serif"}
+    return {
+        "light": light,
+        "dark": dark,
+        "sans": SANS if theme.font == "system" else STACKS[theme.font],
+        "serif": STACKS[theme.font] if own else SERIF,
+        "radius": RADIUS if theme.corner_radius is None else theme.corner_radius,
+        "logo": read_address(theme.logo or ""),
+        "public_url": public_url,
+    }

@@ -378,6 +378,8 @@ CREATE TABLE application (
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
     created_by text,
     updated_by text,
+    brand jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT application_brand_check CHECK (((jsonb_typeof(brand) = 'object'::text) AND (length((brand)::text) <= 80000))),
     CONSTRAINT application_description_check CHECK ((length(description) <= 2000)),
     CONSTRAINT application_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200)))
 );
@@ -1031,7 +1033,9 @@ CREATE TABLE organization (
     demonstration_time timestamp with time zone,
     locales text[] DEFAULT '{}'::text[] NOT NULL,
     logo text,
+    brand jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
+    CONSTRAINT organization_brand_check CHECK (((jsonb_typeof(brand) = 'object'::text) AND (length((brand)::text) <= 80000))),
     CONSTRAINT organization_delete_after_days_check CHECK (((delete_after_days >= 30) AND (delete_after_days <= 3650))),
     CONSTRAINT organization_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
     CONSTRAINT organization_domain_check CHECK ((domain ~ '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text)),

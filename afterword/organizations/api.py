@@ -23,7 +23,7 @@ Urls = Annotated[list[fields.Url], Meta(max_length=service.WEBSITE_URLS_MAX)]
 TypeId = Annotated[str, Meta(min_length=22, max_length=22, examples=[store.CUSTOM_APPLICATION_TYPE_ID])]
 AddressLines = Annotated[list[fields.Text200], Meta(max_length=4)]
 Locales = Annotated[list[fields.LocaleNormal], Meta(max_length=service.LOCALES_MAX)]
-Logo = Annotated[str, Meta(max_length=service.LOGO_CHARACTERS_MAX)]
+Brand = Annotated[dict[str, Any], Meta(examples=[{"color_primary": "#0b6e4f", "font": "serif", "corner_radius": 4}])]
 PostalAddress = Annotated[str, Meta(min_length=1, max_length=service.POSTAL_ADDRESS_CHARACTERS_MAX)]
 Country = Annotated[str, Meta(min_length=2, max_length=2, examples=["GR"])]
 Currency = Annotated[str, Meta(min_length=3, max_length=3, examples=["EUR"])]
@@ -40,7 +40,7 @@ class OrganizationUpdate(fields.Request):
     postal_address: PostalAddress | UnsetType | None = UNSET
     default_locale: fields.LocaleNormal | UnsetType = UNSET
     locales: Locales | UnsetType = UNSET
-    logo: Logo | UnsetType | None = UNSET
+    brand: Brand | UnsetType = UNSET
     time_zone: fields.Zone | UnsetType = UNSET
     minimum_base: Base | UnsetType = UNSET
     anonymize_after_days: Days | UnsetType | None = UNSET
@@ -57,7 +57,7 @@ class Organization(fields.Resource):
     postal_address: str | None
     default_locale: str
     locales: list[str]
-    has_logo: fields.Computed[bool]
+    brand: fields.Computed[Brand]
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None
@@ -117,6 +117,7 @@ class ApplicationRequest(fields.Request):
     time_zone: fields.Zone | None = None
     default_locale: fields.LocaleNormal | None = None
     website_urls: Urls = msgspec.field(default_factory=list[str])
+    brand: Brand = msgspec.field(default_factory=dict[str, Any])
     active: bool = True
 
 
@@ -128,6 +129,7 @@ class ApplicationUpdate(fields.Request):
     time_zone: fields.Zone | UnsetType | None = UNSET
     default_locale: fields.LocaleNormal | UnsetType | None = UNSET
     website_urls: Urls | UnsetType = UNSET
+    brand: Brand | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -142,6 +144,7 @@ class Application(fields.Resource):
     time_zone: str | None
     default_locale: str | None
     website_urls: list[str]
+    brand: fields.Computed[Brand]
     active: bool
     created_time: fields.DateTime
     updated_time: fields.DateTime

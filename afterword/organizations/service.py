@@ -7,12 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from afterword import db as database
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
+from afterword.core.reading.findings import escape
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
@@ -28,7 +30,6 @@ NAME_CHARACTERS_MAX: Final = 200
 POSTAL_ADDRESS_CHARACTERS_MAX: Final = 500
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
 LOCALES_MAX: Final = 50
-LOGO_CHARACTERS_MAX: Final = 70_000
 WEBSITE_URLS_MAX: Final = 50
 
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -83,6 +84,7 @@ async def create_application(
     time_zone: str | None = None,
     default_locale: str | None = None,
     website_urls: Sequence[str] = (),
+    brand: Mapping[str, Any] = MappingProxyType({}),
     active: bool = True,
     created_by: str | None = None,
 ) -> Application:
@@ -106,6 +108,7 @@ async def create_application(
             "time_zone": time_zone,
             "default_locale": locales.normalise(default_locale) if default_locale is not None else None,
             "website_urls": website_urls,
+            "brand": await _checked_brand(db, organization_id=organization_id, brand=brand),
             "active": active,
         },
         now=now,
@@ -134,16 +137,15 @@ async def update_organization(
     if spoken and default not in spoken and not wrong:
         message = "The language of those whose language is not known is one of their languages."
         wrong.append(FieldError("unknown_value", message, pointer="/default_locale"))
-    if changes.get("logo") is not None:
-        found = visuals.read({"logo": changes["logo"]})[1]
-        wrong += [FieldError(each.code, each.message, pointer="/logo") for each in found]
     wrong += [
         FieldError("unknown_value", "Nothing is removed by age yet. Null is expected.", pointer=f"/{name}")
         for name in ("anonymize_after_days", "delete_after_days")
         if changes.get(name) not in (None, getattr(before, name))
     ]
     errors.check(wrong)
-    await assets.require(db, organization_id=caller.organization_id, address=changes.get("logo"), pointer="/logo")
+    if "brand" in changes:
+        brand = await _checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
+        changes = {**changes, "brand": brand}
     changed = _changed(before, changes)
     if not changed:
         return before
@@ -214,9 +216,12 @@ async def update_application(
     now: datetime,
     check_version: CheckVersion,
 ) -> Application:
-    """Change what a PATCH names. Raises NotFound, Stale."""
+    """Change what a PATCH names. Raises NotFound, Stale, Invalid."""
     before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
     check_version(before.version)
+    if "brand" in changes:
+        brand = await _checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
+        changes = {**changes, "brand": brand}
     changed = _changed(before, changes)
     if not changed:
         return before
@@ -248,7 +253,22 @@ async def _organization_locked(db: database.Database, *, caller: Caller) -> Orga
 
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in changes.items() if name == "logo" or value != getattr(before, name)}
+    return {name: value for name, value in changes.items() if value != getattr(before, name)}
+
+
+async def _checked_brand(db: database.Database, *, organization_id: str, brand: Mapping[str, Any]) -> dict[str, Any]:
+    """The brand without nulls. Raises Invalid for another key, a wrong value, or a picture that is not there."""
+    brand = {name: value for name, value in brand.items() if value is not None}
+    theme, wrong = visuals.read(brand, path="/brand")
+    names = ", ".join(visuals.BRAND_KEYS)
+    wrong += [
+        FieldError("unknown_member", f"A brand has {names}.", pointer=f"/brand/{escape(name)}")
+        for name in brand
+        if name not in visuals.BRAND_KEYS
+    ]
+    errors.check(wrong)
+    await assets.require(db, organization_id=organization_id, address=theme.logo, pointer="/brand/logo")
+    return brand
 
 
 def refuse_unknown() -> NoReturn:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString, final
+from typing import Any, Final, LiteralString, final
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
@@ -21,7 +21,7 @@ class Organization:
     postal_address: str | None
     default_locale: str
     locales: list[str]
-    has_logo: bool
+    brand: dict[str, Any]
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None
@@ -34,7 +34,7 @@ class Organization:
 
 
 _ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, display_name, legal_name, postal_address,
-  default_locale, locales, logo is not null as has_logo, time_zone, minimum_base, anonymize_after_days,
+  default_locale, locales, brand, time_zone, minimum_base, anonymize_after_days,
   delete_after_days, version, created_time, updated_time, created_by, updated_by"""
 
 
@@ -48,6 +48,7 @@ class Application:
     time_zone: str | None
     default_locale: str | None
     website_urls: list[str]
+    brand: dict[str, Any]
     active: bool
     version: int
     created_time: datetime
@@ -57,7 +58,7 @@ class Application:
 
 
 _APPLICATION_COLUMNS: Final[LiteralString] = """organization_id, application_id, application_type_id, display_name,
-  description, time_zone, default_locale, website_urls, active, version, created_time, updated_time, created_by,
+  description, time_zone, default_locale, website_urls, brand, active, version, created_time, updated_time, created_by,
   updated_by"""
 
 
@@ -145,9 +146,9 @@ async def update_organization(
     """Write these columns, and no others, of a locked row."""
     row = await db.fetch_one(
         f"""update organization o
-           set (display_name, legal_name, postal_address, default_locale, locales, logo, time_zone, minimum_base,
+           set (display_name, legal_name, postal_address, default_locale, locales, brand, time_zone, minimum_base,
                 anonymize_after_days, delete_after_days)
-               = (select s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.logo,
+               = (select s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand,
                     s.time_zone, s.minimum_base, s.anonymize_after_days, s.delete_after_days
                   from jsonb_populate_record(o, $2) s),
              version = version + 1, updated_time = greatest($3, updated_time), updated_by = $4
@@ -159,11 +160,6 @@ async def update_organization(
         updated_by,
     )
     return Organization(**row)
-
-
-async def get_logo(db: Database, *, organization_id: str) -> str | None:
-    """The logo as a data: address."""
-    return await db.fetch_value("select logo from organization where organization_id = $1", organization_id)
 
 
 async def get_billing(db: Database, *, organization_id: str) -> Billing | None:
@@ -216,10 +212,10 @@ async def insert_application(
     """Insert from a document whose keys are columns. Raises Dangling when organization or type do not exist."""
     row = await db.fetch_one(
         f"""insert into application (organization_id, application_id, application_type_id, display_name, description,
-                                    time_zone, default_locale, website_urls, active, created_time, updated_time,
-                                    created_by, updated_by)
+                                    time_zone, default_locale, website_urls, brand, active, created_time,
+                                    updated_time, created_by, updated_by)
            select $1, $2, d.application_type_id, d.display_name, d.description, d.time_zone, d.default_locale,
-             d.website_urls, d.active, $4, $4, $5, $5
+             d.website_urls, d.brand, d.active, $4, $4, $5, $5
            from jsonb_populate_record(null::application, $3) d returning {_APPLICATION_COLUMNS}""",
         organization_id,
         application_id,
@@ -271,8 +267,8 @@ async def update_application(
     """Write these columns, and no others, of a locked row."""
     row = await db.fetch_one(
         f"""update application a
-           set (display_name, description, time_zone, default_locale, website_urls, active)
-               = (select s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.active
+           set (display_name, description, time_zone, default_locale, website_urls, brand, active)
+               = (select s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.brand, s.active
                   from jsonb_populate_record(a, $3) s),
              version = version + 1, updated_time = greatest($4, updated_time), updated_by = $5
            where organization_id = $1 and application_id = $2

@@ -265,6 +265,7 @@ class Sender:
             unsubscribe_id=responder.unsubscribe_id,
             organization_name=settings.organization_name,
             postal_address=settings.postal_address,
+            theme=settings.theme,
             questionnaire_name=settings.questionnaire_name,
             sender=self._mail_from,
             site=self._site,

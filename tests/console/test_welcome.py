@@ -127,7 +127,7 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         counts = await database.fetch_one(
             """select (select count(*) from questionnaire) as questionnaires, (select count(*) from pipeline) as ways,
                  (select count(*) from questionnaire_instance where test) as tests, o.time_zone,
-                 (select configuration ->> 'logo' from questionnaire_visual where active) = o.logo
+                 o.brand ->> 'logo' like '/asset/%' and o.brand ->> 'color_primary' = '#aa3300'
                from organization o"""
         )
         assert [1, 1, 1, "Europe/Athens", True] == list(counts)

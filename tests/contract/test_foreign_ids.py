@@ -124,7 +124,6 @@ BLIND: Final = {
     "get_is_pruned",  # the log is young
     "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
     "list_items",
-    "get_logo",  # it has none
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response
     "get_checks",  # the item was neither held nor skipped

@@ -12,6 +12,7 @@ import pytest
 from afterword.channels import mime
 from afterword.channels.base import EMAIL, Message
 from afterword.core.messaging import proofs
+from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.definition import parse
 from afterword.core.wire.site import Site
 from afterword.instances.store import Instance
@@ -21,6 +22,7 @@ from afterword.questionnaires.store import Version
 
 NOW = datetime(2026, 11, 2, 12, 30, tzinfo=UTC)
 SITE = Site("https://ask.shop.example", b"k" * 32)
+PICTURE = f"/asset/{'A' * 22}/0123456789-640x160.png"
 QUESTION, SECOND = "q" * 22, "r" * 22
 INSTANCE = "0x7Hq3kLmN9pRsTuVwXyZa"
 LINK = f"https://ask.shop.example/a/{INSTANCE}"
@@ -356,3 +358,27 @@ def test_dark_mode_is_declared() -> None:
 
 
 # The cache --------------------------------------------------------------------------------------------------------
+
+
+class TestBrand:
+    def test_logo_and_colours(self) -> None:
+        """The logo is ours, with its size and the name as its text; colours are those of the pages."""
+        theme = visuals.inherited({"color_primary": "#8a1c5b", "corner_radius": 3, "font": "slab", "logo": PICTURE})
+        html = compose({"type": "text"}, theme=theme, organization_name='"><script>').html or ""
+        [(_, logo)] = [element for element in Page(html).elements if element[0] == "img"]
+        assert (f"{SITE.public_url}{PICTURE}", "224", "56", '"><script>') == tuple(
+            logo[name] for name in ("src", "width", "height", "alt")
+        )
+        assert "<script>" not in html
+        assert "background-color:#8a1c5b" in html
+        assert "border-radius:3px" in html
+        assert "Rockwell" in html
+        assert "#005c60" not in html
+
+    def test_without(self) -> None:
+        """A logo that is no picture of ours is left out; without a brand nothing is another."""
+        plain = compose({"type": "text"}).html or ""
+        other = visuals.Theme(logo="data:image/png;base64,iVBORw0KGgo=")
+        assert plain == compose({"type": "text"}, theme=other).html
+        assert "<img" not in plain
+        assert "background-color:#005c60" in plain

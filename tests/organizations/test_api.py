@@ -17,7 +17,7 @@ from afterword.organizations import service
 SITE = Site("https://answers.example", b"k" * 32)
 MEMBERS = {
     "application_id", "organization_id", "application_type_id", "display_name", "description", "time_zone",
-    "default_locale", "website_urls", "active", "created_time", "updated_time", "created_by", "updated_by",
+    "default_locale", "website_urls", "brand", "active", "created_time", "updated_time", "created_by", "updated_by",
 }  # fmt: skip
 
 
@@ -218,10 +218,14 @@ class TestUpdateOrganization:
         headers = {"Authorization": f"Bearer {await shop.token()}"}
         [found] = (await shop.http.get("/v3.2/organization", headers=headers)).json()["results"]
         path = f"/v3.2/organization/{found['organization_id']}"
-        assert (None, [], False) == (found["postal_address"], found["locales"], found["has_logo"])
+        assert (None, [], {}) == (found["postal_address"], found["locales"], found["brand"])
         for wrong, pointer in (
-            ({"logo": "data:image/png;base64,AAAA"}, "/logo"),
-            ({"logo": "https://shop.example/logo.png"}, "/logo"),
+            ({"brand": {"logo": "data:image/png;base64,AAAA"}}, "/brand/logo"),
+            ({"brand": {"logo": "https://shop.example/logo.png"}}, "/brand/logo"),
+            ({"brand": {"logo": f"/asset/{'0' * 22}/{'0' * 10}-1x1.png"}}, "/brand/logo"),
+            ({"brand": {"font": "comic"}}, "/brand/font"),
+            ({"brand": {"layout": "one_page"}}, "/brand/layout"),
+            ({"brand": None}, "/brand"),
             ({"postal_address": "a" * 501}, "/postal_address"),
             ({"locales": ["xx-yy-zz-?"]}, "/locales/0"),
             ({"locales": ["el", "de"]}, "/default_locale"),
@@ -230,10 +234,10 @@ class TestUpdateOrganization:
             assert 422 == refused.status_code, wrong
             assert pointer == refused.json()["errors"][0]["pointer"]
         logo = f"data:image/png;base64,{base64.b64encode(bytes.fromhex('89504e470d0a1a0a')).decode()}"
-        given = {"postal_address": "1 Harbour Street", "locales": ["en", "el"], "logo": logo}
+        given = {"postal_address": "1 Harbour Street", "locales": ["en", "el"], "brand": {"logo": logo, "font": None}}
         changed = (await shop.http.patch(path, json=given, headers=headers)).json()
-        assert ("1 Harbour Street", ["en", "el"], True) == tuple(
-            changed[name] for name in ("postal_address", "locales", "has_logo")
+        assert ("1 Harbour Street", ["en", "el"], {"logo": logo}) == tuple(
+            changed[name] for name in ("postal_address", "locales", "brand")
         )
-        removed = (await shop.http.patch(path, json={"logo": None}, headers=headers)).json()
-        assert (["en", "el"], False) == (removed["locales"], removed["has_logo"])
+        removed = (await shop.http.patch(path, json={"brand": {}}, headers=headers)).json()
+        assert (["en", "el"], {}) == (removed["locales"], removed["brand"])

@@ -140,3 +140,33 @@ class TestActive:
         assert (await api.get(content)).json()["visual"] is None
         await made(api, path, active=True)
         assert RAW == (await api.get(content)).json()["visual"]
+
+
+class TestTheme:
+    async def test_inherited(self, api: Api, path: str) -> None:
+        """From the organization, the application and the active visual, on pages too; others may not read it."""
+        place = path.replace("/visual", "/theme")
+        plain = (await api.get(place)).json()
+        assert (None, "system", {}) == (plain["color_primary"], plain["font"], plain["sources"])
+        house = api.house
+        for address, brand in (
+            (f"/organization/{house.organization_id}", {"color_primary": "#ffdd00", "font": "slab"}),
+            (f"/application/{house.application_id}", {"font": "mono", "density": "compact"}),
+        ):
+            assert 200 == (await api.patch(address, {"brand": brand})).status_code
+            assert [("/brand/font", "unknown_value")] == api.wrong(await api.patch(address, {"brand": {"font": "a"}}))
+        visual = await made(api, path, configuration={"corner_radius": 3, "font": None}, active=True)
+        theme = (await api.get(place)).json()
+        assert ("#ffdd00", "mono", "compact", 3, visual["visual_id"]) == tuple(
+            theme[name] for name in ("color_primary", "font", "density", "corner_radius", "visual_id")
+        )
+        assert theme["sources"] == {
+            "color_primary": "organization", "font": "application", "density": "application", "corner_radius": "visual",
+        }  # fmt: skip
+        link = next(each for each in theme["contrasts"] if (each["subject"], each["scheme"]) == ("link", "light"))
+        assert (False, True) == (link["is_enough"], link["shown_ratio"] >= 4.5)
+        issued = (await api.post(path.replace("/visual", "/instance"), {})).json()
+        page = await api.client.get(f"/a/{issued['instance_id']}")
+        assert "/theme/pffdd00fmonor3c.css" in page.text.replace("&#x2f;", "/")
+        other = await api.token(application_ids=[await api.application()])
+        assert 404 == (await api.get(place, token=other)).status_code

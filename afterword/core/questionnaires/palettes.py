@@ -8,14 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from afterword.core.questionnaires.visuals import CONTRAST_MIN, CORNER_RADIUS_MAX, Theme, contrast, readable_on
+from afterword.core.questionnaires.visuals import (
+    CONTRAST_MIN,
+    CORNER_RADIUS_MAX,
+    Font,
+    Scheme,
+    Theme,
+    contrast,
+    readable_on,
+)
 
 CONTROL_CONTRAST_MIN: Final = 3.0  # WCAG 2.2, 1.4.11 (AA)
 AREA_CONTRAST_MIN: Final = 1.2  # of what a border surrounds as well
 
-Font = Literal["serif", "mono"]
 Color = str  # #rrggbb
-_SLUG: Final = re.compile(r"(?:p([0-9a-f]{6}))?(?:b([0-9a-f]{6})t([0-9a-f]{6}))?(?:f(serif|mono))?(?:r([0-9]{1,2}))?\Z")
+_SLUG: Final = re.compile(
+    r"(?:p([0-9a-f]{6}))?(?:b([0-9a-f]{6})t([0-9a-f]{6}))?(?:f(humanist|geometric|rounded|slab|serif|mono))?(?:r([0-9]{1,2}))?(c)?(light|dark)?\Z"
+)
 _BLACK: Final = "#000000"
 _LIGHT: Final = "#fdfcf9"  # the page's own paper in light and in dark, as near as sRGB comes
 _DARK: Final = "#23201e"
@@ -33,6 +42,8 @@ class Brand:
     surface: tuple[Color, Color] | None = None
     font: Font | None = None
     radius: int | None = None
+    is_compact: bool = False
+    scheme: Scheme | None = None
 
     @classmethod
     def of(cls, theme: Theme) -> "Brand":
@@ -42,6 +53,8 @@ class Brand:
             surface=None if background is None or text is None else (background, text),
             font=None if theme.font == "system" else theme.font,
             radius=theme.corner_radius,
+            is_compact=theme.density == "compact",
+            scheme=theme.scheme,
         )
 
     @property
@@ -49,7 +62,8 @@ class Brand:
         """The brand as a part of an address, such as `p0b5c6bfserifr4`; empty when all is ours."""
         background, text = self.surface or (None, None)
         parts = (("p", self.primary), ("b", background), ("t", text), ("f", self.font), ("r", self.radius))
-        return "".join(f"{letter}{str(value).lstrip('#')}" for letter, value in parts if value is not None)
+        named = (f"{letter}{str(value).lstrip('#')}" for letter, value in parts if value is not None)
+        return "".join(named) + ("c" if self.is_compact else "") + (self.scheme or "")
 
 
 def read_slug(slug: str) -> Brand | None:
@@ -57,12 +71,14 @@ def read_slug(slug: str) -> Brand | None:
     match = _SLUG.match(slug)
     if not slug or match is None:
         return None
-    primary, background, text, font, radius = match.groups()
+    primary, background, text, font, radius, compact, scheme = match.groups()
     brand = Brand(
         primary=primary and f"#{primary}",
         surface=(f"#{background}", f"#{text}") if background else None,
         font=cast("Font | None", font),
         radius=None if radius is None else int(radius),
+        is_compact=compact is not None,
+        scheme=cast("Scheme | None", scheme),
     )
     return brand if brand.slug == slug and (brand.radius or 0) <= CORNER_RADIUS_MAX else None
 
@@ -72,11 +88,10 @@ def stylesheet(brand: Brand) -> str:
     rules: list[str] = []
     if brand.surface is not None:
         paper, text = brand.surface
-        scheme = "light" if _is_light(paper) else "dark"
         ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
         accents = _accents(brand.primary, paper, ink)
         surface = _surface(paper, ink, accents["--accent-soft"])
-        rules.append(_rule({"color-scheme": scheme, **surface, **accents}))
+        rules.append(_rule({"color-scheme": _scheme_of(paper), **surface, **accents}))
     elif brand.primary is not None:
         light, dark = (_accents(brand.primary, paper, readable_on(paper)) for paper in (_LIGHT, _DARK))
         rules.append(_rule(light))
@@ -87,13 +102,91 @@ def stylesheet(brand: Brand) -> str:
         shape["--radius"] = f"{brand.radius}px"
     if brand.font is not None:
         shape |= _FONTS[brand.font]
+    if brand.is_compact:
+        shape |= _COMPACT
+    if brand.scheme is not None and brand.surface is None:
+        shape["color-scheme"] = brand.scheme
     return "\n".join([*rules, *([_rule(shape)] if shape else [])]) + "\n"
 
 
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The contrast of a chosen colour with its background, and of the colour that pages show in its place."""
+
+    subject: Literal["text", "link", "button"]
+    scheme: Scheme
+    color: Color
+    background: Color
+    ratio: float
+    shown: Color
+    shown_ratio: float
+
+    @property
+    def is_enough(self) -> bool:
+        return self.ratio >= CONTRAST_MIN
+
+
+def contrasts(brand: Brand) -> list[Contrast]:
+    """The contrasts of a brand's pages, in light and in dark; with colours of its own a page has one scheme."""
+    found: list[Contrast] = []
+    for scheme in ("light", "dark"):
+        colors = colors_of(brand, scheme)
+        paper = colors["paper"]
+        if brand.surface is not None and scheme != _scheme_of(paper):
+            continue
+        text = brand.surface[1] if brand.surface else colors["ink"]
+        for subject, chosen, shown, background in (
+            ("text", text, colors["ink"], paper),
+            ("link", brand.primary or colors["accent"], colors["accent"], paper),
+            ("button", colors["on-fill"], colors["on-fill"], colors["fill"]),
+        ):
+            ratios = round(contrast(chosen, background), 2), round(contrast(shown, background), 2)
+            found.append(Contrast(subject, scheme, chosen, background, ratios[0], shown, ratios[1]))
+    return found
+
+
+def colors_of(brand: Brand, scheme: Scheme) -> dict[str, Color]:
+    """The colours of a brand by their names in stylesheets; those of mails, which cannot mix colours."""
+    if brand.surface is not None:
+        paper, text = brand.surface
+        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)
+        accents = _accents(brand.primary, paper, ink)
+        found = {**_surface(paper, ink, accents["--accent-soft"]), **accents}
+        return {name.removeprefix("--"): color for name, color in found.items()}
+    own = dict(_OURS[scheme])
+    if brand.primary is not None:
+        accents = _accents(brand.primary, own["paper"], own["ink"])
+        own |= {name.removeprefix("--"): color for name, color in accents.items()}
+    return own
+
+
+# The colours of afterword.css, as near as sRGB comes.
+_OURS: Final[Mapping[Scheme, Mapping[str, Color]]] = {
+    "light": {
+        "ink": "#2e241d", "ink-soft": "#5e534a", "paper": "#fefcf9", "desk": "#f5f0e8", "edge": "#887e74",
+        "accent": "#005c60", "accent-soft": "#dff3f3", "on-accent": "#f5fefe", "fill": "#005c60", "on-fill": "#f5fefe",
+    },
+    "dark": {
+        "ink": "#e9e4dc", "ink-soft": "#b6b0a7", "paper": "#24201c", "desk": "#181411", "edge": "#867f77",
+        "accent": "#78cfcc", "accent-soft": "#1d3536", "on-accent": "#071f20", "fill": "#78cfcc", "on-fill": "#071f20",
+    },
+}  # fmt: skip
+# Families that systems have; nothing is loaded. Without quotes, so that stylesheets and attributes take them alike.
+STACKS: Final[Mapping[Font, str]] = {
+    "system": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, Liberation Sans, sans-serif",
+    "humanist": "Seravek, Gill Sans Nova, Ubuntu, Calibri, DejaVu Sans, source-sans-pro, sans-serif",
+    "geometric": "Avenir, Montserrat, Corbel, URW Gothic, source-sans-pro, sans-serif",
+    "rounded": "ui-rounded, Hiragino Maru Gothic ProN, Quicksand, Comfortaa, Arial Rounded MT Bold, sans-serif",
+    "slab": "Rockwell, Rockwell Nova, Roboto Slab, DejaVu Serif, Sitka Small, serif",
+    "serif": "Charter, Bitstream Charter, Iowan Old Style, Sitka Text, Palatino, Georgia, serif",
+    "mono": "ui-monospace, Cascadia Mono, Segoe UI Mono, Menlo, DejaVu Sans Mono, monospace",
+}
 _FONTS: Final[Mapping[Font, Mapping[str, str]]] = {
+    **{font: {"--sans": stack, "--serif": stack} for font, stack in STACKS.items()},
     "serif": {"--sans": "var(--serif)"},
     "mono": {"--sans": "var(--mono)", "--serif": "var(--mono)"},
 }
+_COMPACT: Final = {"--s4": "12px", "--s5": "16px", "--s6": "20px", "--s7": "28px", "--s8": "40px"}
 
 
 def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
@@ -115,7 +208,7 @@ def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
 
 def _accents(primary: Color | None, paper: Color, ink: Color) -> dict[str, Color]:
     """The brand's colour for texts and borders, where it must be readable, and as it is for areas."""
-    own = primary or _TEAL[0 if _is_light(paper) else 1]
+    own = primary or _TEAL[0 if _scheme_of(paper) == "light" else 1]
     soft = _tint(own, paper, ink)
     accent = _readable(own, CONTRAST_MIN, ink, paper, soft)
     fill = own if contrast(own, paper) >= AREA_CONTRAST_MIN else accent  # a background's own colour marks nothing
@@ -146,8 +239,8 @@ def _tint(color: Color, paper: Color, ink: Color) -> Color:
     return next((tint for tint in tints if contrast(ink, tint) >= CONTRAST_MIN), paper)
 
 
-def _is_light(paper: Color) -> bool:
-    return readable_on(paper) == _BLACK
+def _scheme_of(paper: Color) -> Scheme:
+    return "light" if readable_on(paper) == _BLACK else "dark"
 
 
 def _mix(one: Color, other: Color, share: float) -> Color:

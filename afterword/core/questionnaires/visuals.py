@@ -1,10 +1,13 @@
-"""Visuals: the known keys of the raw configuration, read into a theme and checked; other keys are free."""
+"""Themes: the known keys of a visual or a brand, read and checked; other keys are free.
+
+A theme is inherited: the organization's brand, then the application's, then the questionnaire's active visual.
+"""
 
 import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Literal, cast
 
 from afterword.core.questionnaires.pictures import read_address
@@ -12,15 +15,21 @@ from afterword.core.reading.documents import Members
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 
-Font = Literal["system", "serif", "mono"]
+Font = Literal["system", "humanist", "geometric", "rounded", "slab", "serif", "mono"]
+Scheme = Literal["light", "dark"]
+Density = Literal["comfortable", "compact"]
 Layout = Literal["by_group", "by_question", "one_page"]
 
 CONTRAST_MIN: Final = 4.5  # WCAG 2.2, 1.4.3 (AA)
 LOGO_BYTES_MAX: Final = 48 << 10
 CORNER_RADIUS_MAX: Final = 24
+BRAND_KEYS: Final = (
+    "color_primary", "color_background", "color_text", "logo", "font", "corner_radius", "density",
+)  # fmt: skip
 BACKGROUND_DEFAULT: Final = "#ffffff"
 TEXT_DEFAULT: Final = "#17181c"
-FONTS: Final[tuple[Font, ...]] = ("system", "serif", "mono")
+FONTS: Final[tuple[Font, ...]] = ("system", "humanist", "geometric", "rounded", "slab", "serif", "mono")
+DENSITIES: Final[tuple[Density, ...]] = ("comfortable", "compact")
 LAYOUTS: Final[tuple[Layout, ...]] = ("by_group", "by_question", "one_page")
 
 _COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z", re.ASCII)
@@ -40,33 +49,67 @@ class Theme:
     logo: str | None = None
     font: Font = "system"
     corner_radius: int | None = None
+    density: Density = "comfortable"
     layout: Layout = "by_group"
     show_progress: bool = True
+    scheme: Scheme | None = None  # of previews; None: as the reader likes it
 
 
 DEFAULT: Final = Theme()
+KEYS: Final = frozenset(field.name for field in fields(Theme)) - {"scheme"}  # of configurations
+_SURFACE: Final = frozenset({"color_background", "color_text"})
 
 
-def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
-    """The theme of a configuration, and what is wrong with its known keys; a wrong one reads as its default."""
+def read(
+    configuration: Mapping[str, object], *, base: Theme = DEFAULT, path: str = "/configuration"
+) -> tuple[Theme, list[FieldError]]:
+    """The theme of a configuration, and what is wrong with its known keys, at `path`.
+
+    A key that is missing, null or wrong is read as in `base`. Text and background come from one place.
+    """
     findings = Findings()
-    members = Members(configuration, "/configuration", findings)
+    members = Members(configuration, path, findings)
     background, text = _color(members, "color_background"), _color(members, "color_text")
     if background is not None or text is not None:
         background, text = background or BACKGROUND_DEFAULT, text or TEXT_DEFAULT
         if contrast(text, background) < CONTRAST_MIN:
             message = f"Text and background differ too little to be read: a contrast of {CONTRAST_MIN}:1 is needed."
             members.error("color_text", "out_of_range", message)
+    else:
+        background, text = base.color_background, base.color_text
+    radius = members.optional_integer("corner_radius", 0, CORNER_RADIUS_MAX)
     return Theme(
-        color_primary=_color(members, "color_primary"),
+        color_primary=_color(members, "color_primary") or base.color_primary,
         color_background=background,
         color_text=text,
-        logo=_logo(members),
-        font=cast("Font", members.one_of("font", FONTS, "system")),
-        corner_radius=members.optional_integer("corner_radius", 0, CORNER_RADIUS_MAX),
-        layout=cast("Layout", members.one_of("layout", LAYOUTS, "by_group")),
-        show_progress=members.boolean("show_progress", default=True),
+        logo=_logo(members) or base.logo,
+        font=cast("Font", members.one_of("font", FONTS, base.font)),
+        corner_radius=base.corner_radius if radius is None else radius,
+        density=cast("Density", members.one_of("density", DENSITIES, base.density)),
+        layout=cast("Layout", members.one_of("layout", LAYOUTS, base.layout)),
+        show_progress=members.boolean("show_progress", default=base.show_progress),
     ), findings.errors
+
+
+def inherited(*configurations: Mapping[str, object] | None) -> Theme:
+    """The theme of several configurations, the strongest last. What is wrong in one is inherited."""
+    theme = DEFAULT
+    for configuration in configurations:
+        if configuration:
+            theme, _ = read(configuration, base=theme)
+    return theme
+
+
+def sources(configurations: Mapping[str, Mapping[str, object] | None]) -> dict[str, str]:
+    """By key of a theme: the name of the configuration that it comes from; keys with their default are left out."""
+    found: dict[str, str] = {}
+    for name, configuration in configurations.items():
+        wrong = {(each.pointer or "").rpartition("/")[2] for each in read(configuration or {})[1]} - {"color_text"}
+        given = {key for key, value in (configuration or {}).items() if value is not None} - wrong
+        if given & _SURFACE:
+            given |= _SURFACE
+        found |= dict.fromkeys(given & KEYS, name)
+    return found
 
 
 def contrast(first: str, second: str) -> float:

@@ -297,6 +297,7 @@ async def _composed(
         unsubscribe_id=email.SAMPLE_ID,
         organization_name=settings.organization_name,
         postal_address=settings.postal_address,
+        theme=settings.theme,
         questionnaire_name=settings.questionnaire_name,
         sender=sender,
         site=site,

@@ -112,12 +112,14 @@ async def delete_asset(db: Database, *, organization_id: str, asset_id: str) -> 
 
 
 async def list_uses(db: Database, *, organization_id: str, path: str, limit: int) -> list[str]:
-    """Names of the organization and of questionnaires that show the picture."""
+    """Names of the organization, applications and questionnaires that show the picture."""
     rows = await db.fetch(
         """select distinct q.display_name from questionnaire_visual v
              join questionnaire q on q.organization_id = v.organization_id and q.questionnaire_id = v.questionnaire_id
            where v.organization_id = $1 and v.configuration ->> 'logo' = $2
-           union all select display_name from organization where organization_id = $1 and logo = $2 limit $3""",
+           union all select display_name from application where organization_id = $1 and brand ->> 'logo' = $2
+           union all select display_name from organization where organization_id = $1 and brand ->> 'logo' = $2
+           limit $3""",
         organization_id,
         path,
         limit,

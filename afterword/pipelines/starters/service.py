@@ -1,6 +1,6 @@
 """Takes a questionnaire of the library over into an organization, with a pipeline by e-mail and its texts."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
@@ -16,7 +16,6 @@ from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires.library import service as library
-from afterword.questionnaires.visuals import service as visuals
 
 PIPELINE_SLUG: Final = "email"
 INVITATIONS: Final = "invitations.yaml"
@@ -89,14 +88,6 @@ async def pipeline_of(db: Database, *, organization_id: str, questionnaire_id: s
     return await pipelines_store.get_pipeline_id_by_slug(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id, slug=PIPELINE_SLUG
     )
-
-
-async def paint(
-    db: Database, *, caller: Caller, questionnaire_id: str, configuration: Mapping[str, str], now: datetime
-) -> None:
-    """Let the pages of the questionnaire have this theme. Raises NotFound, Invalid."""
-    columns = {"title": "Our brand", "active": True, "configuration": dict(configuration)}
-    await visuals.create(db, caller=caller, questionnaire_id=questionnaire_id, columns=columns, now=now)
 
 
 def _in_languages(text: str, locales: Collection[str]) -> str:

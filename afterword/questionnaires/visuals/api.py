@@ -1,10 +1,12 @@
 """The HTTP interface of visuals; configurations are stored unchanged."""
 
-from typing import Annotated, Any, Final
+from dataclasses import asdict
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
+from afterword.core.questionnaires import palettes, visuals
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.questionnaires import access
@@ -18,7 +20,7 @@ routes = Routes(tag="Questionnaire Visuals")
 VISUALS: Final = "/q/questionnaire/{questionnaire_id}/visual"
 KEYS: Final = (
     "Of `configuration` pages read `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), "
-    "`logo`, `font`, `corner_radius`, `layout` and `show_progress`; other keys are kept for the client."
+    "`logo`, `font`, `corner_radius`, `density`, `layout` and `show_progress`; other keys are kept for the client."
 )
 Configuration = Annotated[
     dict[str, Any], Meta(examples=[{"color_primary": "#0b6e4f", "font": "serif", "layout": "by_question"}])
@@ -53,6 +55,37 @@ class Visual(fields.Resource):
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
+
+
+class Contrast(fields.Answer):
+    """The contrast of a colour with its background, and of the colour that pages show in its place."""
+
+    subject: Literal["text", "link", "button"]
+    scheme: Literal["light", "dark"]
+    color: str
+    background: str
+    ratio: float
+    shown: str
+    shown_ratio: float
+    is_enough: bool
+
+
+class Theme(fields.Answer):
+    """The look of a questionnaire's pages and mails, with all that it inherits."""
+
+    questionnaire_id: fields.Id
+    visual_id: fields.Id | None
+    color_primary: str | None
+    color_background: str | None
+    color_text: str | None
+    logo: str | None
+    font: str
+    corner_radius: int | None
+    density: str
+    layout: str
+    show_progress: bool
+    sources: Annotated[dict[str, str], Meta(examples=[{"logo": "organization", "font": "visual"}])]
+    contrasts: list[Contrast]
 
 
 @routes.list(
@@ -128,4 +161,28 @@ async def delete_visual(call: Call[None], db: Database) -> None:
         questionnaire_id=call.ids["questionnaire_id"],
         visual_id=call.ids["visual_id"],
         check_version=call.check_version,
+    )
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/theme",
+    scope="Questionnaire Visual.Read",
+    answer=Theme,
+    summary="Get Questionnaire Theme",
+    description="The look after inheritance: of the organization, the application, and the active visual.",
+)
+async def get_theme(call: Call[None], db: Database) -> Answer:
+    questionnaire_id = call.ids["questionnaire_id"]
+    layers = await service.layers(db, caller=call.caller, questionnaire_id=questionnaire_id)
+    configurations = {name: getattr(layers, name) for name in ("organization", "application", "visual")}
+    theme = visuals.inherited(*configurations.values())
+    contrasts = palettes.contrasts(palettes.Brand.of(theme))
+    return Answer(
+        Theme(
+            questionnaire_id=questionnaire_id,
+            visual_id=layers.visual_id,
+            **{name: getattr(theme, name) for name in visuals.KEYS},
+            sources=visuals.sources(configurations),
+            contrasts=[Contrast(**asdict(each), is_enough=each.is_enough) for each in contrasts],
+        )
     )

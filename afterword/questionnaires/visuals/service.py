@@ -27,6 +27,15 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id:
     return await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
 
 
+async def layers(db: Database, *, caller: Caller, questionnaire_id: str) -> store.Layers:
+    """Raises NotFound."""
+    questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
+    found = await store.get_layers(db, **questionnaire.key)
+    if found is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return found
+
+
 async def create(
     db: Database, *, caller: Caller, questionnaire_id: str, columns: Mapping[str, Any], now: datetime
 ) -> Visual:

@@ -26,6 +26,16 @@ class Visual:
     updated_by: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The configurations that the theme of a questionnaire is inherited from, and the id of its active visual."""
+
+    organization: dict[str, Any]
+    application: dict[str, Any]
+    visual: dict[str, Any] | None
+    visual_id: str | None
+
+
 _COLUMNS: Final[LiteralString] = """organization_id, visual_id, questionnaire_id, title, active, configuration, version,
   created_time, updated_time, created_by, updated_by"""
 
@@ -39,6 +49,21 @@ async def get_visual(db: Database, *, organization_id: str, questionnaire_id: st
         visual_id,
     )
     return Visual(**row) if row else None
+
+
+async def get_layers(db: Database, *, organization_id: str, questionnaire_id: str) -> Layers | None:
+    row = await db.fetch_row(
+        """select o.brand as organization, a.brand as application, v.configuration as visual, v.visual_id
+           from questionnaire q
+             join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+             join organization o on o.organization_id = q.organization_id
+             left join questionnaire_visual v
+               on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active
+           where q.organization_id = $1 and q.questionnaire_id = $2""",
+        organization_id,
+        questionnaire_id,
+    )
+    return Layers(**row) if row else None
 
 
 async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:

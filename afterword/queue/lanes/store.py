@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import Final, LiteralString
 
 from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.visuals import Theme
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
 from afterword.db.columns import arrays
@@ -48,6 +50,7 @@ class Fingerprint:
     policy_version: int
     published_version_id: str | None
     has_credits: bool
+    visual_version: str | None
     sender_domains: list[str] | None  # None where the pipeline has no `sender_address`
 
 
@@ -56,6 +59,7 @@ class LaneSettings:
     fingerprint: Fingerprint
     pipeline: Pipeline
     policy: ContactPolicy
+    theme: Theme
     is_active: bool
     application_active: bool
     responses_max: int | None
@@ -119,6 +123,7 @@ class Depth:
 _FINGERPRINT: Final[LiteralString] = """p.version as pipeline_version, q.version as questionnaire_version,
   o.version as organization_version, a.version as application_version, coalesce(cp.version, 0) as policy_version,
   q.published_version_id, not q.credits_accountable or c.has_credits as has_credits,
+  v.visual_id || ' ' || v.version as visual_version,
   case when p.sender_address is not null then array(
     select s.domain from organization_sender_domain s where s.organization_id = p.organization_id order by s.domain
   ) end as sender_domains"""
@@ -128,10 +133,12 @@ _SETTINGS: Final[LiteralString] = """from unnest($1::text[], $2::text[]) as b (o
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
            join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
            join organization o on o.organization_id = p.organization_id
-           left join contact_policy cp on cp.organization_id = p.organization_id"""
+           left join contact_policy cp on cp.organization_id = p.organization_id
+           left join questionnaire_visual v
+             on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active"""
 _fingerprint_values: Final = itemgetter(*Fingerprint.__dataclass_fields__)
 _pipeline_values: Final = itemgetter(*Pipeline.__dataclass_fields__)
-_other_values: Final = itemgetter(*list(LaneSettings.__dataclass_fields__)[3:])
+_other_values: Final = itemgetter(*list(LaneSettings.__dataclass_fields__)[4:])
 
 
 async def list_lanes(  # any tenant: the worker serves everyone
@@ -268,7 +275,7 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
                as is_active,
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
              a.active as application_active, o.time_zone as organization_zone, o.display_name as organization_name,
-             o.postal_address
+             o.postal_address, o.brand as organization_brand, a.brand as application_brand, v.configuration
            {_SETTINGS}""",
         *arrays(lanes, 2),
     )
@@ -278,6 +285,7 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
             Fingerprint(*_fingerprint_values(row)),
             Pipeline(*_pipeline_values(row)),
             policies[row["organization_id"]],
+            visuals.inherited(row["organization_brand"], row["application_brand"], row["configuration"]),
             *_other_values(row),
         )
         for row in rows

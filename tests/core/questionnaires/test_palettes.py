@@ -16,8 +16,10 @@ BRANDS = st.builds(
     Brand,
     primary=st.none() | COLORS,
     surface=st.none() | st.tuples(COLORS, COLORS),
-    font=st.sampled_from([None, "serif", "mono"]),
+    font=st.sampled_from([None, *(font for font in visuals.FONTS if font != "system")]),
     radius=st.none() | st.integers(0, 24),
+    is_compact=st.booleans(),
+    scheme=st.sampled_from([None, "light", "dark"]),
 )
 
 
@@ -49,7 +51,8 @@ def test_any_address(slug: str) -> None:
 def test_nothing_but_custom_properties(brand: Brand) -> None:
     sheet = palettes.stylesheet(brand)
     color = r"(?:#[0-9a-f]{6}|light-dark\(#[0-9a-f]{6}, #[0-9a-f]{6}\))"
-    rule = rf":root \{{(?: (?:color-scheme: (?:light|dark)|--[a-z-]+: (?:{color}|[0-9]+px|var\(--[a-z]+\)));)+ \}}"
+    value = rf"(?:{color}|[0-9]+px|var\(--[a-z]+\)|[A-Za-z0-9 ',-]+)"
+    rule = rf":root \{{(?: (?:color-scheme: (?:light|dark)|--[a-z0-9-]+: {value});)+ \}}"
     assert re.fullmatch(rf"(?:(?:{rule}|@supports \(color: light-dark\(#000, #fff\)\) \{{ {rule} \}})\n)*\n?", sheet)
 
 
@@ -95,3 +98,17 @@ def test_of_a_visual() -> None:
 def test_a_brand_of_the_background_itself_still_marks_what_was_chosen() -> None:
     found = values(palettes.stylesheet(Brand(primary="#c62828", surface=("#c62828", "#ffffff"))))
     assert "#c62828" != found["--fill"]
+
+
+def test_contrasts() -> None:
+    """Each ratio is that of the colours beside it, and what is shown in place of a colour can be read."""
+    found = {(each.subject, each.scheme): each for each in palettes.contrasts(Brand(primary="#ffdd00"))}
+    assert {(subject, scheme) for subject in ("text", "link", "button") for scheme in ("light", "dark")} == set(found)
+    link = found["link", "light"]
+    assert ("#ffdd00", False) == (link.color, link.is_enough)
+    assert found["link", "dark"].is_enough
+    for brand in (Brand(), Brand(primary="#ffdd00"), Brand(primary="#808080", surface=("#101010", "#202020"))):
+        for each in palettes.contrasts(brand):
+            assert round(contrast(each.color, each.background), 2) == each.ratio
+            assert each.shown_ratio >= 4.5
+    assert ["dark"] * 3 == [each.scheme for each in palettes.contrasts(Brand(surface=("#101010", "#eeeeee")))]

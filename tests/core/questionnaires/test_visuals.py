@@ -1,11 +1,13 @@
 """The known keys of a visual: what is refused, what a theme takes over."""
 
 import base64
+from typing import Final
 
 import pytest
 
 from afterword.core.questionnaires import visuals
 
+PICTURE = f"/asset/{'A' * 22}/0123456789-640x160.png"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
 JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 16
 WEBP = b"RIFF\x10\0\0\0WEBPVP8 " + b"\0" * 16
@@ -112,6 +114,32 @@ class TestRead:
 
     def test_the_largest_logo(self) -> None:
         assert [] == codes({"logo": logo(PNG.ljust(48 << 10, b"\0"))})
+
+
+class TestInherited:
+    BRAND: Final = {"color_primary": "#0b6e4f", "color_text": "#222222", "logo": PICTURE, "density": "compact"}
+
+    def test_each_key_from_the_strongest(self) -> None:
+        """A key that is missing, null or wrong is inherited; text and background come from one place."""
+        visual = {"font": "comic", "logo": None, "color_background": "#fff8e7", "corner_radius": 0}
+        theme = visuals.inherited(self.BRAND, {"font": "slab", "color_primary": "#aa3300"}, None, visual)
+        assert ("#aa3300", "#fff8e7", visuals.TEXT_DEFAULT) == (
+            theme.color_primary, theme.color_background, theme.color_text
+        )  # fmt: skip
+        assert (PICTURE, "slab", 0, "compact") == (theme.logo, theme.font, theme.corner_radius, theme.density)
+
+    def test_sources(self) -> None:
+        visual = {"font": "comic", "logo": None, "color_background": "#fff8e7", "corner_radius": 0, "mine": 1}
+        found = visuals.sources({"organization": self.BRAND, "application": {"font": "slab"}, "visual": visual})
+        assert found == {
+            "color_primary": "organization", "logo": "organization", "density": "organization", "font": "application",
+            "color_background": "visual", "color_text": "visual", "corner_radius": "visual",
+        }  # fmt: skip
+
+    def test_pictures(self) -> None:
+        assert [] == codes({"logo": PICTURE})
+        for wrong in (PICTURE + "\n", PICTURE.replace("png", "svg"), f"https://example.com{PICTURE}", PICTURE[:30]):
+            assert [("/logo", "invalid_format")] == codes({"logo": wrong})
 
 
 class TestContrast:

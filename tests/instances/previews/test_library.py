@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from afterword.core.questionnaires import visuals
 from afterword.instances.previews.library import first_page
 from afterword.questionnaires import files
 from afterword.questionnaires.library import service as library
@@ -17,7 +18,8 @@ def test_each(name: str, color: str) -> None:
     file = files.read(library.text(name), give_id=lambda _, key: key)
     first = next(iter(file.definition.questions()))
     for locale in (*file.definition.locales, "fr"):
-        page = first_page(file, brand="<Books>", color=color, locale=locale, time_zone="UTC", now=NOW)
+        theme = visuals.inherited({"color_primary": color})
+        page = first_page(file, brand="<Books>", theme=theme, locale=locale, time_zone="UTC", now=NOW)
         text = bytes(page.body).decode()
         assert 200 == page.status_code
         assert first.question_id in text

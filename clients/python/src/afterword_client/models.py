@@ -191,6 +191,7 @@ class Application(Struct, kw_only=True):
     time_zone: str | None
     default_locale: str | None
     website_urls: list[str]
+    brand: dict[str, Any]
     active: bool
     created_time: datetime
     updated_time: datetime
@@ -209,6 +210,7 @@ class ApplicationRequest(Struct, kw_only=True):
     time_zone: str | None | UnsetType = UNSET
     default_locale: str | None | UnsetType = UNSET
     website_urls: list[str] | UnsetType = UNSET
+    brand: dict[str, Any] | UnsetType = UNSET
     active: bool | UnsetType = True
 
 
@@ -233,6 +235,7 @@ class ApplicationUpdate(Struct, kw_only=True):
     time_zone: str | None | UnsetType = UNSET
     default_locale: str | None | UnsetType = UNSET
     website_urls: list[str] | UnsetType = UNSET
+    brand: dict[str, Any] | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
@@ -418,6 +421,21 @@ class ContactPolicyRequest(Struct, kw_only=True):
     quiet_end_time: str | None | UnsetType = UNSET
     holiday_country: str | None | UnsetType = UNSET
     holidays: list[date] | UnsetType = UNSET
+
+
+class Contrast(Struct, kw_only=True):
+    """
+    The contrast of a colour with its background, and of the colour that pages show in its place.
+    """
+
+    subject: str
+    scheme: str
+    color: str
+    background: str
+    ratio: float
+    shown: str
+    shown_ratio: float
+    is_enough: bool
 
 
 class CountedTag(Struct, kw_only=True):
@@ -945,7 +963,7 @@ class Organization(Struct, kw_only=True):
     postal_address: str | None
     default_locale: str
     locales: list[str]
-    has_logo: bool
+    brand: dict[str, Any]
     time_zone: str
     minimum_base: int
     anonymize_after_days: int | None
@@ -985,7 +1003,7 @@ class OrganizationUpdate(Struct, kw_only=True):
     postal_address: str | None | UnsetType = UNSET
     default_locale: str | UnsetType = UNSET
     locales: list[str] | UnsetType = UNSET
-    logo: str | None | UnsetType = UNSET
+    brand: dict[str, Any] | UnsetType = UNSET
     time_zone: str | UnsetType = UNSET
     minimum_base: int | UnsetType = UNSET
     anonymize_after_days: int | None | UnsetType = UNSET
@@ -1990,6 +2008,26 @@ class TestSend(Struct, kw_only=True):
     sent_time: datetime | None
     segments: int | None
     encoding: str | None
+
+
+class Theme(Struct, kw_only=True):
+    """
+    The look of a questionnaire's pages and mails, with all that it inherits.
+    """
+
+    questionnaire_id: str
+    visual_id: str | None
+    color_primary: str | None
+    color_background: str | None
+    color_text: str | None
+    logo: str | None
+    font: str
+    corner_radius: int | None
+    density: str
+    layout: str
+    show_progress: bool
+    sources: dict[str, str]
+    contrasts: list[Contrast]
 
 
 class TimelineEntry(Struct, kw_only=True):

@@ -720,8 +720,8 @@ class QuestionnaireVisuals(Family):
         """Create questionnaire visual.
 
         An active one ends the other. Of `configuration` pages read `color_primary`, `color_background`, `color_text`
-        (their contrast must be 4.5:1), `logo`, `font`, `corner_radius`, `layout` and `show_progress`; other keys are
-        kept for the client. Needs `Questionnaire Visual.Create`.
+        (their contrast must be 4.5:1), `logo`, `font`, `corner_radius`, `density`, `layout` and `show_progress`;
+        other keys are kept for the client. Needs `Questionnaire Visual.Create`.
         """
         return self._transport.request(
             "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/visual", body=body, idempotency_key=idempotency_key
@@ -748,8 +748,8 @@ class QuestionnaireVisuals(Family):
 
         `configuration` is replaced as a whole; activating it ends the other. Of `configuration` pages read
         `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), `logo`, `font`,
-        `corner_radius`, `layout` and `show_progress`; other keys are kept for the client. Needs `Questionnaire
-        Visual.Update`.
+        `corner_radius`, `density`, `layout` and `show_progress`; other keys are kept for the client. Needs
+        `Questionnaire Visual.Update`.
         """
         return self._transport.request(
             "PATCH",
@@ -766,6 +766,14 @@ class QuestionnaireVisuals(Family):
         self._transport.request(
             "DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}/visual/{_segment(visual_id)}", if_match=if_match
         )
+
+    def get_theme(self, questionnaire_id: str) -> models.Theme:
+        """Get Questionnaire Theme.
+
+        The look after inheritance: of the organization, the application, and the active visual. Needs `Questionnaire
+        Visual.Read`.
+        """
+        return self._transport.request("GET", f"/q/questionnaire/{_segment(questionnaire_id)}/theme").read(models.Theme)
 
 
 class Assets(Family):
