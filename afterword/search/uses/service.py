@@ -1,5 +1,6 @@
 """Finds the uses of a question: in its questionnaire, in alerts, in sequences and in saved reports."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from afterword import errors
@@ -36,11 +37,16 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
         uses.append(Use("key_question", questionnaire_id, questionnaire.display_name))
     jumping = dict.fromkeys(each for each, _ in used_by_jumps(definition, question_id))
     uses += [Use("jump", each, question.title) for each in jumping if (question := definition.question(each))]
-    elsewhere = await store.list_question_uses(
+    return uses + await elsewhere(db, caller=caller, question_ids=[question_id])
+
+
+async def elsewhere(db: Database, *, caller: Caller, question_ids: Sequence[str]) -> list[Use]:
+    """The alerts, sequences and saved reports that name any of the questions, where the caller may read them."""
+    found = await store.list_question_uses(
         db,
         organization_id=caller.organization_id,
         application_ids=caller.application_ids,
-        question_id=question_id,
+        question_ids=question_ids,
         limit=USES_MAX,
     )
-    return uses + [use for use in elsewhere if SCOPES[use.kind] in caller.scopes]
+    return [use for use in found if SCOPES[use.kind] in caller.scopes]

@@ -120,6 +120,19 @@ class TestColumns:
         )
         assert [None, "Good", "Ann", "ann@example.com"] == cells[len(FIXED) : len(FIXED) + 4]
 
+    def test_addresses_times_and_yes_or_no(self) -> None:
+        types = {NPS: "address", SINGLE: "time", TEXT: "date_time", CONTACT: "yes_no"}
+        questions = [{"question_id": each, "type": kind, "title": kind} for each, kind in types.items()]
+        sheet = ExportTable([definition(*questions)], "en", has_questionnaire_metadata=False,
+                      has_responder_metadata=False)  # fmt: skip
+        answers = {NPS: [{"street": "Main Street 1", "city": "Patras"}, None], SINGLE: ["09:30", None],
+                   TEXT: ["2026-11-21T09:30", None], CONTACT: [True, None]}  # fmt: skip
+        row = dict(zip(sheet.headers, sheet.cells(response(answers)), strict=True))
+        assert ("Main Street 1", None, "Patras", None) == tuple(
+            row[f"address: {each}"] for each in ("street", "postal_code", "city", "country")
+        )
+        assert ("09:30", "2026-11-21T09:30", True) == (row["time"], row["date_time"], row["yes_no"])
+
     def test_question_of_an_older_version(self) -> None:
         newest, oldest = definition(QUESTIONS[0]), definition(QUESTIONS[4], {**QUESTIONS[0], "title": "Before"})
         sheet = ExportTable([newest, oldest], "en", has_questionnaire_metadata=False, has_responder_metadata=False)
