@@ -40,9 +40,10 @@ from afterword.db import Database
 from afterword.pipelines import resources as pipelines_resources
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires import contexts
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
-from afterword.reports import contexts, results, service, store
+from afterword.reports import results, service, store
 from afterword.reports.resources import CustomReport as CustomReportShown
 from afterword.reports.results import Result
 from afterword.reports.shares import api as shares_api

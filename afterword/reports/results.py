@@ -21,8 +21,9 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires import contexts
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import comments, contexts, store
+from afterword.reports import comments, store
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import Visible
 from afterword.reports.store import CustomReport

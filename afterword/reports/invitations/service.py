@@ -12,7 +12,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
-from afterword.reports import contexts
+from afterword.questionnaires import contexts
 from afterword.reports.counts import service as counts
 from afterword.reports.invitations import store
 from afterword.reports.invitations.store import Filter, Invitation, Key

@@ -12,7 +12,8 @@ from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.reports import contexts, results
+from afterword.questionnaires import contexts
+from afterword.reports import results
 from afterword.reports.overview import store
 from afterword.reports.overview.store import Subjects
 

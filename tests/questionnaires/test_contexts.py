@@ -6,8 +6,9 @@ from afterword import db, errors
 from afterword.core.figures import plans
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.reading.findings import Findings
-from afterword.reports import contexts
+from afterword.questionnaires import contexts
 from tests.reports.conftest import NPS, House
+from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
 
 async def test_questionnaires_of_others(house: House) -> None:
