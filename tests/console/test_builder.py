@@ -9,10 +9,38 @@ from typing import Any
 import httpx2
 
 from afterword import db
+from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires.drafts import store
+from tests.browser.conftest import EVERY_TYPE
 from tests.logins.conftest import Office, browser_of, log_in
 
 LIST = "/console/questionnaires"
+
+
+async def test_every_type(office: Office) -> None:
+    """The screens of a questionnaire that asks everything: its page, the editor of each question, what they lead to."""
+    async with db.transaction(office.pool) as database:
+        imported = await questionnaires.import_file(
+            database,
+            organization_id=office.organization_id,
+            application_id=office.application_id,
+            text=EVERY_TYPE,
+            slug="every",
+            now=database.clock.now(),
+        )
+    path = f"{LIST}/{imported.questionnaire.questionnaire_id}"
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        page = (await client.get(f"{path}/edit")).text
+        questions = set(re.findall(rf'href="({path}/edit/\w{{22}})', html.unescape(page)))
+        assert 24 == len(questions)
+        for address in (path, *sorted(questions)):
+            shown = await client.get(address)
+            assert 200 == shown.status_code, address
+            if address != path:
+                assert 303 == (await client.post(address, data={"seen": seen_of(shown.text)})).status_code
+        for below in ("publish", "versions", "flow", "translations/ar"):
+            assert 200 == (await client.get(f"{path}/{below}")).status_code, below
 
 
 @asynccontextmanager

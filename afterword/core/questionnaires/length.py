@@ -19,8 +19,8 @@ from afterword.core.questionnaires.visuals import Layout
 WORDS_A_SECOND: Final = 4
 PAGE_SECONDS: Final = 2  # to find and press the button
 ANSWER_SECONDS: Final[Mapping[Shape, float]] = {  # matrix: a row, ranking: a place, contact: a field
-    "scale": 3, "choice": 3, "choices": 5, "matrix": 3, "ranking": 4, "text": 24, "number": 5, "date": 6, "consent": 3,
-    "contact": 6, "none": 0,
+    "scale": 3, "choice": 3, "choices": 5, "matrix": 3, "ranking": 4, "text": 24, "number": 5, "date": 6, "time": 5,
+    "date_time": 10, "yes_no": 3, "consent": 3, "contact": 6, "none": 0,
 }  # fmt: skip
 LINE_SECONDS: Final = 9  # a text of one line
 UNANSWERED_SHARE: Final = 1 / 3
@@ -121,8 +121,9 @@ def _control_pixels(question: Question) -> int:
     columns = KEY_PIXELS * math.ceil(len(question.choices) / COLUMNS_BESIDE)
     heights: Mapping[Shape, int] = {
         "scale": KEY_PIXELS + LINE_PIXELS,
-        "choice": choices,
+        "choice": KEY_PIXELS if question.style == "dropdown" else choices,
         "choices": choices,
+        "yes_no": 2 * KEY_PIXELS,
         "ranking": choices,
         "matrix": sum(columns + LINE_PIXELS * (1 + _lines(row.label)) for row in question.rows),
         "text": KEY_PIXELS if question.multiline is False else 2 * KEY_PIXELS,
