@@ -160,7 +160,7 @@ def judge_dkim(domain: str, found: Mapping[str, Sequence[str]]) -> list[Finding]
 
 
 def dmarc_names(domain: str) -> list[str]:
-    """Where a DMARC record of the domain may stand: at itself, else at a parent of it (not at a single label)."""
+    """The names that may have a DMARC record of the domain: its own, then its parents', but no single label's."""
     labels = domain.split(".")
     return [f"_dmarc.{'.'.join(labels[start:])}" for start in range(max(1, len(labels) - 1))][:PARENTS_MAX]
 

@@ -1,4 +1,4 @@
-"""What SPF, DKIM and DMARC records say, and what to set instead."""
+"""Records of SPF, DKIM and DMARC are judged, and the finding names the record to set."""
 
 import pytest
 

@@ -114,7 +114,7 @@ def test_every_member_is_compared() -> None:
 @settings(max_examples=60)
 @given(path=st.sampled_from(places(EARLIER)), to=st.sampled_from((DELETE, "x", 3, 70, True, False, None, [], {})))
 def test_every_change_is_told(path: tuple[str | int, ...], to: object) -> None:
-    """Where anything but keys and empty translations differs, and in both directions; every sentence can be written."""
+    """Definitions that differ in more than keys and empty translations have differences, both ways, with sentences."""
     later = edited(*path, to=to)
     try:
         new = definition.parse(later)
