@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from afterword.console.case_rows import CASES
+from afterword.console.cases.rows import CASES
 from afterword.console.lists import address
-from afterword.console.providers import PROVIDERS
 from afterword.console.screens import Visit
-from afterword.console.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
+from afterword.console.sending.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
+from afterword.console.settings.providers import PROVIDERS
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.db import Database
 from afterword.queue.lists import service as items

@@ -1,54 +1,30 @@
 """All screens of the console, for `app.py` and for the tests that go through them."""
 
-from afterword.console import (
-    account,
-    alert_rules,
+from afterword.console import find, people
+from afterword.console.cases import alert_rules, cases, recoveries
+from afterword.console.cases import figures as case_figures
+from afterword.console.cases import settings as case_settings
+from afterword.console.cases import statuses as case_statuses
+from afterword.console.logins import account, entry, passkeys, welcome
+from afterword.console.questionnaires import builder, flows, jumps, publication, questionnaires, translations
+from afterword.console.questionnaires import pages as builder_pages
+from afterword.console.questionnaires import settings as questionnaire_settings
+from afterword.console.reports import comments, digests, overview, reports, shared
+from afterword.console.responses import exports, responses, taggings, tags, views
+from afterword.console.screens import Screen
+from afterword.console.sending import contact_policy, invitations, pipeline_messages, pipeline_parts, pipelines, sending
+from afterword.console.settings import (
     audit,
-    builder,
-    builder_pages,
-    case_figures,
-    case_settings,
-    case_statuses,
-    cases,
-    comments,
-    contact_policy,
-    digests,
-    entry,
-    exports,
-    find,
-    flows,
-    invitations,
-    jumps,
+    members,
     metadata_names,
     organization,
-    overview,
-    passkeys,
-    people,
-    pipeline_messages,
-    pipeline_parts,
-    pipelines,
     plans,
     provider_forms,
     provider_records,
     providers,
-    publication,
-    questionnaire_settings,
-    questionnaires,
-    recoveries,
-    reports,
-    responses,
-    sending,
-    settings,
-    shared,
-    taggings,
-    tags,
     tokens,
-    translations,
-    views,
     webhooks,
-    welcome,
 )
-from afterword.console.screens import Screen
 from afterword.web.routing import Pages
 
 MODULES = (
@@ -88,7 +64,7 @@ MODULES = (
     reports,
     shared,
     account,
-    settings,
+    members,
     audit,
     people,
     tokens,

@@ -10,7 +10,7 @@ from afterword.alerts.escalation import service as escalation
 from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
 from afterword.audit import service as audit
-from afterword.console import digest_mails
+from afterword.console.reports import digest_mails
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.db import Database

@@ -26,7 +26,9 @@ from afterword.questionnaires.metadata import service as metadata
 from tests.browser.conftest import House, email_of
 from tests.browser.test_pages import WCAG
 from tests.conftest import note_statements
-from tests.console import test_case_statuses, test_contact_policy, test_webhooks
+from tests.console.cases import test_statuses as test_case_statuses
+from tests.console.sending import test_contact_policy
+from tests.console.settings import test_webhooks
 from tests.logins.conftest import OWN, PASSWORD, log_in
 from tests.sizes import one_of, share_of
 

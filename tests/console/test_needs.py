@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from afterword import db
-from tests.console.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.console.test_overview import page_of
+from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
+from tests.console.reports.test_overview import page_of
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 

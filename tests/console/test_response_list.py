@@ -9,9 +9,9 @@ import pytest
 from afterword import db
 from afterword.console import response_list
 from afterword.core.text import words
-from tests.console.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.console.test_responses import links_of
-from tests.console.test_responses import shop as shop  # noqa: PLC0414  a fixture
+from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
+from tests.console.responses.test_responses import links_of
+from tests.console.responses.test_responses import shop as shop  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture

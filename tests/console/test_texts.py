@@ -8,51 +8,31 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import (
-    account,
-    alert_rule_form,
+from afterword.console import charts, find, people, response_list, screens, text
+from afterword.console.cases import alert_rule_form, cases, story
+from afterword.console.cases import figures as case_figures
+from afterword.console.cases import rows as case_rows
+from afterword.console.cases import statuses as case_statuses
+from afterword.console.logins import account, entry, passkeys, welcome
+from afterword.console.questionnaires import outline, question_form, translations
+from afterword.console.questionnaires import pages as builder_pages
+from afterword.console.questionnaires import preview as builder_preview
+from afterword.console.reports import comments, digests, overview, shared
+from afterword.console.reports import forms as report_forms
+from afterword.console.reports import views as report_views
+from afterword.console.sending import contact_policy, invitations, pipeline_parts, pipelines, sending
+from afterword.console.settings import (
     audit,
-    builder_pages,
-    builder_preview,
-    case_figures,
-    case_rows,
-    case_settings,
-    case_statuses,
-    cases,
-    charts,
-    comments,
-    contact_policy,
-    digests,
-    entry,
-    find,
-    invitations,
     metadata_names,
     organization,
-    outline,
-    overview,
-    passkeys,
-    people,
-    pipeline_parts,
-    pipelines,
     plans,
     provider_forms,
     provider_records,
     providers,
-    question_form,
-    report_forms,
-    report_views,
-    response_list,
-    screens,
-    sending,
-    settings,
-    shared,
-    story,
-    text,
     tokens,
-    translations,
     webhooks,
-    welcome,
 )
+from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
 from afterword.core.questionnaires import differences
 from afterword.pipelines import resources
@@ -76,7 +56,7 @@ TABLES = (
     providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
     provider_forms.SECURITIES, provider_records.FINDINGS,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
-    case_settings.WEEKDAYS, story.SEVERITIES, story.STATES,
+    text.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     response_list.TABS, response_list.CHANNELS,
@@ -93,7 +73,7 @@ def shown() -> set[str]:
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
-    for path in (*(SOURCE / "console").glob("*.py"), *OTHERS):
+    for path in (*(SOURCE / "console").rglob("*.py"), *OTHERS):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(call, ast.Call):
                 continue

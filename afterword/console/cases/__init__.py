@@ -1,0 +1,1 @@
+"""Cases: their list and story, answers to customers, rules that open them."""

@@ -1,0 +1,343 @@
+"""Cases: the list by due time, and the page where one is worked on."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.alerts.assignments import api as assignments_api
+from afterword.alerts.assignments import store as assignments_store
+from afterword.alerts.assignments.store import Assignee
+from afterword.alerts.cases import service
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.history import store as history_store
+from afterword.alerts.messages import service as messages
+from afterword.alerts.resources import AlertHistoryEntry, AlertStatus
+from afterword.alerts.settings import store as settings_store
+from afterword.alerts.statuses import store as statuses_store
+from afterword.alerts.work import store
+from afterword.alerts.work.store import WorkItem
+from afterword.console.answers import answers_of, note_person
+from afterword.console.cases import figures as case_figures
+from afterword.console.cases import replies
+from afterword.console.cases.rows import CASES, outcome_text, row_of, status_text, with_load
+from afterword.console.cases.story import Story
+from afterword.console.lists import address, key_of, read_key
+from afterword.console.screens import Screens, Visit
+from afterword.console.text import near_moment
+from afterword.core.organizations.access import Reach
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.web import fields, html
+
+TABS: Final[Mapping[str, str]] = {
+    "open": "Open",
+    "overdue": "Overdue",
+    "mine": "Mine",
+    "unassigned": "Without an owner",
+    "waiting": "Waiting",
+    "call_back": "Call back",
+    "closed": "Closed",
+}
+ROWS: Final = 50
+ID_CHARACTERS_MAX: Final = 22
+FIGURES_DAYS: Final = 30
+ENTRIES_MAX: Final = 500
+USERS_MAX: Final = 200
+STATUSES_MAX: Final = 100
+CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
+BODY_CHARACTERS_MAX: Final = 5_000
+CHOICE_CHARACTERS_MAX: Final = 100
+SUBJECT_CHARACTERS_MAX: Final = 200
+REPLY_CHARACTERS_MAX: Final = 20_000
+KEY_CHARACTERS_MAX: Final = 50
+CLOSED_STATUS: Final = 3
+NUMBER_CHARACTERS_MAX: Final = 50
+STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
+USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
+ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
+
+routes = Screens()
+
+
+@routes.get(CASES, scope="Alert Instance.Read")
+async def list_cases(visit: Visit) -> Response:
+    tab = visit.query.get("tab", "")
+    tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
+    reach = Reach(**visit.caller.reach)
+    if application:
+        own = reach["application_ids"]
+        reach["application_ids"] = [application if not own or application in own else ""]
+    async with visit.read() as db:
+        counts = await cases_store.count_cases(db, **reach, user_id=visit.caller.user_id, now=visit.now)
+        found = await _listed(visit, db, tab, reach)
+        figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None)
+    rows = [row_of(visit, one) for one in found[:ROWS]]
+    last = found[ROWS - 1] if len(found) > ROWS else None
+    return visit.page(
+        "cases.html",
+        title=visit.words("Cases"),
+        tabs=[
+            {
+                "url": address(CASES, tab=name, application=application),
+                "text": visit.words(text),
+                "count": counts.get(name),
+                "is_current": name == tab,
+            }
+            for name, text in TABS.items()
+        ],
+        rows=rows,
+        filters=[(visit.words("One application"), address(CASES, tab=tab))] if application else [],
+        next_url=address(CASES, tab=tab, application=application, after=_key_of(last, tab)) if last else "",
+        first_url=address(CASES, tab=tab, application=application) if "after" in visit.query else "",
+        closed_days=store.CLOSED_DAYS,
+        tab=tab,
+        figures=case_figures.short(visit, figures),
+        figures_url=case_figures.FIGURES,
+        figures_days=FIGURES_DAYS,
+    )
+
+
+@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read")
+async def case_page(visit: Visit) -> Response:
+    return await _page(visit)
+
+
+@routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update")
+async def change_case(visit: Visit) -> Response:
+    """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
+    form = visit.form
+    changes: dict[str, Any] = {
+        "status_id": _number(form.text("status_id")),
+        "assigned_user_id": form.text("assigned_user_id") or None,
+    }
+    for name in ("cause", "remedy"):
+        if name in form.values:
+            changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
+    try:
+        async with visit.write() as db:
+            case = await _update(visit, db, changes, expect=_unchanged(form.text("version")))
+            if body := form.text("body")[:BODY_CHARACTERS_MAX]:
+                await _comment(visit, db, body)
+    except errors.Stale as stale:
+        return await _page(visit, refusal=stale)
+    done = "closed" if case.resolved_time is not None else "saved"
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")
+async def wait(visit: Visit) -> Response:
+    """Stop the clock of the case while the customer is waited for, or let it go on."""
+    waits = visit.form.text("waiting") == "true"
+    async with visit.write() as db:
+        case = await _update(visit, db, {"waiting": waits})
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/call-back", scope="Alert Instance.Update")
+async def call_back(visit: Visit) -> Response:
+    """Note when to call which number; without a time the call is done."""
+    form, moment = visit.form, None
+    if text := form.text("call_back_time"):
+        try:
+            moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
+        except times.InvalidDateTime as wrong:
+            return await _page(visit, refusal=errors.Invalid.at("/call_back_time", wrong.code, wrong.message))
+    number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
+    changes = {"call_back_time": moment, "call_back_number": number or None}
+    async with visit.write() as db:
+        case = await _update(visit, db, changes)
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/message", scope="Alert Instance.Update")
+async def reply(visit: Visit) -> Response:
+    """Write to the customer; a form that was sent twice sends one mail."""
+    form = visit.form
+    subject, body, then = form.text("subject"), form.text("reply"), form.text("then")
+    wrong = [
+        errors.FieldError("out_of_range", sentence, pointer=f"/{name}")
+        for name, text, most, sentence in (
+            ("subject", subject, SUBJECT_CHARACTERS_MAX, visit.words("Write a subject of up to 200 characters.")),
+            ("reply", body, REPLY_CHARACTERS_MAX, visit.words("Write a reply of up to 20,000 characters.")),
+        )
+        if not 0 < len(text) <= most
+    ]
+    changes = {"wait": {"waiting": True}, "close": {"status_id": CLOSED_STATUS}}.get(then, {})
+    try:
+        errors.check(wrong)
+        async with visit.write() as db:
+            message = await messages.send(
+                db,
+                caller=visit.caller,
+                alert_instance_id=visit.id("alert_instance_id"),
+                subject=subject,
+                body=body,
+                changes=dict[str, Any](changes),
+                key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _page(visit, refusal=refusal)
+    done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")
+    return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/comment", scope="Alert Instance.Update")
+async def comment(visit: Visit) -> Response:
+    body = visit.form.text("body")
+    if not 0 < len(body) <= BODY_CHARACTERS_MAX:
+        wrong = visit.words("Write a comment of up to 5,000 characters.")
+        return await _page(visit, refusal=errors.Invalid.at("/body", "too_long", wrong))
+    async with visit.write() as db:
+        await _comment(visit, db, body)
+    return html.redirect(f"{CASES}/{visit.id('alert_instance_id')}?done=commented")
+
+
+async def _update(
+    visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = lambda _: None
+) -> cases_store.Case:
+    return await service.update(
+        db,
+        caller=visit.caller,
+        alert_instance_id=visit.id("alert_instance_id"),
+        changes=changes,
+        now=visit.now,
+        expect=expect,
+    )
+
+
+async def _comment(visit: Visit, db: Database, body: str) -> None:
+    await service.comment(
+        db, caller=visit.caller, alert_instance_id=visit.id("alert_instance_id"), body=body, now=visit.now
+    )
+
+
+async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:
+    key = read_key(visit.query.get("after", ""))
+    if tab == "closed":
+        before, since = key[0] if key else visit.now, visit.now - CLOSED
+        return await store.list_closed(db, **reach, before=before, since=since, limit=ROWS + 1)
+    return await store.list_work(
+        db,
+        **reach,
+        tab=tab,
+        user_id=visit.caller.user_id,
+        now=visit.now,
+        after=(min(key[0], store.NEVER), key[1]) if key else None,
+        limit=ROWS + 1,
+    )
+
+
+def _key_of(item: WorkItem, tab: str) -> str:
+    time = item.resolved_time if tab == "closed" else item.due_time
+    return key_of(time or store.NEVER, item.alert_instance_id)
+
+
+async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+    organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
+    async with visit.read() as db:
+        item = await store.get_work(db, **visit.caller.reach, alert_instance_id=case_id)
+        if item is None:
+            raise errors.NotFound("There is no such case.")
+        history = await history_store.list_entries(
+            db,
+            organization_id=organization_id,
+            alert_instance_id=case_id,
+            page=Page.first(ENTRIES, limit=ENTRIES_MAX),
+        )
+        statuses = await statuses_store.list_statuses(
+            db,
+            organization_id=organization_id,
+            application_ids=visit.caller.application_ids,
+            page=Page.first(STATUSES, limit=STATUSES_MAX),
+        )
+        assignees = await assignments_store.list_assignees(
+            db,
+            organization_id=organization_id,
+            application_id=item.application_id,
+            application_ids=(),
+            page=Page.first(USERS, limit=USERS_MAX),
+        )
+        settings = await settings_store.get_settings(db, organization_id=organization_id)
+        response = (
+            await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
+            if item.instance_id
+            else None
+        )
+        draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
+    note_person(visit, item.responder_id)
+    named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}
+    story = Story(
+        visit.words,
+        now=visit.now,
+        zone=visit.zone,
+        statuses=named,
+        outcome=outcome_text(visit.words, item),
+    )
+    form = visit.form
+    return visit.page(
+        "case.html",
+        title=item.alert_title,
+        status=refusal.status if refusal else 200,
+        row=row_of(visit, item),
+        item=item,
+        response=response,
+        score=next((one for one in response.answers if one.highest), None) if response else None,
+        entries=story.lines(history.items[::-1]),
+        is_cut=history.has_more,
+        call_back=_call_back(visit, item),
+        draft=draft,
+        statuses=list(named.items()),
+        users=_owners(visit, item, assignees.items),
+        causes=settings.causes,
+        remedies=settings.remedies,
+        typed=form.text("body"),
+        chosen={
+            "status_id": _number(form.text("status_id")) or item.status_id,
+            "user": form.text("assigned_user_id") or item.assigned_user_id or "",
+            "cause": form.text("cause") or item.cause or "",
+            "remedy": form.text("remedy") or item.remedy or "",
+        },
+        may_change="Alert Instance.Update" in visit.caller.scopes,
+        refusal=refusal,
+    )
+
+
+def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:
+    """Users who may take the case, each with the number of their open cases, and its owner even if no longer one."""
+    found = [(one.user_id, with_load(visit.words, one.display_name or one.email, one.open_cases)) for one in assignees]
+    owner = item.assigned_user_id
+    if owner and owner not in dict(found):
+        found.append((owner, item.owner_name or visit.words("somebody")))
+    return found
+
+
+def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
+    """The call that is noted, in words and as the fields of a form have it."""
+    time = item.call_back_time
+    local = time.astimezone(times.zone_of(visit.zone)) if time else None
+    typed = visit.form.text("call_back_time"), visit.form.text("call_back_number")
+    return {
+        "when": near_moment(visit.words, time, now=visit.now, zone=visit.zone) if time else "",
+        "number": item.call_back_number or "",
+        "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
+        "number_field": typed[1] or item.call_back_number or "",
+    }
+
+
+def _unchanged(seen: str) -> errors.Expect:
+    def expect(version: int) -> None:
+        if str(version) != seen:
+            raise errors.Stale(
+                "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
+            )
+
+    return expect
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  an integer

@@ -1,0 +1,1 @@
+"""Log-in, set-up, own account."""

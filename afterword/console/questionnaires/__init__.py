@@ -1,0 +1,1 @@
+"""Questionnaires: the builder, publication, translations."""

@@ -1,0 +1,240 @@
+"""The editor of a questionnaire: the outline, one question at a time, new ones, places, copies and removals."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.console.lists import address
+from afterword.console.questionnaires import jump_rows, outline, question_form
+from afterword.console.questionnaires import preview as builder_preview
+from afterword.console.questionnaires import uses as builder_uses
+from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
+from afterword.console.screens import Screens, Visit
+from afterword.console.text import near_moment
+from afterword.core.questionnaires import editing, question_forms, questions
+from afterword.core.questionnaires.editing import Document
+from afterword.core.questionnaires.question_forms import Values
+from afterword.questionnaires.drafts import editing as drafts
+from afterword.questionnaires.drafts.editing import Change
+from afterword.web import html, static
+
+EDIT: Final = f"{ONE}/edit"
+QUESTION: Final = f"{EDIT}/{{question_id}}"
+GONE: Final = "gone"  # in place of the mark of a question that somebody removed
+
+routes = Screens()
+
+
+@routes.get(EDIT, scope="Questionnaire.Update")
+async def outline_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    return show(visit, work)
+
+
+@routes.post(f"{EDIT}/add", scope="Questionnaire.Update")
+async def add_question(visit: Visit) -> Response:
+    """A new question of a type behind the open one, or a new page, with the first question on it."""
+    form, new_id = visit.form, ids.ordered(visit.now)
+
+    def change(document: Document) -> Document:
+        after = form.text("after")
+        if form.text("what") == "page" or not editing.groups_of(document):
+            after = ids.ordered(visit.now)
+            document = editing.with_new_group(document, after)
+        return editing.placed(document, [editing.blank(form.text("type"), new_id)], after=after)
+
+    await save(visit, change)
+    return html.redirect(f"{address_of(visit)}/{new_id}#title")
+
+
+@routes.get(QUESTION, scope="Questionnaire.Update")
+async def question_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    question = question_in(work, visit.id("question_id"))
+    return _question(visit, work, question, question_forms.values_of(question))
+
+
+@routes.post(QUESTION, scope="Questionnaire.Update")
+async def save_question(visit: Visit) -> Response:
+    """Wrong values are saved too, as problems of the draft; only a change of somebody else stops it."""
+    question_id, seen = visit.id("question_id"), visit.form.text("seen")
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    known = known_of(work, question_id)
+    typed = {**visit.form.values, "type": [str(known["type"])]} if known else visit.form.values
+
+    def typed_over(stored: Mapping[str, Any]) -> Document:
+        return question_forms.question_of(stored, typed, known=known, new_id=lambda: ids.ordered(visit.now))
+
+    def change(document: Document) -> Document:
+        stored = editing.question_of(document, question_id)
+        if stored is None and seen == GONE:
+            stored = editing.blank(visit.form.text("type"), question_id)
+            document = editing.placed(document, [stored], after="")
+        elif stored is None or question_forms.mark_of(question_forms.values_of(stored)) != seen:
+            raise errors.Stale(
+                visit.words(
+                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+                )
+            )
+        return editing.with_question(document, typed_over(stored))
+
+    try:
+        await save(visit, change)
+    except errors.Stale as stale:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        stored = editing.question_of(work.draft.definition, question_id)
+        mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
+        return _question(visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored)
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="saved"))
+
+
+@routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
+async def move_question(visit: Visit) -> Response:
+    question_id, to = visit.id("question_id"), visit.form.text("to")
+    await save(visit, lambda document: editing.moved(document, question_id, to=to))
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="moved"))
+
+
+@routes.post(f"{QUESTION}/copy", scope="Questionnaire.Update")
+async def copy_question(visit: Visit) -> Response:
+    question_id, made = visit.id("question_id"), list[str]()
+
+    def change(document: Document) -> Document:
+        stored = editing.question_of(document, question_id)
+        if stored is None:
+            raise errors.NotFound("There is no such question.")
+        copy = editing.copied(stored, new_id=lambda: ids.ordered(visit.now))
+        made.append(copy["question_id"])
+        return editing.placed(document, [copy], after=question_id)
+
+    await save(visit, change)
+    return html.redirect(f"{address_of(visit)}/{made[0]}?done=copied")
+
+
+@routes.get(f"{QUESTION}/removal", scope="Questionnaire.Update")
+async def confirm_removal(visit: Visit) -> Response:
+    words, question_id = visit.words, visit.id("question_id")
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        question = question_in(work, question_id)
+        sentences = await builder_uses.sentences(visit, db, work, [question])
+    return visit.confirm(
+        title=words("Remove the question “{title}”?", title=outline.title_of(words, question)),
+        sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
+        button=words("Remove the question"),
+        action=f"{work.path}/edit/{question_id}/removal",
+        back=f"{work.path}/edit/{question_id}",
+    )
+
+
+@routes.post(f"{QUESTION}/removal", scope="Questionnaire.Update")
+async def remove_question(visit: Visit) -> Response:
+    question_id = visit.id("question_id")
+    await save(visit, lambda document: editing.without_question(document, question_id))
+    return html.redirect(f"{address_of(visit)}?done=removed")
+
+
+async def save(visit: Visit, change: Change) -> None:
+    async with visit.write() as db:
+        await drafts.edit(
+            db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
+        )
+
+
+def address_of(visit: Visit) -> str:
+    return f"{PATH}/{visit.id('questionnaire_id')}/edit"
+
+
+def question_in(work: Work, question_id: str) -> Document:
+    found = editing.question_of(work.draft.definition, question_id)
+    if found is None:
+        raise errors.NotFound("There is no such question.")
+    return found
+
+
+def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **values: Any) -> Response:
+    """The outline, and beside it what `values` say is open: a question, a page or the texts around."""
+    words, problems, current = visit.words, work.problems(visit), values.get("current", "")
+    saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
+    pane = builder_preview.pane(visit, work, question_id=current)
+    open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None}
+    return visit.page(
+        "builder.html",
+        title=title or words("Questions of “{name}”", name=work.questionnaire.display_name),
+        status=status,
+        name=work.questionnaire.display_name,
+        path=work.path,
+        problems=problems,
+        groups=outline.rows_of(
+            words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
+        ),
+        types=question_form.types(words),
+        length=length_text(words, work.definition),
+        preview=pane,
+        script=static.url("console/edit.js"),
+        may_publish="Questionnaire Version.Create" in visit.caller.scopes,
+        after=current,
+        saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
+        **{"refusal": None, **open_values, **values},
+    )
+
+
+def known_of(work: Work, question_id: str) -> Document | None:
+    """The question as it was published: its type, and the values of its choices, stay."""
+    found = work.published.question(question_id) if work.published else None
+    return questions.document_of(found) if found else None
+
+
+def _question(
+    visit: Visit,
+    work: Work,
+    question: Document,
+    values: Values,
+    *,
+    stale: errors.Stale | None = None,
+    stored: Document | None = None,
+) -> Response:
+    words, question_id = visit.words, str(question["question_id"])
+    path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
+    theirs = question_forms.values_of(stored) if stored else {}
+    seen = question_forms.mark_of(theirs if stale else values) if stored or not stale else GONE
+    known, places = known_of(work, question_id), editing.places_of(definition, question_id)
+    return show(
+        visit,
+        work,
+        title=outline.title_of(words, question),
+        status=stale.status if stale else 200,
+        current=question_id,
+        refusal=stale,
+        question={
+            "path": path,
+            "seen": seen,
+            "type": str(question.get("type")),
+            "is_fixed": known is not None,
+            "fields": question_form.fields(words, question, values),
+            "more": question_form.MORE,
+            "wrong": question_form.wrong_of(question_id, work.problems(visit)),
+            "theirs": question_form.differences(words, theirs, values) if stale else [],
+            "jumps": jump_rows.sentences(words, work, question, path=path),
+            "is_last": len(jump_rows.targets(words, definition, question_id)) == 1,
+            "place": editing.place_of(definition, question_id),
+            "places": _places(visit, definition, places),
+        },
+    )
+
+
+def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple[str, str]]:
+    """The places to move to: each with the text of what stands before it."""
+    words, texts = visit.words, dict[str, str]()
+    for number, group in enumerate(editing.groups_of(definition), 1):
+        page = words("Page {n}", n=words.count(number))
+        texts[str(group.get("group_id"))] = words("at the beginning of {page}", page=page)
+        for one in editing.questions_of(group):
+            texts[str(one.get("question_id"))] = words("behind “{title}”", title=outline.title_of(words, one))
+    return [(one, texts.get(one, "")) for one in places]

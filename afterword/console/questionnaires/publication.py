@@ -1,0 +1,215 @@
+"""Publishing a questionnaire with the difference in words, its versions, and taking one back."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import Listing, address
+from afterword.console.questionnaires.outline import TYPES
+from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
+from afterword.core.reading.findings import Findings
+from afterword.core.wire.lists import Page
+from afterword.instances.expiry import store as expiry_store
+from afterword.questionnaires import access, service
+from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.versions import api, store
+from afterword.questionnaires.versions.store import PublishedVersion
+from afterword.texts import Texts
+from afterword.web import fields, html
+
+PUBLISH: Final = f"{ONE}/publish"
+VERSIONS: Final = f"{ONE}/versions"
+LISTING: Final = fields.listing_of(api.QuestionnaireVersion, order=(("number", "desc"),))
+ROWS: Final = 10
+LINKS_MAX: Final = 10_000
+NOTE_CHARACTERS_MAX: Final = 1_000
+SHOWN_MAX: Final = 50
+
+routes = Screens()
+
+
+@routes.get(PUBLISH, scope="Questionnaire Version.Create")
+async def publish_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    return _publish(visit, work)
+
+
+@routes.post(PUBLISH, scope="Questionnaire Version.Create")
+async def publish(visit: Visit) -> Response:
+    questionnaire_id, note = visit.id("questionnaire_id"), visit.form.text("note")
+    try:
+        if len(note) > NOTE_CHARACTERS_MAX:
+            said = visit.words("At most {n} characters.", n=visit.words.count(NOTE_CHARACTERS_MAX))
+            errors.check([errors.FieldError("too_long", said, pointer="/note")])
+        async with visit.write() as db:
+            questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+            _require_same(visit, (await drafts.get(db, **questionnaire.key)).revision)
+            await service.publish(
+                db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
+            )
+    except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        return _publish(visit, work, refusal)
+    return html.redirect(f"{PATH}/{questionnaire_id}?done=published")
+
+
+@routes.get(VERSIONS, scope="Questionnaire Version.Read")
+async def list_versions(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        page = Page.first(LISTING, limit=ROWS + 1)  # and the one before the last, to compare with
+        found = await store.list_versions(
+            db, **one.key, page=replace(page, after=_read_key(visit.query.get("after", "")))
+        )
+        links = await expiry_store.count_open_by_version(db, **one.key, now=visit.now, limit=LINKS_MAX)
+    versions = found.items[:ROWS]
+    definitions = [core_definition.parse(each.definition) for each in found.items]
+    path = f"{PATH}/{one.questionnaire_id}"
+    may_take = "Questionnaire.Update" in visit.caller.scopes and one.archived_time is None
+    last = versions[-1] if found.items[ROWS:] else None
+    return visit.page(
+        "versions.html",
+        title=words("Versions of “{name}”", name=one.display_name),
+        path=path,
+        limit=LINKS_MAX,
+        list=Listing(
+            rows=[
+                _row(
+                    visit,
+                    each,
+                    definitions[number : number + 2],
+                    links=links.get(each.version_id, 0),
+                    is_current=each.version_id == one.published_version_id,
+                    url=f"{path}/versions/{each.version_id}/draft" if may_take else "",
+                )
+                for number, each in enumerate(versions)
+            ],
+            empty=words("Nothing is published yet."),
+            next_url=address(f"{path}/versions", after=f"{last.number}_{last.version_id}") if last else "",
+            first_url=f"{path}/versions" if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(f"{VERSIONS}/{{version_id}}/draft", scope="Questionnaire.Update")
+async def confirm_take_back(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        version = await drafts.version_of(db, work.questionnaire, visit.id("version_id"))
+    lost = len(_unpublished(work)) if work.published else 0
+    sentences = [
+        words("The draft becomes what version {n} says. Nothing is published by it.", n=words.count(version.number))
+    ]
+    if lost:
+        sentences.append(
+            words.plural(
+                "{n} change that was not published is lost.", "{n} changes that were not published are lost.", lost
+            )
+        )
+    return visit.confirm(
+        title=words("Take version {n} back?", n=words.count(version.number)),
+        sentences=sentences,
+        button=words("Take it back into the draft"),
+        action=f"{work.path}/versions/{version.version_id}/draft",
+        back=f"{work.path}/versions",
+        revision=str(work.draft.revision),
+    )
+
+
+@routes.post(f"{VERSIONS}/{{version_id}}/draft", scope="Questionnaire.Update")
+async def take_back(visit: Visit) -> Response:
+    async with visit.write() as db:
+        questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        await drafts.restore(
+            db,
+            questionnaire=questionnaire,
+            version_id=visit.id("version_id"),
+            caller=visit.caller,
+            check_version=lambda revision: _require_same(visit, revision),
+            now=visit.now,
+        )
+    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}/edit?done=taken_back")
+
+
+def _require_same(visit: Visit, revision: int) -> None:
+    """Raise Stale unless this is the draft that the page showed."""
+    if str(revision) != visit.form.text("revision"):
+        raise errors.Stale(visit.words("Somebody changed the draft in the meantime. Look at the difference again."))
+
+
+def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) -> Response:
+    words, problems, found = visit.words, work.problems(visit), _unpublished(work)
+    is_first = work.published is None
+    is_ready = not any(one.is_error for one in problems) and (is_first or bool(found))
+    links = [
+        (sentence_of(words, one), f"{work.path}/edit/{one.question_id}" if one.question_id else "") for one in found
+    ]
+    return visit.page(
+        "publish.html",
+        title=words("Publish “{name}”", name=work.questionnaire.display_name),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        path=work.path,
+        problems=problems,
+        is_first=is_first,
+        is_ready=is_ready and work.questionnaire.archived_time is None,
+        is_same=not is_first and not found,
+        differences=links[:SHOWN_MAX],
+        more=len(links) - SHOWN_MAX,
+        revision=work.draft.revision,
+        note=visit.form.text("note") if refusal else "",
+        note_max=NOTE_CHARACTERS_MAX,
+    )
+
+
+def _unpublished(work: Work) -> list[Difference]:
+    """The changes of the draft since the published version."""
+    if work.published is None:
+        return []
+    return differences(work.published, core_definition.read(work.draft.definition, Findings()))
+
+
+def _row(
+    visit: Visit, version: PublishedVersion, pair: Sequence[Definition], *, links: int, is_current: bool, url: str
+) -> dict[str, Any]:
+    """`pair`: its definition, and that of the one before, if there is one."""
+    words = visit.words
+    found = differences(pair[1], pair[0]) if pair[1:] else []
+    return {
+        "name": words("Version {n}", n=words.count(version.number)),
+        "when": words.moment(version.published_time, time_zone=visit.zone),
+        "is_current": is_current,
+        "note": version.note or "",
+        "links": words.plural("{n} open link uses it", "{n} open links use it", links) if links else "",
+        "count": words.plural("{n} change", "{n} changes", len(found)) if pair[1:] else words("The first version."),
+        "differences": [sentence_of(words, one) for one in found[:SHOWN_MAX]],
+        "more": len(found) - SHOWN_MAX,
+        "url": "" if is_current else url,
+    }
+
+
+def sentence_of(words: Texts, one: Difference) -> str:
+    values = one.arguments
+    if one.member:
+        values["member"] = words(MEMBERS[one.member])
+    if one.locale:
+        values["locale"] = words.language_name(one.locale)
+    if one.kind == "question_retyped":
+        values |= {name: words(TYPES.get(values[name], values[name])) for name in ("before", "after")}
+    return words(SENTENCES[one.kind], **values)
+
+
+def _read_key(text: str) -> tuple[object, ...] | None:
+    number, _, version_id = text.partition("_")
+    return (int(number), version_id) if number.isascii() and number.isdigit() and len(number) <= 9 else None  # noqa: PLR2004

@@ -1,0 +1,206 @@
+"""Questionnaires: new ones and copies, their settings, and the archive."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.logins.welcome import QUESTIONNAIRE
+from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
+from afterword.console.screens import Screens, Visit
+from afterword.console.settings import members as settings
+from afterword.core.wire.lists import Page
+from afterword.questionnaires import access, api, service, store
+from afterword.questionnaires.library import service as library
+from afterword.texts import SOURCE_LANGUAGE
+from afterword.web import html
+
+TEMPLATES_MAX: Final = 200
+LENGTHS: Final[Mapping[str, int]] = {"display_name": 200, "title": 500, "description": 2_000}
+NUMBERS: Final[Mapping[str, tuple[int, int]]] = {"valid_days": (0, 3_650), "responses_max": (1, 10_000_000)}
+TICKS: Final = ("active", "editable", "public_link")
+
+routes = Screens()
+
+
+@routes.get(NEW, scope="Questionnaire.Create")
+async def new_page(visit: Visit) -> Response:
+    return await _new(visit)
+
+
+@routes.post(NEW, scope="Questionnaire.Create")
+async def create(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        errors.check(_length_errors(visit))
+        async with visit.write() as db:
+            made = await service.create(
+                db,
+                caller=visit.caller,
+                settings=msgspec.structs.asdict(
+                    api.QuestionnaireRequest(
+                        owner_application_id=form.text("application_id"),
+                        display_name=form.text("display_name"),
+                        template_questionnaire_id=form.text("template") or None,
+                        library_name=form.text("library_name") or None,
+                    )
+                ),
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _new(visit, invalid)
+    return html.redirect(f"{PATH}/{made.questionnaire_id}?done=made")
+
+
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, given = visit.words, visit.form if refusal else None
+    template = given.text("template") if given else visit.query.get("copy", "")
+    async with visit.read() as db:
+        applications = await settings.applications_of(visit, db)
+        found = await store.list_questionnaires(
+            db,
+            organization_id=visit.caller.organization_id,
+            application_ids=visit.caller.application_ids,
+            page=Page.first(LISTING, limit=TEMPLATES_MAX),
+        )
+    copied = next((one for one in found.items if one.questionnaire_id == template), None)
+    name = (
+        given.text("display_name")
+        if given
+        else words("Copy of {name}").replace("{name}", copied.display_name)
+        if copied
+        else ""
+    )
+    return visit.page(
+        "questionnaire_new.html",
+        title=words("New questionnaire"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        applications=[(one.application_id, one.display_name) for one in applications],
+        application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
+        templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
+        copied=template,
+        name=name,
+        library_url=QUESTIONNAIRE,
+        library=[_book(visit, one) for one in library.NAMES],
+        book=given.text("library_name") if given else "",
+    )
+
+
+def _book(visit: Visit, name: str) -> dict[str, str]:
+    """A questionnaire of the library with the note why it is built so, in the reader's language where it is written."""
+    entry, language = library.get(name), visit.words.language
+    title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
+    note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
+    return {"name": name, "title": str(title), "note": note, "length": length_text(visit.words, entry.definition)}
+
+
+@routes.get(f"{ONE}/settings", scope="Questionnaire.Update")
+async def settings_page(visit: Visit) -> Response:
+    return await _settings(visit)
+
+
+@routes.post(f"{ONE}/settings", scope="Questionnaire.Update")
+async def save_settings(visit: Visit) -> Response:
+    form, wrong = visit.form, _length_errors(visit)
+    changes: dict[str, Any] = {name: form.text(name) == "1" for name in TICKS}
+    changes |= {name: form.text(name) or None for name in ("title", "description")}
+    for name, (low, high) in NUMBERS.items():
+        text = form.text(name)
+        if text and not (text.isascii() and text.isdigit() and low <= int(text[:12]) <= high):
+            wrong.append(errors.FieldError("out_of_range", _range(visit, low, high), pointer=f"/{name}"))
+        else:
+            changes[name] = int(text) if text else None
+    try:
+        errors.check(wrong)
+        async with visit.write() as db:
+            await service.change(
+                db,
+                caller=visit.caller,
+                questionnaire_id=visit.id("questionnaire_id"),
+                settings={
+                    **changes,
+                    "display_name": form.text("display_name"),
+                    "valid_days": changes["valid_days"] or 0,
+                },
+                check_version=lambda version: _same(visit, version),
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _settings(visit, refusal)
+    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
+
+
+async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+    texts = {name: getattr(one, name) for name in ("display_name", "title", "description", *NUMBERS)}
+    stored = {name: "" if value is None else str(value) for name, value in texts.items()}
+    given = {name: visit.form.text(name) for name in stored} if refusal else stored
+    ticks = {name: visit.form.text(name) == "1" if refusal else getattr(one, name) for name in TICKS}
+    return visit.page(
+        "questionnaire_settings.html",
+        title=visit.words("Settings of “{name}”", name=one.display_name),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        path=f"{PATH}/{one.questionnaire_id}",
+        version=one.version,
+        value=given,
+        ticked=ticks,
+        theirs=stored if isinstance(refusal, errors.Stale) else None,
+    )
+
+
+@routes.get(f"{ONE}/archive", scope="Questionnaire.Delete")
+async def confirm_archive(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+    return visit.confirm(
+        title=words("Archive “{name}”?", name=one.display_name),
+        sentences=[
+            words("Nothing more is sent and nothing more is answered: links that are out say that it is closed."),
+            words("It cannot be opened again. Its answers and versions stay, and it can be copied."),
+        ],
+        button=words("Archive it"),
+        action=f"{PATH}/{one.questionnaire_id}/archive",
+        back=f"{PATH}/{one.questionnaire_id}",
+    )
+
+
+@routes.post(f"{ONE}/archive", scope="Questionnaire.Delete")
+async def archive(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.archive(
+            db,
+            caller=visit.caller,
+            questionnaire_id=visit.id("questionnaire_id"),
+            check_version=lambda _: None,
+            now=visit.now,
+        )
+    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=archived")
+
+
+def _same(visit: Visit, version: int) -> None:
+    if str(version) != visit.form.text("version"):
+        raise errors.Stale(
+            visit.words("Somebody changed this in the meantime. Compare below; saving again replaces their changes.")
+        )
+
+
+def _length_errors(visit: Visit) -> list[errors.FieldError]:
+    """Of texts that are missing or too long."""
+    found = [
+        errors.FieldError("too_long", visit.words("At most {n} characters.", n=most), pointer=f"/{name}")
+        for name, most in LENGTHS.items()
+        if len(visit.form.text(name)) > most
+    ]
+    if not visit.form.text("display_name"):
+        found.append(errors.FieldError("required", visit.words("Give it a name."), pointer="/display_name"))
+    return found
+
+
+def _range(visit: Visit, low: int, high: int) -> str:
+    return visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))

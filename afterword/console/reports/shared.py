@@ -1,0 +1,53 @@
+"""A report by its link: whoever has the address reads its figures without a login, until the link ends."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.reports import reports
+from afterword.console.reports.forms import declared
+from afterword.console.reports.views import Names
+from afterword.console.response_list import CHANNELS
+from afterword.console.screens import Guest, Screens
+from afterword.core.wire.lists import Page
+from afterword.questionnaires import store as questionnaires_store
+from afterword.reports import results
+from afterword.reports.shares import service
+
+WORDS: Final[Mapping[int, tuple[str, str]]] = {
+    404: ("There is no such report", "The address may be incomplete, or the link was ended."),
+    410: ("This link has ended", "Ask whoever sent it for a new one."),
+    422: ("This report cannot be shown now", "It reads more answers than a link may, or a part of it was removed."),
+}
+
+routes = Screens()
+
+
+@routes.open_get("/console/shared/{organization_id}/{secret}")
+async def shared_report(guest: Guest) -> Response:
+    organization_id, secret = (guest.request.path_params[name] for name in ("organization_id", "secret"))
+    words = guest.words
+    async with guest.read() as db:
+        try:
+            report, plan = await service.read(db, organization_id=organization_id, secret=secret, now=guest.now)
+            result = await results.run_plan(db, plan)
+        except (errors.NotFound, errors.Gone, errors.Invalid) as refusal:
+            title, text = map(words, WORDS[refusal.status])
+            return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
+        found = await questionnaires_store.list_questionnaires(
+            db,
+            organization_id=organization_id,
+            page=Page.first(reports.QUESTIONNAIRES, limit=reports.LISTED_MAX),
+        )
+    names = Names(
+        words=words,
+        questions=plan.context.questions,
+        questionnaires={one.questionnaire_id: one.display_name for one in found.items},
+        channels=CHANNELS,
+        metadata=declared(plan.context),
+        url=lambda _selection, _stages: "",
+    )
+    values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))
+    return guest.page("shared.html", title=report.title, **values)

@@ -1,0 +1,1 @@
+"""Responses: tags, saved views, exports."""

@@ -1,0 +1,1 @@
+"""Sending: items, invitations, pipelines, the contact policy."""

@@ -1,0 +1,213 @@
+"""The invitations behind a figure, for figures of sending and for rows that the list of responses cannot show."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import Column, Listing, address, key_of, read_key
+from afterword.console.response_list import CONDITION_CHARACTERS_MAX, RESPONSES, period_of
+from afterword.console.screens import Screens, Visit
+from afterword.console.sending.sending import CHANNELS, SENDING
+from afterword.core.figures.queries import ReportQuery
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
+from afterword.core.figures.rows import LINK, Selection
+from afterword.core.wire.times import datetime_of
+from afterword.reports.invitations import service
+from afterword.reports.invitations.store import Filter, Invitation
+from afterword.reports.resources import condition_of
+from afterword.texts import Texts
+
+INVITATIONS: Final = "/console/invitations"
+ROWS: Final = 50
+STAGES: Final[Mapping[str, str]] = {
+    "created": "Made",
+    "sent": "Sent",
+    "delivered": "Delivered",
+    "bounced": "Bounced",
+    "viewed": "Opened",
+    "started": "Answered",
+    "submitted": "With an answer",
+    "answered": "Half of it answered",
+    "completed": "Completed",
+}
+COLUMNS: Final = ("Address", "Stage", "When", "Sent")
+BASES: Final[Mapping[str, Basis]] = {"submitted": "submitted", "completed": "completed"}
+RESPONSE_CHANNELS: Final = frozenset({None, LINK, 1, 2, 3})  # that the list of responses can be filtered by
+Link = Callable[[Selection, Sequence[str]], str]
+
+routes = Screens()
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The filter of the address, as in `Selection`; questionnaires and stages are joined by commas."""
+
+    questionnaires: str = ""
+    between: str = ""
+    basis: str = ""
+    stage: str = ""
+    channel: str = ""
+    pipeline: str = ""
+    version: str = ""
+    locale: str = ""
+    condition: str = ""
+    after: str = ""
+
+    def url(self, **changed: str) -> str:
+        wanted = replace(self, **{"after": "", **changed})
+        return address(INVITATIONS, {name: getattr(wanted, name) for name in self.__dataclass_fields__})
+
+    @property
+    def stages(self) -> list[str]:
+        return [each for each in self.stage.split(",") if each in STAGES]
+
+    @property
+    def query(self) -> ReportQuery:
+        """Raises Invalid for a condition that is none."""
+        first, last = period_of(self.between) or (None, None)
+        return ReportQuery(
+            questionnaire_ids=tuple(dict.fromkeys(each for each in self.questionnaires.split(",") if each)),
+            filter=condition_of(self.condition or None),
+            from_time=first,
+            to_time=last,
+            date_basis=BASES.get(self.basis, "sent"),
+        )
+
+    @property
+    def filter(self) -> Filter:
+        return Filter(
+            stages=self.stages,
+            channel_id=int(self.channel) if self.channel else None,
+            pipeline_id=self.pipeline or None,
+            version_id=self.version or None,
+            locale=self.locale or None,
+        )
+
+
+def link_of(selection: Selection, stages: Sequence[str] = ()) -> str:
+    """The address of exactly the invitations of a selection that reached these stages."""
+    return Chosen(
+        questionnaires=",".join(selection.questionnaire_ids),
+        between=f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+        basis=selection.date_basis,
+        stage=",".join(stages),
+        channel="" if selection.channel_id is None else str(selection.channel_id),
+        pipeline=selection.pipeline_id or "",
+        version=selection.version_id or "",
+        locale=selection.locale or "",
+        condition=json.dumps(selection.condition) if selection.condition else "",
+    ).url()
+
+
+def links(questionnaire_ids: Collection[str]) -> Link:
+    """The address of what a figure counts; `questionnaire_ids`: all that the reader reaches.
+
+    It is the list of responses where that can show exactly these, else the list of invitations.
+    """
+
+    def link(selection: Selection, stages: Sequence[str] = ()) -> str:
+        ids = selection.questionnaire_ids
+        if (
+            stages
+            or selection.date_basis != "submitted"
+            or selection.pipeline_id
+            or selection.version_id
+            or selection.locale
+            or selection.channel_id not in RESPONSE_CHANNELS
+            or not (len(ids) == 1 or set(ids) >= set(questionnaire_ids))
+        ):
+            return link_of(selection, stages)
+        return address(
+            RESPONSES,
+            {
+                "questionnaire": ids[0] if len(ids) == 1 else "",
+                "channel": selection.channel_id,
+                "tab": selection.only,
+                "band": selection.band,
+                "word": selection.word,
+                "condition": json.dumps(selection.condition) if selection.condition else "",
+                "between": f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+            },
+        )
+
+    return link
+
+
+@routes.get(INVITATIONS, scope="Questionnaire Instance.Read")
+async def list_invitations(visit: Visit) -> Response:
+    words, chosen = visit.words, _chosen(visit.query)
+    if not 0 < len(chosen.query.questionnaire_ids) <= QUESTIONNAIRES_MAX:
+        raise errors.NotFound("There is no such questionnaire.")
+    async with visit.read() as db:
+        found = await service.find(db, caller=visit.caller, query=chosen.query, chosen=chosen.filter, now=visit.now)
+        count = await service.count(db, found)
+        rows = await service.page(db, found, after=read_key(chosen.after), limit=ROWS)
+    next_key: Any = rows.next_key
+    period, most = found.asked.period, service.COUNT_MAX
+    listing = Listing(
+        rows=[_row(visit, one) for one in rows.items],
+        columns=[Column(text=words(text)) for text in COLUMNS],
+        filters=[(text, chosen.url(**{name: ""})) for name, text in _filters(words, chosen)],
+        note=words(
+            "{first} to {last}",
+            first=words.moment(period.from_time, time_zone=visit.zone),
+            last=words.moment(period.to_time, time_zone=visit.zone),
+        ),
+        empty=words("Nothing here."),
+        found=f"{most}+" if count > most else count,
+        next_url=chosen.url(after=key_of(*next_key)) if next_key else "",
+        first_url=chosen.url() if chosen.after else "",
+    )
+    return visit.page("invitations.html", title=words("Invitations"), list=listing)
+
+
+def _chosen(query: Mapping[str, str]) -> Chosen:
+    given = {name: query.get(name, "")[:CONDITION_CHARACTERS_MAX] for name in Chosen.__dataclass_fields__}
+    channel = given["channel"] if given["channel"] in {str(LINK), *map(str, CHANNELS)} else ""
+    return replace(Chosen(**given), channel=channel)
+
+
+def _filters(words: Texts, chosen: Chosen) -> list[tuple[str, str]]:
+    """The filters that are in force, by their names."""
+    channel = CHANNELS.get(int(chosen.channel), "Link") if chosen.channel else ""
+    found = (
+        ("stage", " · ".join(words(STAGES[each]) for each in chosen.stages)),
+        ("channel", words(channel) if channel else ""),
+        ("pipeline", words("One pipeline")),
+        ("version", words("One version")),
+        ("locale", chosen.locale),
+        ("condition", words("One condition")),
+    )
+    return [(name, text) for name, text in found if getattr(chosen, name) and text]
+
+
+def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
+    """The values of a row; it leads to the response, else to its message."""
+    words = visit.words
+    reached = (
+        ("completed", one.completed_time),
+        ("started", one.submitted_time),
+        ("viewed", one.viewed_time),
+        ("bounced", one.bounced_time),
+        ("delivered", one.delivered_time),
+        ("sent", one.sent_time),
+        ("created", one.created_time),
+    )
+    stage, time = next((name, time) for name, time in reached if time is not None)
+    url = ""
+    if one.submitted_time is not None:
+        url = f"{RESPONSES}/{one.instance_id}"
+    elif one.responder_channel_identifier and "Queue.Read" in visit.caller.scopes:
+        url = f"{SENDING}/{one.item_id}"
+    return {
+        "url": url,
+        "stage": words(STAGES[stage]),
+        "is_late": stage == "bounced",
+        "when": words.moment(datetime_of(time), time_zone=visit.zone),
+        "at": words.moment(one.at, time_zone=visit.zone),
+        "recipient": one.responder_channel_identifier if "Queue.Read" in visit.caller.scopes else "",
+    }

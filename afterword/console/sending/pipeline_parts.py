@@ -1,0 +1,250 @@
+"""The form of one part of a pipeline's rules: its fields, what is stored of them, what was typed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, differences, document_of, read_as, shown
+from afterword.console.screens import Form, Screens, Visit
+from afterword.console.sending import pipelines
+from afterword.console.sending.pipelines import ONE, change, pipeline_of, subjects_for, url_of
+from afterword.console.text import WEEKDAYS, ZONES
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_WEBHOOK
+from afterword.pipelines.resources import UNITS, PipelineUpdate
+from afterword.pipelines.store import Pipeline
+from afterword.questionnaires import access, condition_rows
+from afterword.questionnaires.condition_rows import BLANK_ROWS, COMPARISONS, ROWS_MAX, Row, Subjects
+from afterword.texts import Texts
+
+REMINDERS_MAX: Final = 3
+DAYS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
+GROUPS: Final[Mapping[str, str]] = {"all": "all of these hold", "any": "at least one of these holds"}
+
+routes = Screens()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    title: str
+    inputs: Sequence[Input]
+    channels: Sequence[int] = ()  # those that have it; empty: all
+
+
+def _durations(name: str, least: str) -> tuple[Input, ...]:
+    return (
+        Input(f"{name}_days", "number", "Days", least, required=True),
+        Input(f"{name}_hours", "number", "Hours", required=True),
+        Input(f"{name}_minutes", "number", "Minutes", required=True),
+    )
+
+
+PARTS: Final[Mapping[str, Part]] = {
+    "name": Part(
+        "Name",
+        (
+            Input("title", "text", "Title", required=True),
+            Input("description", "area", "Description", "For your colleagues."),
+        ),
+    ),
+    "delay": Part(
+        "When a message is due",
+        _durations("delay_cap", "How long a message waits that comes without a send time."),
+    ),
+    "conditions": Part("Who is asked", ()),
+    "frequency": Part(
+        "How often an address is asked",
+        (
+            *_durations("frequency_cap", "The least time between two messages to an address. 0: no limit."),
+            Input("if_capped", "choice", "A message that comes earlier",
+                  options=(("skip", "is not sent"), ("wait", "waits")), required=True),
+            Input("policy_exempt", "switch", "The contact policy of the organization",
+                  options=(("", "holds too"), ("1", "does not hold here"))),
+        ),
+    ),
+    "hours": Part(
+        "At which hours messages leave",
+        (
+            Input("weekdays", "checks", "Days", options=DAYS, required=True),
+            Input("dispatch_start_time", "clock", "From", "Without both times: at any hour."),
+            Input("dispatch_end_time", "clock", "To"),
+            Input("zone_of", "choice", "In the time zone of",
+                  options=(("recipient", "the customer"), ("organization", "the organization")), required=True),
+            Input("time_zone", "choice", "Or always in this one",
+                  options=(("", "–"), *((one, one) for one in ZONES)), is_translated=False),  # noqa: RUF001
+            Input("if_outside", "choice", "A message that is due at another time",
+                  options=(("wait", "waits"), ("skip", "is not sent")), required=True),
+            Input("on_holidays", "choice", "On the holidays of the contact policy",
+                  options=(("wait", "messages wait"), ("send", "messages leave")), required=True),
+        ),
+    ),
+    "reminders": Part("Reminders", ()),
+    "sender": Part(
+        "From whom the mail comes",
+        (
+            Input("sender_name", "text", "Name of the sender"),
+            Input("sender_address", "text", "Address of the sender",
+                  "Its domain must belong to your organization. Empty: that of the installation."),
+            Input("reply_to", "text", "Address for replies"),
+        ),
+        (CHANNEL_EMAIL,),
+    ),
+    "target": Part(
+        "Where messages go",
+        (Input("target_url", "text", "Address of the webhook", required=True),),
+        (CHANNEL_WEBHOOK,),
+    ),
+    "period": Part(
+        "From when to when",
+        (
+            Input("start_time", "moment", "Begin", "Empty: at once."),
+            Input("end_time", "moment", "End", "Empty: never."),
+        ),
+    ),
+    "effort": Part(
+        "After a failure",
+        (
+            Input("max_retry_attempts", "number", "Further tries", "0 to 20.", required=True),
+            Input("not_after_days", "number", "Days after the send time on which it is too late", "1 to 365.",
+                  required=True),
+            Input("priority", "number", "Priority", "0 goes first, 9 last.", required=True),
+        ),
+    ),
+}  # fmt: skip
+CONDITION_FIELDS: Final = frozenset({"subject", "operator"})
+
+
+@routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
+async def part_page(visit: Visit) -> Response:
+    return await _show(visit)
+
+
+@routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update")
+async def save_part(visit: Visit) -> Response:
+    try:
+        async with visit.read() as db:
+            pipeline = await pipeline_of(visit, db)
+            subjects = await subjects_for(visit, db, pipeline)
+        _part(visit, pipeline)
+        return await change(visit, _changes(visit, pipeline, subjects))
+    except errors.Invalid as invalid:
+        return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(invalid)))
+    except errors.Stale as stale:
+        return await _show(visit, stale)
+
+
+def _part(visit: Visit, pipeline: Pipeline) -> Part:
+    """The part of the address. Raises NotFound for one that pipelines of this channel have not."""
+    part = PARTS.get(visit.id("part"))
+    if part is None or (part.channels and pipeline.channel_id not in part.channels):
+        raise errors.NotFound("A pipeline of this channel has no such part.")
+    return part
+
+
+def _changes(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
+    """The columns of the form. Raises Invalid."""
+    name, form = visit.id("part"), visit.form
+    if name == "conditions":
+        return {"conditions": condition_rows.document_of(form.text("group"), _typed_rows(form), subjects)}
+    if name == "reminders":
+        return read_as(PipelineUpdate, {"reminders": _typed_reminders(form, pipeline)}, visit).given
+    return read_as(PipelineUpdate, document_of(form, PARTS[name].inputs), visit).given
+
+
+def _typed_rows(form: Form) -> list[Row]:
+    names = ("subject", "operator", "value")
+    return [Row(*(form.text(f"{name}-{index}") for name in names)) for index in range(ROWS_MAX)]
+
+
+def _typed_reminders(form: Form, pipeline: Pipeline) -> list[dict[str, Any]]:
+    """Those with a time, each with the texts that it has."""
+    found: list[dict[str, Any]] = []
+    for index in range(REMINDERS_MAX):
+        times = {f"delay_{unit}": form.text(f"{unit}-{index}") or 0 for unit, _, _ in UNITS}
+        if any(text not in {0, "0"} for text in times.values()):
+            stored = pipeline.reminders[index] if index < len(pipeline.reminders) else {}
+            found.append({**times, "messages": stored.get("messages", {})})
+    return found
+
+
+def _placed(refusal: errors.Invalid) -> list[errors.FieldError]:
+    """The errors at the fields of the form; those of another part are told as they are."""
+
+    def place(pointer: str) -> str:
+        head, *parts = pointer.removeprefix("/").split("/")
+        if head == "reminders" and len(parts) > 1:
+            return f"/{parts[1].removeprefix('delay_')}-{parts[0]}"
+        if head == "conditions":
+            index = next((int(part) for part in parts if part.isdigit()), 0)
+            member = parts[-1] if parts and parts[-1] in CONDITION_FIELDS else "value"
+            return f"/{member}-{index}"
+        return f"/{head}"
+
+    return [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
+
+
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, name, form = visit.words, visit.id("part"), visit.form
+    async with visit.read() as db:
+        pipeline = await pipeline_of(visit, db)
+        part = _part(visit, pipeline)
+        await access.get(db, caller=visit.caller, questionnaire_id=pipeline.questionnaire_id)
+        subjects = await subjects_for(visit, db, pipeline) if name == "conditions" else {}
+    is_typed, is_stale = bool(form.values), isinstance(refusal, errors.Stale)
+    return visit.page(
+        "pipeline_part.html",
+        title=words(part.title),
+        status=refusal.status if refusal else 200,
+        pipeline=pipeline,
+        here=url_of(pipeline),
+        name=name,
+        version=form.text("version") if is_typed and not is_stale else pipeline.version,
+        fields=shown(visit, part.inputs, pipeline),
+        theirs=_theirs(visit, pipeline, part, subjects) if is_stale else [],
+        conditions=_conditions(words, pipeline, subjects, form) if name == "conditions" else None,
+        reminders=_reminders(pipeline, form) if name == "reminders" else [],
+        refusal=refusal,
+    )
+
+
+def _conditions(words: Texts, pipeline: Pipeline, subjects: Subjects, form: Form) -> dict[str, Any]:
+    """The rows of the condition, and the choices of their subjects; `is_nested`: rows cannot show the stored one."""
+    known = condition_rows.with_named(subjects, pipeline.conditions)
+    stored = condition_rows.rows_of(pipeline.conditions, known)
+    group, rows = (form.text("group"), _typed_rows(form)) if form.values else stored or ("all", [])
+    filled = [row for row in rows if row.subject]
+    groups = dict.fromkeys(one.group for one in known.values())
+    return {
+        "group": group,
+        "groups": [(key, words(text)) for key, text in GROUPS.items()],
+        "rows": [*filled, *[Row()] * min(BLANK_ROWS, ROWS_MAX - len(filled))],
+        "subjects": [(each, [(key, one.text) for key, one in known.items() if one.group == each]) for each in groups],
+        "comparisons": [(key, words(text)) for key, text in COMPARISONS.items()],
+        "is_nested": stored is None,
+    }
+
+
+def _reminders(pipeline: Pipeline, form: Form) -> list[dict[str, str]]:
+    stored = [*pipeline.reminders, *[{}] * (REMINDERS_MAX - len(pipeline.reminders))]
+    return [
+        {
+            unit: form.text(f"{unit}-{index}") if form.values else str(one.get(f"delay_{unit}", "") or "")
+            for unit, _, _ in UNITS
+        }
+        for index, one in enumerate(stored)
+    ]
+
+
+def _theirs(visit: Visit, pipeline: Pipeline, part: Part, subjects: Subjects) -> list[tuple[str, str]]:
+    """The label and the stored value of each field that the form has otherwise."""
+    words, name = visit.words, visit.id("part")
+    if name == "conditions":
+        known = condition_rows.with_named(subjects, pipeline.conditions)
+        return [(words(part.title), condition_rows.sentence_of(words, pipeline.conditions, known))]
+    if name == "reminders":
+        told = next(one.text for one in pipelines.sentences_of(words, pipeline, time_zone=visit.zone)
+                    if one.part == name)  # fmt: skip
+        return [(words(part.title), told)]
+    return differences(visit, part.inputs, pipeline)

@@ -1,0 +1,1 @@
+"""Settings: members, applications, accounts, tokens, webhooks, the audit log."""

@@ -1,0 +1,212 @@
+"""Settings: the names of metadata that the organization declares for its orders and people."""
+
+from types import SimpleNamespace
+from typing import Final, cast
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.lists import Listing, Tab, address, behind, key_of
+from afterword.console.screens import Screens, Visit
+from afterword.console.settings.members import applications_of
+from afterword.core.questionnaires.metadata import Kind
+from afterword.core.wire.lists import Page
+from afterword.questionnaires.metadata import service, store
+from afterword.questionnaires.metadata.api import (
+    MetadataDefinition,
+    MetadataDefinitionRequest,
+    MetadataDefinitionUpdate,
+)
+from afterword.web import fields, html
+
+METADATA: Final = "/console/settings/metadata"
+ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
+ROWS: Final = 50
+NAMES: Final = fields.listing_of(MetadataDefinition)
+KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
+TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
+LEVELS: Final = (("organization", "all applications"), ("application", "one application"))
+TITLE_INPUTS: Final = (
+    Input("title", "text", "Title", required=True),
+    Input("anonymize", "switch", "Removed when a person is made anonymous", options=(("", "no"), ("1", "yes"))),
+)
+NAME_INPUTS: Final = (
+    Input("kind", "choice", "Belongs", options=KINDS, required=True),
+    Input("name", "text", "Name", "As your system sends it: letters, digits and underscores.", required=True),
+    Input("type", "choice", "Type", options=TYPES, required=True),
+    Input("level", "choice", "For", options=LEVELS, required=True),
+    Input("application_id", "choice", "Application", "Where it is for one."),
+    *TITLE_INPUTS,
+)
+
+
+routes = Screens()
+
+
+@routes.get(METADATA, scope="Metadata.Update")
+async def list_names(visit: Visit) -> Response:
+    words = visit.words
+    kind = _kind(visit.query.get("kind", ""))
+    async with visit.read() as db:
+        found = await store.list_definitions(
+            db,
+            organization_id=visit.caller.organization_id,
+            kind=kind,
+            application_ids=visit.caller.application_ids,
+            page=behind(Page.first(NAMES, limit=ROWS), visit.query.get("after", "")),
+        )
+        names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
+    last = found.items[-1] if found.has_more else None
+    return visit.page(
+        "things.html",
+        title=words("Metadata"),
+        tab="metadata",
+        lead=words("What your system says of an order or a person. Conditions, reports and texts use these names."),
+        new=(words("New name"), f"{METADATA}/new?kind={kind}"),
+        list=Listing(
+            tabs=[
+                Tab(url=address(METADATA, kind=each), text=words(text), is_current=each == kind) for each, text in KINDS
+            ],
+            rows=[
+                {
+                    "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
+                    "title": one.name,
+                    "state": words(dict(TYPES)[one.type]),
+                    "when": names.get(one.application_id or "", ""),
+                    "more": one.title,
+                }
+                for one in found.items
+            ],
+            empty=words("No name yet."),
+            next_url=address(METADATA, kind=kind, after=key_of(last.created_time, last.metadata_id)) if last else "",
+            first_url=address(METADATA, kind=kind) if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(f"{METADATA}/new", scope="Metadata.Create")
+async def new_name(visit: Visit) -> Response:
+    return await _new(visit)
+
+
+@routes.post(f"{METADATA}/new", scope="Metadata.Create")
+async def declare(visit: Visit) -> Response:
+    kind = _kind(visit.form.text("kind"))
+    document = document_of(visit.form, [one for one in NAME_INPUTS if one.name != "kind"])
+    if document["level"] == "organization":
+        document["application_id"] = None
+    try:
+        request = read_as(MetadataDefinitionRequest, document, visit)
+        async with visit.write() as db:
+            columns = msgspec.structs.asdict(request)
+            await service.declare(db, caller=visit.caller, kind=kind, columns=columns, now=visit.now)
+    except errors.Conflict as taken:
+        return await _new(visit, errors.Invalid.at("/name", "already_exists", taken.detail))
+    except errors.Invalid as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(address(METADATA, kind=kind, done="saved"))
+
+
+@routes.get(ONE, scope="Metadata.Update")
+async def name_page(visit: Visit) -> Response:
+    return await _show(visit)
+
+
+@routes.post(ONE, scope="Metadata.Update")
+async def save_name(visit: Visit) -> Response:
+    kind = _kind(visit.id("kind"))
+    try:
+        request = read_as(MetadataDefinitionUpdate, document_of(visit.form, TITLE_INPUTS), visit)
+        async with visit.write() as db:
+            await service.change(
+                db,
+                caller=visit.caller,
+                kind=kind,
+                metadata_id=visit.id("metadata_id"),
+                columns=request.named(),
+                check_version=same_version(visit),
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(address(METADATA, kind=kind, done="saved"))
+
+
+@routes.get(f"{ONE}/removal", scope="Metadata.Delete")
+async def confirm_removal(visit: Visit) -> Response:
+    words = visit.words
+    definition = await _definition(visit)
+    here = f"{METADATA}/{definition.kind}/{definition.metadata_id}"
+    return visit.confirm(
+        title=words("Remove the name “{name}”?", name=definition.name),
+        sentences=[words("Values that are stored stay. Conditions that ask for it are kept, and new ones cannot.")],
+        button=words("Remove the name"),
+        action=f"{here}/removal",
+        back=here,
+    )
+
+
+@routes.post(f"{ONE}/removal", scope="Metadata.Delete")
+async def remove_name(visit: Visit) -> Response:
+    kind = _kind(visit.id("kind"))
+    async with visit.write() as db:
+        await service.delete(
+            db,
+            caller=visit.caller,
+            kind=kind,
+            metadata_id=visit.id("metadata_id"),
+            check_version=lambda _: None,
+        )
+    return html.redirect(address(METADATA, kind=kind, done="removed"))
+
+
+def _kind(text: str) -> Kind:
+    return cast("Kind", text) if text in dict(KINDS) else "questionnaire"
+
+
+async def _definition(visit: Visit) -> store.Definition:
+    """The definition of the address, unless it is the product's. Raises NotFound."""
+    async with visit.read() as db:
+        found = await service.get(
+            db, caller=visit.caller, kind=_kind(visit.id("kind")), metadata_id=visit.id("metadata_id")
+        )
+    if found.read_only:
+        raise errors.NotFound("This name belongs to the product.")
+    return found
+
+
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        applications = await applications_of(visit, db)
+    kind = _kind(visit.query.get("kind", ""))
+    return form_page(
+        visit,
+        title=words("New name"),
+        back=(words("Metadata"), address(METADATA, kind=kind)),
+        action=f"{METADATA}/new",
+        inputs=NAME_INPUTS,
+        stored=SimpleNamespace(kind=kind),
+        refusal=refusal,
+        options={"application_id": [("", "–"), *((one.application_id, one.display_name) for one in applications)]},  # noqa: RUF001
+    )
+
+
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, definition = visit.words, await _definition(visit)
+    here = f"{METADATA}/{definition.kind}/{definition.metadata_id}"
+    may_remove = "Metadata.Delete" in visit.caller.scopes
+    return form_page(
+        visit,
+        title=definition.name,
+        back=(words("Metadata"), address(METADATA, kind=definition.kind)),
+        action=here,
+        inputs=TITLE_INPUTS,
+        stored=definition,
+        version=definition.version,
+        refusal=refusal,
+        links=[(words("Remove the name"), f"{here}/removal")] if may_remove else (),
+        thing=("metadata", definition.metadata_id),
+    )

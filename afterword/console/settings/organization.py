@@ -1,0 +1,227 @@
+"""Settings: the organization and its applications."""
+
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.screens import Screens, Visit
+from afterword.console.settings.members import APPLICATIONS
+from afterword.console.text import ZONES
+from afterword.core.wire.lists import Page
+from afterword.organizations import service, store
+from afterword.organizations.api import ApplicationRequest, ApplicationUpdate, OrganizationUpdate
+from afterword.web import html
+
+SETTINGS: Final = "/console/settings"
+ORGANIZATION: Final = f"{SETTINGS}/organization"
+APPLICATION: Final = f"{SETTINGS}/applications"
+ROWS: Final = 50
+ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
+ORGANIZATION_INPUTS: Final = (
+    Input("display_name", "text", "Name", "Customers see it.", required=True),
+    Input("legal_name", "text", "Legal name"),
+    Input("postal_address", "area", "Postal address", "It stands below each mail."),
+    Input("default_locale", "text", "Language", "Of people whose language is not known, such as en.", required=True),
+    Input("locales", "lines", "Languages of your customers", "One a line."),
+    Input("time_zone", "choice", "Time zone", options=ZONE_OPTIONS, required=True, is_translated=False),
+    Input("minimum_base", "number", "Least number of people in a figure",
+          "Groups of fewer are hidden in shared reports.", required=True),
+)  # fmt: skip
+APPLICATION_INPUTS: Final = (
+    Input("display_name", "text", "Name", required=True),
+    Input("description", "area", "Description", "For your colleagues."),
+    Input("time_zone", "choice", "Time zone", "Empty: that of the organization.", options=(("", "–"), *ZONE_OPTIONS),  # noqa: RUF001
+          is_translated=False),
+    Input("default_locale", "text", "Language", "Empty: that of the organization."),
+    Input("website_urls", "lines", "Addresses of its website", "One a line."),
+    Input("active", "switch", "Sends and takes answers", options=(("1", "yes"), ("", "no"))),
+)  # fmt: skip
+
+routes = Screens()
+
+
+# The organization -------------------------------------------------------------------------------------------------
+
+
+@routes.get(ORGANIZATION, scope="Organization.Update")
+async def organization_page(visit: Visit) -> Response:
+    return await _organization(visit)
+
+
+@routes.post(ORGANIZATION, scope="Organization.Update")
+async def save_organization(visit: Visit) -> Response:
+    try:
+        request = read_as(OrganizationUpdate, document_of(visit.form, ORGANIZATION_INPUTS), visit)
+        async with visit.write() as db:
+            await service.update_organization(
+                db,
+                caller=visit.caller,
+                changes=request.named(),
+                now=visit.now,
+                check_version=same_version(visit),
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _organization(visit, refusal)
+    return html.redirect(f"{ORGANIZATION}?done=saved")
+
+
+async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        stored = await store.get_organization(db, organization_id=visit.caller.organization_id)
+    organization = stored or service.refuse_unknown()
+    return form_page(
+        visit,
+        title=words("Organization"),
+        back=(words("Settings"), SETTINGS),
+        action=ORGANIZATION,
+        inputs=ORGANIZATION_INPUTS,
+        stored=organization,
+        version=organization.version,
+        refusal=refusal,
+        thing=("organization", organization.organization_id),
+        tab="organization",
+    )
+
+
+# Applications -----------------------------------------------------------------------------------------------------
+
+
+@routes.get(APPLICATION, scope="Application.Update")
+async def list_applications(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_applications(
+            db,
+            organization_id=visit.caller.organization_id,
+            among=visit.caller.application_ids,
+            page=behind(Page.first(APPLICATIONS, limit=ROWS), visit.query.get("after", "")),
+        )
+    last = found.items[-1] if found.has_more else None
+    return visit.page(
+        "things.html",
+        title=words("Applications"),
+        tab="applications",
+        lead=words("An application is a shop, a brand or a product. It owns questionnaires."),
+        new=(words("New application"), f"{APPLICATION}/new") if "Application.Create" in visit.caller.scopes else None,
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{APPLICATION}/{one.application_id}",
+                    "title": one.display_name,
+                    "state": "" if one.active else words("off"),
+                    "when": one.time_zone or "",
+                    "more": " · ".join(filter(None, (one.description, *one.website_urls))),
+                }
+                for one in found.items
+            ],
+            empty=words("No application yet."),
+            next_url=address(APPLICATION, after=key_of(last.created_time, last.application_id)) if last else "",
+            first_url=APPLICATION if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(f"{APPLICATION}/new", scope="Application.Create")
+async def new_application(visit: Visit) -> Response:
+    return _new_application(visit)
+
+
+@routes.post(f"{APPLICATION}/new", scope="Application.Create")
+async def make_application(visit: Visit) -> Response:
+    visit.caller.require_whole()
+    try:
+        request = read_as(ApplicationRequest, document_of(visit.form, APPLICATION_INPUTS), visit)
+        async with visit.write() as db:
+            await service.create_application(
+                db,
+                organization_id=visit.caller.organization_id,
+                created_by=visit.caller.actor_id,
+                now=visit.now,
+                **msgspec.structs.asdict(request),
+            )
+    except errors.Invalid as refusal:
+        return _new_application(visit, refusal)
+    return html.redirect(f"{APPLICATION}?done=saved")
+
+
+@routes.get(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
+async def application_page(visit: Visit) -> Response:
+    return await _application(visit)
+
+
+@routes.post(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
+async def save_application(visit: Visit) -> Response:
+    try:
+        request = read_as(ApplicationUpdate, document_of(visit.form, APPLICATION_INPUTS), visit)
+        async with visit.write() as db:
+            await service.update_application(
+                db,
+                caller=visit.caller,
+                application_id=visit.id("application_id"),
+                changes=request.named(),
+                now=visit.now,
+                check_version=same_version(visit),
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _application(visit, refusal)
+    return html.redirect(f"{APPLICATION}?done=saved")
+
+
+@routes.get(f"{APPLICATION}/{{application_id}}/removal", scope="Application.Delete")
+async def confirm_removal(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await service.get_application(db, caller=visit.caller, application_id=visit.id("application_id"))
+    here = f"{APPLICATION}/{one.application_id}"
+    return visit.confirm(
+        title=words("Remove the application “{name}”?", name=one.display_name),
+        sentences=[words("It cannot be removed while it owns questionnaires, archived ones too.")],
+        button=words("Remove the application"),
+        action=f"{here}/removal",
+        back=here,
+    )
+
+
+@routes.post(f"{APPLICATION}/{{application_id}}/removal", scope="Application.Delete")
+async def remove_application(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.delete_application(
+            db, caller=visit.caller, application_id=visit.id("application_id"), check_version=lambda _: None
+        )
+    return html.redirect(f"{APPLICATION}?done=removed")
+
+
+def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return form_page(
+        visit,
+        title=visit.words("New application"),
+        back=(visit.words("Applications"), APPLICATION),
+        action=f"{APPLICATION}/new",
+        inputs=APPLICATION_INPUTS,
+        stored=ApplicationRequest(display_name=""),
+        refusal=refusal,
+    )
+
+
+async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await service.get_application(db, caller=visit.caller, application_id=visit.id("application_id"))
+    here, may_remove = f"{APPLICATION}/{one.application_id}", "Application.Delete" in visit.caller.scopes
+    return form_page(
+        visit,
+        title=one.display_name,
+        back=(words("Applications"), APPLICATION),
+        action=here,
+        inputs=APPLICATION_INPUTS,
+        stored=one,
+        version=one.version,
+        refusal=refusal,
+        links=[(words("Remove the application"), f"{here}/removal")] if may_remove else (),
+        thing=("application", one.application_id),
+    )

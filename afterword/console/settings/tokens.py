@@ -1,0 +1,186 @@
+"""Tokens: the list, making one whose text is shown once, and ending it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console import lists
+from afterword.console.lists import Column, Listing
+from afterword.console.screens import Screens, Visit
+from afterword.console.settings import audit
+from afterword.console.settings import members as settings
+from afterword.core.organizations.access import ACTIONS, ENTITIES
+from afterword.core.wire.lists import Page
+from afterword.organizations.tokens import api, service, store
+from afterword.organizations.tokens.store import Token
+from afterword.web import fields, html
+
+TOKENS: Final = "/console/settings/tokens"
+LISTING: Final = fields.listing_of(api.Token)
+TITLE_CHARACTERS_MAX: Final = 200
+KINDS: Final[Mapping[str, str]] = {
+    "organization": "Of the organization: for a shop or another system. It stays when you leave.",
+    "user": "Yours: it never opens more than your role, and ends when you leave.",
+}
+# Days, 0 for none.
+ENDS: Final[Mapping[str, str]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
+
+routes = Screens()
+
+
+@routes.get(TOKENS, scope="Token.Read")
+async def tokens_page(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    page = Page.first(LISTING, limit=lists.ROWS)
+    async with visit.read() as db:
+        found = await store.list_tokens(
+            db,
+            organization_id=visit.caller.organization_id,
+            among=visit.caller.application_ids,
+            user_id=visit.caller.user_id,
+            page=lists.behind(page, after),
+        )
+    last = found.items[-1] if found.has_more else None
+    listed = Listing(
+        rows=[_row(visit, token) for token in found.items],
+        empty=words("No tokens yet. A shop or another system needs one to reach the API."),
+        empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
+        columns=[
+            Column(text=text) for text in (words("Title"), words("Begins with"), words("Last used"), words("End"))
+        ],
+        next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
+        first_url=TOKENS if after else "",
+    )
+    return visit.page("tokens.html", title=words("Tokens"), list=listed)
+
+
+@routes.get(f"{TOKENS}/new", scope="Token.Create", proof=True)
+async def new_token_page(visit: Visit) -> Response:
+    return await _form(visit)
+
+
+@routes.post(TOKENS, scope="Token.Create", proof=True)
+async def make_token(visit: Visit) -> Response:
+    """Show its text, this once."""
+    form = visit.form
+    days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
+    title, scopes = form.text("title"), form.all("scope")
+    wrong = {
+        "title": visit.words("Say what the token is for, in up to 200 characters."),
+        "scope": visit.words("Choose what the token opens."),
+    }
+    try:
+        if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+            raise errors.Invalid.at("/title", "required", wrong["title"])
+        if not scopes:
+            raise errors.Invalid.at("/scope", "required", wrong["scope"])
+        async with visit.write() as db:
+            token, text = await service.make(
+                db,
+                caller=visit.caller,
+                title=title,
+                scopes=sorted(set(scopes)),
+                kind="user" if form.text("kind") == "user" else "organization",
+                application_ids=form.all("application"),
+                expires_time=visit.now + timedelta(days=days) if days else None,
+                test=form.text("test") == "1",
+                now=visit.now,
+            )
+    except errors.Invalid as invalid:
+        return await _form(visit, invalid)
+    response = visit.page("token_made.html", title=token.title, token=token, text=text)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@routes.get(f"{TOKENS}/{{token_id}}", scope="Token.Read")
+async def token_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+        applications = await settings.applications_of(visit, db)
+    return visit.page(
+        "token.html",
+        title=token.title,
+        token=token,
+        row=_row(visit, token),
+        kind=words(KINDS[token.kind]),
+        created=words.moment(token.created_time, time_zone=visit.zone),
+        applications=[one.display_name for one in applications if one.application_id in token.application_ids],
+        history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
+        may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
+    )
+
+
+@routes.get(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
+async def confirm_end(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    here = f"{TOKENS}/{token.token_id}"
+    return visit.confirm(
+        title=words("End the token “{title}”?", title=token.title),
+        sentences=[
+            words("Whatever uses it is refused from this moment on. Tokens that were made with it end too."),
+            words("It cannot be made valid again."),
+        ],
+        button=words("End the token"),
+        action=f"{here}/end",
+        back=here,
+    )
+
+
+@routes.post(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
+async def end_token(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.revoke(
+            db, caller=visit.caller, token_id=visit.id("token_id"), check_version=lambda _: None, now=visit.now
+        )
+    return html.redirect(f"{TOKENS}?done=token_ended")
+
+
+async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        applications = await settings.applications_of(visit, db)
+    own = visit.caller.scopes
+    return visit.page(
+        "token_new.html",
+        title=words("New token"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        form={name: form.text(name) for name in ("title", "kind", "end", "test")},
+        chosen=form.all("scope"),
+        chosen_applications=form.all("application"),
+        kinds=[(name, words(text)) for name, text in KINDS.items()],
+        ends=[(days, words(text)) for days, text in ENDS.items()],
+        actions=ACTIONS,
+        entities=[
+            (entity, [f"{entity}.{action}" if f"{entity}.{action}" in own else "" for action in ACTIONS])
+            for entity in sorted(ENTITIES)
+        ],
+        applications=[(one.application_id, one.display_name) for one in applications],
+    )
+
+
+def _row(visit: Visit, token: Token) -> dict[str, Any]:
+    words = visit.words
+    ends = token.revoked_time or token.ends_time
+    has_ended = ends is not None and ends <= visit.now
+    if ends is None:
+        end = words("never")
+    else:
+        day = words.date(ends, time_zone=visit.zone)
+        end = words("ended on {day}", day=day) if has_ended else words("ends on {day}", day=day)
+    return {
+        "url": f"{TOKENS}/{token.token_id}",
+        "title": token.title,
+        "hint": f"afw_{token.hint}…",
+        "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
+        "end": end,
+        "has_ended": has_ended,
+        "test": token.test,
+    }

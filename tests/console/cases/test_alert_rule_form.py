@@ -1,0 +1,27 @@
+"""The form of a rule: errors of its condition stand at the row that has them."""
+
+import pytest
+
+from afterword import errors
+from afterword.console.cases.alert_rule_form import placed, typed_draft
+from afterword.console.screens import Form
+
+ROWS = {"subject-0": [""], "subject-4": ["question:q"], "value-4": ["6"]}
+
+
+@pytest.mark.parametrize(
+    ("form", "pointer", "place"),
+    [
+        (ROWS, "/conditions/all/0/value", "/value-0"),
+        (ROWS, "/conditions/any/1/subject", "/subject-1"),
+        (ROWS, "/conditions", "/value-0"),
+        ({**ROWS, "document": ["{}"]}, "/conditions/all/0/value", "/document"),
+        (ROWS, "/subscriber_user_ids/3", "/subscriber_user_ids"),
+        (ROWS, "/title", "/title"),
+    ],
+)
+def test_placed(form: dict[str, list[str]], pointer: str, place: str) -> None:
+    draft = typed_draft(Form(form))
+    assert ["question:q"] == [row.subject for row in draft.shown_rows if row.subject]
+    found = placed(errors.Invalid.at(pointer, "required", "Wrong."), draft)
+    assert [place] == [one.pointer for one in found.errors]

@@ -1,0 +1,45 @@
+"""Replies from the console: a saved text filled in, one mail for one form, waiting and closing."""
+
+import re
+
+from tests.alerts.conftest import Desk
+from tests.alerts.messages.test_messages import case_of_ann
+from tests.console.cases.test_cases import desk as desk  # noqa: PLC0414  a fixture
+from tests.console.cases.test_cases import office as office  # noqa: PLC0414  a fixture
+from tests.logins.conftest import browser_of, log_in
+
+
+async def test_reply(office: Desk) -> None:
+    path = f"/console/cases/{(await case_of_ann(office)).rpartition('/')[2]}"
+    texts = [{"title": "Sorry", "body": "Dear {customer_name}, yours {my_name}"}]
+    await office.api.ok("PATCH", "/alert/settings", {"saved_texts": texts})
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="ben@demo.example")
+        page = (await client.get(f"{path}?text=0")).text
+        assert "Dear Ann, yours ben@demo.example</textarea>" in page
+        key = re.search(r'name="key" value="(\w+)"', page)
+        assert key is not None
+        form = {"key": key[1], "subject": "Your order", "reply": "Dear Ann <b>", "then": "wait"}
+        for wrong in ({"reply": ""}, {"subject": "x" * 201}):
+            refused = await client.post(f"{path}/message", data={**form, **wrong})
+            assert 422 == refused.status_code
+            assert key[1] in refused.text
+        for _ in range(2):
+            sent = await client.post(f"{path}/message", data=form)
+            assert f"{path}?done=replied_waits" == sent.headers["location"]
+        assert 1 == await office.value("select count(*) from alert_message")
+        page = (await client.get(path)).text
+        assert "Dear Ann &lt;b&gt;" in page
+        assert "It is on its way." in page
+        closing = await client.post(f"{path}/message", data={**form, "key": "other", "then": "close"})
+        assert f"{path}?done=replied_closed" == closing.headers["location"]
+
+
+async def test_nobody_to_write_to(office: Desk) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        case_id = (await office.cases())[0]["alert_instance_id"]
+        page = (await client.get(f"/console/cases/{case_id}?text=9")).text
+        assert "No e-mail address of this customer is known." in page
+        refused = await client.post(f"/console/cases/{case_id}/message", data={"subject": "a", "reply": "Kept text"})
+        assert 409 == refused.status_code

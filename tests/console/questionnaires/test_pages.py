@@ -1,0 +1,43 @@
+"""Pages, texts around the questions, and questions of others in the editor."""
+
+from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
+from tests.logins.conftest import Office
+
+
+async def test_pages(office: Office) -> None:
+    async with begun(office) as (client, path):
+        first = await added(client, path, "text")
+        await saved(client, first, type="text", title="One")
+        await added(client, path, "statement", what="page")
+        one, two = [group["group_id"] for group in (await draft_of(office, path))["groups"]]
+        page = f"{path}/edit/page/{two}"
+        assert 404 == (await client.get(f"{path}/edit/page/{'0' * 22}")).status_code
+        assert 303 == (await client.post(page, data={"title": "The end", "description": ""})).status_code
+        assert 303 == (await client.post(f"{page}/move", data={"to": "up"})).status_code
+        groups = (await draft_of(office, path))["groups"]
+        assert [(two, "The end", False), (one, None, True)] == [
+            (each["group_id"], each.get("title"), each.get("enabled", True)) for each in groups
+        ]
+        asked = text_of(await client.get(f"{page}/removal"))
+        assert "Its 1 question goes with it." in asked
+        assert 303 == (await client.post(f"{page}/removal")).status_code
+        assert [one] == [each["group_id"] for each in (await draft_of(office, path))["groups"]]
+
+
+async def test_texts_and_others(office: Office) -> None:
+    async with begun(office) as (client, path):
+        question = await added(client, path, "text")
+        await saved(client, question, type="text", title="How was it?")
+        assert 303 == (await client.post(f"{path}/edit/texts", data={"welcome": "Hello", "closed": ""})).status_code
+        assert {"welcome": "Hello"} == (await draft_of(office, path))["pages"]["en"]
+        assert "Hello" in (await client.get(f"{path}/edit/texts")).text
+        made = await client.post(f"{LIST}/new", data={"display_name": "B", "application_id": office.application_id})
+        other = made.headers["location"].split("?")[0]
+        source, question_id = path.rsplit("/", 1)[1], question.rsplit("/", 1)[1]
+        assert "How was it?" in (await client.get(f"{other}/edit/others?from={source}")).text
+        assert 404 == (await client.post(f"{other}/edit/others", data={"from": "0" * 22})).status_code
+        form = {"from": source, "question": question_id}
+        assert 303 == (await client.post(f"{other}/edit/others", data=form)).status_code
+        [group] = (await draft_of(office, other))["groups"]
+        assert ["How was it?"] == [each["title"] for each in group["questions"]]
+        assert question_id != group["questions"][0]["question_id"]

@@ -1,0 +1,31 @@
+"""The list of questionnaires and the page of one."""
+
+from tests.console.questionnaires.test_builder import LIST, added, begun, saved, text_of
+from tests.logins.conftest import Office, browser_of, found, log_in
+
+
+async def test_list(office: Office) -> None:
+    await office.add_user("ben@kalamata.example")
+    await found(office.pool, domain="patras", email="pan@patras.example")
+    async with begun(office) as (client, path), browser_of(office.pool) as other, browser_of(office.pool) as agent:
+        await log_in(other, email="pan@patras.example")
+        assert "No questionnaire yet." in (await other.get(LIST)).text
+        for below in ("", "/edit", "/settings", "/archive", f"/edit/{'0' * 22}"):
+            assert 404 == (await other.get(path + below)).status_code, below
+            assert below or 404 == (await other.post(f"{path}/edit/add", data={"type": "nps"})).status_code
+        await log_in(agent, email="ben@kalamata.example")
+        page = (await agent.get(path)).text
+        assert (200, False) == ((await agent.get(path)).status_code, "/edit" in page or "/archive" in page)
+        assert 403 == (await agent.get(f"{path}/edit")).status_code
+        listed = text_of(await client.get(LIST))
+        assert "After delivery" in listed
+        assert "changed today" in listed
+        assert "not yet" in listed
+        question = await added(client, path, "text")
+        assert "1 thing before you can publish" in text_of(await client.get(path))
+        await saved(client, question, type="text", title="How was it?")
+        assert "before you can publish" not in text_of(await client.get(path))
+        assert 303 == (await client.post(f"{path}/archive")).status_code
+        assert "After delivery" not in (await client.get(LIST)).text
+        assert "After delivery" in (await client.get(f"{LIST}?show=archived")).text
+        assert "Archived: nothing is sent" in (await client.get(path)).text

@@ -1,0 +1,42 @@
+"""New questionnaires, copies and settings: wrong ones are kept as typed, nobody overwrites another."""
+
+import re
+
+from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
+from tests.logins.conftest import Office
+
+FORM = {"display_name": "Delivery", "title": "Your delivery", "valid_days": "14", "responses_max": "", "active": "1"}
+
+
+async def test_copy(office: Office) -> None:
+    async with begun(office) as (client, path):
+        await saved(client, await added(client, path, "text"), type="text", title="How was it?")
+        questionnaire_id = path.rsplit("/", 1)[1]
+        assert 'value="Copy of After delivery"' in text_of(await client.get(f"{LIST}/new?copy={questionnaire_id}"))
+        form = {"display_name": "", "application_id": office.application_id, "template": questionnaire_id}
+        refused = await client.post(f"{LIST}/new", data=form)
+        assert (422, True) == (refused.status_code, "Give it a name." in refused.text)
+        assert 422 == (await client.post(f"{LIST}/new", data={**form, "display_name": "x" * 201})).status_code
+        assert (
+            422 == (await client.post(f"{LIST}/new", data={**form, "display_name": "B", "template": "x"})).status_code
+        )
+        made = await client.post(f"{LIST}/new", data={**form, "display_name": "B"})
+        copied = await draft_of(office, made.headers["location"].split("?")[0])
+        assert "How was it?" == copied["groups"][0]["questions"][0]["title"]
+
+
+async def test_settings(office: Office) -> None:
+    async with begun(office) as (client, path):
+        match = re.search(r'name="version" value="(\d+)"', (await client.get(f"{path}/settings")).text)
+        assert match is not None
+        form = {**FORM, "version": match[1]}
+        for changes in ({"valid_days": "x"}, {"responses_max": "0"}, {"title": "x" * 501}, {"display_name": ""}):
+            wrong = await client.post(f"{path}/settings", data={**form, **changes})
+            assert (422, True) == (wrong.status_code, "Delivery" in wrong.text or "display_name" in changes), changes
+        assert 303 == (await client.post(f"{path}/settings", data={**form, "public_link": "1"})).status_code
+        page = text_of(await client.get(path))
+        assert f'/p/{path.rsplit("/", 1)[1]}"' in page
+        late = await client.post(f"{path}/settings", data={**form, "title": "Mine"})
+        assert 412 == late.status_code
+        assert "Your delivery" in late.text
+        assert 'value="Mine"' in late.text

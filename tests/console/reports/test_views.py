@@ -1,0 +1,64 @@
+"""Views of results: the words of each group, one view for each part of a question, and findings that are true."""
+
+from afterword.console.reports.views import Names, views
+from afterword.console.screens import DOMAIN
+from afterword.core.figures import metrics
+from afterword.core.figures.reports import Figure, Tally, distribution
+from afterword.core.figures.rows import RowKey
+from afterword.core.questionnaires import definition
+from afterword.texts import texts
+from tests.console.reports.test_files import result_of
+from tests.reports.conftest import CHOICE, DOCUMENT, MATRIX, NPS
+
+QUESTIONS = {each.question_id: each for each in definition.parse(DOCUMENT).questions()}
+NAMES = Names(
+    words=texts(DOMAIN, "en"),
+    questions=QUESTIONS,
+    questionnaires={"q": "After delivery"},
+    channels={None: "Link", 1: "E-mail"},
+    metadata={"questionnaire_metadata:store_id": "Store"},
+    url=lambda _selection, _stages: "/responses",
+)
+
+
+def test_names() -> None:
+    key: RowKey = {"bucket": "2026-03-01", "questionnaire": "q", "channel": 1, f"question:{CHOICE}": 2, "locale": None}
+    assert "March 1, 2026 · After delivery · E-mail · Choice 2 · Not given" == NAMES.of(key)
+    assert ["Store", "Which?", "x"] == [
+        NAMES.group(each) for each in ("questionnaire_metadata:store_id", f"question:{CHOICE}", "responder_metadata:x")
+    ]
+
+
+def test_distribution_by_part() -> None:
+    """Numbers are columns in the colours of their segments, labels are rows; each row of a matrix has its own view."""
+    shares = distribution({"0": 1, "10": 9}, people=Tally(), values=["0", "10"], level=0.95, minimum_base=1)
+    keys: list[RowKey] = [{"value": 0, "label": None}, {"value": 10, "label": None}]
+    total = Figure(metrics.count(10, metric="answers", of=10))
+    [view] = views(
+        result_of(list(zip(keys, shares, strict=True)), total=total, question_id=NPS), NAMES, template_id="distribution"
+    )
+    assert ("columns", "How likely?", ["detractor", "promoter"]) == (
+        view.kind,
+        view.title,
+        [one.band for one in view.points],
+    )
+    assert "Most often" in view.finding
+    parts: list[RowKey] = [
+        {"row_id": row, "row": row, "value": value, "label": f"Choice {value}"} for row in "ab" for value in (1, 2)
+    ]
+    found = views(
+        result_of(list(zip(parts, [*shares, *shares], strict=True)), total=total, question_id=MATRIX),
+        NAMES,
+        template_id="distribution",
+    )
+    assert [("rows", "a"), ("rows", "b")] == [(one.kind, one.title) for one in found]
+
+
+def test_findings_of_groups() -> None:
+    figures = [Figure(metrics.nps(30, 2, 40)), Figure(metrics.nps(5, 20, 40))]
+    keys: list[RowKey] = [{"locale": "en"}, {"locale": "el"}]
+    [view] = views(result_of(list(zip(keys, figures, strict=True)), total=figures[0]), NAMES, template_id=None)
+    assert ("NPS", "From el to en.") == (view.title, view.finding.replace("\u2068", "").replace("\u2069", ""))
+    assert ["en", "el", "All together"] == [row[0].text for row in view.rows]
+    [alone] = views(result_of([(keys[0], figures[0])], total=figures[0]), NAMES, template_id=None)
+    assert ("table", ["en"]) == (alone.kind, [row[0].text for row in alone.rows])

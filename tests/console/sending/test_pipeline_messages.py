@@ -1,0 +1,49 @@
+"""The messages of a pipeline: texts by language and reminder, as they arrive, a test to oneself."""
+
+from tests.console.sending.test_pipelines import path_of, version_of
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.logins.conftest import browser_of, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+
+
+async def test_texts_by_language_and_reminder(client: Client) -> None:
+    path = path_of(client)
+    await client.send("PATCH", client.pipeline, {"reminders": [{"delay_days": 3}]})
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        for query, subject in (("", "First"), ("?locale=el", "Πρώτο"), ("?locale=en&reminder=1", "Again")):
+            page = await browser.get(f"{path}/messages{query}")
+            form = {"subject": subject, "body": f"{subject} & <b>", "version": version_of(page)}
+            wrong = await browser.post(f"{path}/messages{query}", data={**form, "body": "{{ nothing }}"})
+            assert 422 == wrong.status_code
+            assert 'href="#body"' in wrong.text
+            assert f'value="{subject}"' in wrong.text
+            saved = await browser.post(f"{path}/messages{query}", data=form)
+            assert 303 == saved.status_code
+            page = await browser.get(saved.headers["location"])
+            assert f'value="{subject}"' in page.text
+            mail = await browser.get(f"{path}/mail{query}")
+            assert f"{subject} &amp; &lt;b&gt;" in mail.text
+            assert "sandbox" in mail.headers["content-security-policy"]
+        pipeline = (await client.send("GET", client.pipeline)).json()
+        assert "First" == pipeline["message_subject"]
+        assert {"el": {"subject": "Πρώτο", "body": "Πρώτο & <b>"}} == pipeline["messages"]
+        assert {"en": {"subject": "Again", "body": "Again & <b>"}} == pipeline["reminders"][0]["messages"]
+        page = await browser.get(f"{path}/messages?locale=el")
+        removed = await browser.post(f"{path}/messages?locale=el", data={"version": version_of(page)})
+        assert 303 == removed.status_code
+        assert {} == (await client.send("GET", client.pipeline)).json()["messages"]
+        stale = await browser.post(f"{path}/messages", data={"subject": "S", "body": "B", "version": version_of(page)})
+        assert 412 == stale.status_code
+        assert "Stored meanwhile" in stale.text
+
+
+async def test_a_test_message(client: Client) -> None:
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        wrong = await browser.post(f"{path_of(client)}/test", data={"recipient": "nobody"})
+        assert 422 == wrong.status_code
+        assert 'href="#recipient"' in wrong.text
+        assert 'value="nobody"' in wrong.text

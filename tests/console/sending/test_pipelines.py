@@ -1,0 +1,93 @@
+"""Pipelines in the console: sentences that lead to forms, a new one that is off, the switch, the removal, figures."""
+
+import html
+import re
+
+import httpx2
+
+from afterword.channels.base import Sent
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.console.sending.test_sending import plain
+from tests.dates import YEAR
+from tests.logins.conftest import browser_of, found, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+
+PIPELINES = "/console/sending/pipelines"
+
+
+def path_of(client: Client) -> str:
+    house = client.queue.house
+    return f"{PIPELINES}/{house.questionnaire_id}/{house.pipeline_id}"
+
+
+def version_of(page: httpx2.Response) -> str:
+    match = re.search(r'name="version" value="(\d+)"', page.text)
+    assert match is not None
+    return match[1]
+
+
+async def test_other_organization_and_agent(client: Client) -> None:
+    path = path_of(client)
+    await found(client.queue.pool, domain="patras", email="pan@patras.example")
+    async with browser_of(client.queue.pool) as stranger, browser_of(client.queue.pool) as agent:
+        await log_in(stranger, email="pan@patras.example")
+        assert path not in (await stranger.get(PIPELINES)).text
+        for below in ("", "/switch", "/removal", "/delay", "/messages", "/mail"):
+            assert 404 == (await stranger.get(path + below)).status_code, below
+        for below in ("/switch", "/removal", "/delay", "/messages", "/test"):
+            assert 404 == (await stranger.post(path + below, data={"version": "1"})).status_code, below
+        theirs = {"questionnaire_id": client.queue.house.questionnaire_id, "channel_id": "1", "title": "Mine",
+                  "message_subject": "Hello", "message_body": "Hello"}  # fmt: skip
+        assert 404 == (await stranger.post(f"{PIPELINES}/new", data=theirs)).status_code
+        await log_in(agent, email="ben@demo.example")
+        assert 403 == (await agent.post(f"{path}/switch", data={"paused": "1"})).status_code
+        assert 403 == (await agent.get(f"{path}/delay")).status_code
+
+
+async def test_new_and_switched_on(client: Client) -> None:
+    house = client.queue.house
+    form = {"questionnaire_id": house.questionnaire_id, "channel_id": "1", "title": "Later", "message_subject": "Well?",
+            "message_body": "Hello"}  # fmt: skip
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert "Hello," in (await browser.get(f"{PIPELINES}/new")).text
+        for name, wrong in (("title", ""), ("message_body", "{{ nothing }}"), ("message_subject", "x" * 201)):
+            refused = await browser.post(f"{PIPELINES}/new", data={**form, name: wrong})
+            assert 422 == refused.status_code
+            assert f'href="#{name}"' in refused.text
+            assert 'value="Well?"' in refused.text or name == "message_subject"
+        made = await browser.post(f"{PIPELINES}/new", data=form)
+        path = made.headers["location"].split("?")[0]
+        page = (await browser.get(path)).text
+        assert ">Off<" in page
+        assert "Asks by e-mail." in page
+        assert "Switch “Later” on?" in plain((await browser.get(f"{path}/switch")).text)
+        assert 303 == (await browser.post(f"{path}/switch", data={"paused": ""})).status_code
+        assert ">On<" in (await browser.get(path)).text
+        assert "Later" in (await browser.get(PIPELINES)).text
+        assert "cannot be removed" in (await browser.get(f"{path}/removal")).text
+        assert 303 == (await browser.post(f"{path}/removal")).status_code
+        assert 404 == (await browser.get(path)).status_code
+
+
+async def test_figures_lead_to_their_messages(client: Client) -> None:
+    await client.create(responder_channel_identifier="sent@example.com")
+    await client.queue.worker().send(Sent("reference", 250, "ok"))
+    capped = await client.create(responder_channel_identifier="capped@example.com")
+    await client.queue.execute(
+        "update queue_item set status = 8, reason = 'frequency_cap' where item_id = $1", capped["item_id"]
+    )
+    await client.create(responder_channel_identifier="later@example.com", send_time=f"{YEAR}-05-02T10:00:00+00:00")
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        page = (await browser.get(path_of(client))).text
+        assert "3 messages in 7 days: 1 sent, " in plain(page)
+        assert "1 this pipeline asked lately" in plain(page)
+        [url] = re.findall(r'href="([^"]+reason=frequency_cap[^"]*)"', html.unescape(page))
+        listed = (await browser.get(url)).text
+        assert "capped@example.com" in listed
+        assert "sent@example.com" not in listed
+        assert "one pipeline" in listed
+        assert "1 message that waits stays until" in plain((await browser.get(f"{path_of(client)}/switch")).text)

@@ -1,0 +1,59 @@
+"""The people of the organization: their roles, invitations, removal."""
+
+import html
+import re
+
+import httpx2
+import pytest
+
+from afterword.console.logins.account import ACCOUNT
+from afterword.console.settings.members import PEOPLE
+from tests.logins.conftest import EMAIL, Office, browser_of, log_in
+
+
+@pytest.fixture
+async def ben(office: Office) -> str:
+    return await office.add_user("ben@kalamata.example")
+
+
+class TestPeople:
+    async def change(self, client: httpx2.AsyncClient, user_id: str, **data: str) -> httpx2.Response:
+        return await client.post(f"{PEOPLE}/{user_id}", data=data)
+
+    async def test_agents_see_and_change_nobody(self, office: Office, ben: str) -> None:
+        async with browser_of(office.pool) as client:
+            await log_in(client, email="ben@kalamata.example")
+            assert 200 == (await client.get(PEOPLE)).status_code
+            assert 403 == (await self.change(client, office.user_id, role="agent", version="1")).status_code
+            assert 403 == (await client.post(f"{PEOPLE}/{office.user_id}/remove")).status_code
+            assert "/remove" not in (await client.get(f"{PEOPLE}/{office.user_id}")).text
+
+    async def test_role(self, office: Office, ben: str) -> None:
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            page = await client.get(f"{PEOPLE}/{ben}")
+            version = re.search(r'name="version" value="(\d+)"', page.text)
+            assert version is not None
+            assert 303 == (await self.change(client, ben, role="admin", version=version[1])).status_code
+            stale = await self.change(client, ben, role="owner", version=version[1])
+            assert 412 == stale.status_code
+            assert 403 == (await self.change(client, office.user_id, role="agent", version="1")).status_code
+
+    async def test_removed_at_once(self, office: Office, ben: str) -> None:
+        async with browser_of(office.pool) as client, browser_of(office.pool) as bens:
+            await log_in(client)
+            await log_in(bens, email="ben@kalamata.example")
+            assert f"{PEOPLE}/{ben}/remove" in (await client.get(f"{PEOPLE}/{ben}")).text.replace("&#x2f;", "/")
+            assert "Remove \u2068ben@kalamata.example" in html.unescape(
+                (await client.get(f"{PEOPLE}/{ben}/remove")).text
+            )
+            assert 303 == (await client.post(f"{PEOPLE}/{ben}/remove")).status_code
+            assert 303 == (await bens.get(ACCOUNT)).status_code
+            assert 403 == (await log_in(bens, email="ben@kalamata.example")).status_code
+
+    async def test_invited_twice(self, office: Office, ben: str) -> None:
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            refused = await client.post(PEOPLE, data={"email": "BEN@kalamata.example", "role": "agent"})
+            assert 409 == refused.status_code
+            assert EMAIL in refused.text

@@ -1,0 +1,30 @@
+"""Plans in the console: the credits that are left."""
+
+from afterword import db
+from afterword.organizations.plans import service
+from tests.console.sending.test_sending import plain
+from tests.logins.conftest import Office, browser_of, log_in
+
+PLAN = "/console/settings/plan"
+
+
+async def test_credits(office: Office) -> None:
+    await office.add_user("ben@kalamata.example")
+    async with browser_of(office.pool) as browser, browser_of(office.pool) as agent:
+        await log_in(agent, email="ben@kalamata.example")
+        assert 403 == (await agent.get(PLAN)).status_code
+        await log_in(browser)
+        assert "No plan" in (await browser.get(PLAN)).text
+        async with db.transaction(office.pool) as database:
+            now = database.clock.now()
+            await service.add_plan(
+                database,
+                organization_id=office.organization_id,
+                title="Small",
+                kind="monthly",
+                credits=500,
+                start_time=now,
+                now=now,
+            )
+        page = plain((await browser.get(PLAN)).text)
+        assert "500 credits are left. New credits come on " in page
