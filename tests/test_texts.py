@@ -1,25 +1,30 @@
 """The words of the interface: the language of a tag or a header, fallbacks, blanks, dates and numbers.
 
-The tests of the browser and of notices prove that the catalogues are complete.
+The tests of the browser and of notices prove that the catalogues of pages and notices are complete.
 """
 
+import re
 from datetime import UTC, datetime
 
 import pytest
+from babel.messages.plurals import get_plural
+from babel.messages.pofile import read_po
 
 from afterword import texts
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST
 
+BLANKS = re.compile(r"\{\w+\}")
 NOON = datetime(2026, 11, 21, 22, 30, tzinfo=UTC)
 
 
 def test_languages() -> None:
-    assert ("en", "ar", "de", "el") == texts.LANGUAGES
+    listed = "en ar bg cs de el es fr he it nl pl pt ro sv tr uk"
+    assert tuple(listed.split()) == texts.LANGUAGES
     assert "Weiter" == texts.texts("pages", "de-AT")("Next")
-    assert "Next" == texts.texts("pages", "fr")("Next")
+    assert "Next" == texts.texts("pages", "ja")("Next")
     assert "Next" == texts.texts("pages", "no tag at all")("Next")
     assert ("rtl", "ltr") == (texts.texts("pages", "ar").direction, texts.texts("pages", "el").direction)
-    assert "el" == texts.accepted("fr;q=1, EL-gr;q=0.8, en")
+    assert "el" == texts.accepted("ja;q=1, EL-gr;q=0.8, en")
     assert "en" == texts.accepted("*, ;;,\x00")
 
 
@@ -42,7 +47,9 @@ def test_a_name_cannot_reorder_its_sentence() -> None:
         ("en-GB", "22 November 2026", "1234.5"),
         ("de-AT", "22. November 2026", "1234,5"),
         ("el", "22 \u039d\u03bf\u03b5\u03bc\u03b2\u03c1\u03af\u03bf\u03c5 2026", "1234,5"),
-        ("fr", "November 22, 2026", "1234.5"),  # the formats belong to the language that is shown
+        ("fr", "22 novembre 2026", "1234,5"),
+        ("he", "22 \u05d1\u05e0\u05d5\u05d1\u05de\u05d1\u05e8 2026", "1234.5"),
+        ("ja", "November 22, 2026", "1234.5"),  # the formats belong to the language that is shown
     ],
 )
 def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
@@ -50,3 +57,31 @@ def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
     assert date == words.date(NOON, time_zone="Europe/Athens")
     assert date == words.day("2026-11-22")
     assert number == words.number(1234.5)
+
+
+@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_plural_forms(language: str) -> None:
+    """As many as the language has; one of a single number may spell it out."""
+    for domain in ("mail", "notices"):
+        with (texts.LOCALE_FOLDER / language / f"LC_MESSAGES/{domain}.po").open("rb") as file:
+            catalogue = read_po(file, locale=language)
+        assert get_plural(language).num_plurals == catalogue.num_plurals
+        plurals = [one for one in catalogue if one.pluralizable and one.id]
+        assert plurals
+        for one in plurals:
+            assert catalogue.num_plurals == len(one.string)
+            assert all(one.string)
+            assert "{n}" in one.string[-1]
+        assert texts.texts(domain, language).plural(*plurals[0].id, 7)
+
+
+@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_texts_of_mails(language: str) -> None:
+    """The mails' catalogue has those of the Greek one, each with the same blanks."""
+    catalogues = {}
+    for each in (language, "el"):
+        with (texts.LOCALE_FOLDER / each / "LC_MESSAGES/mail.po").open("rb") as file:
+            catalogues[each] = {one.id: one.string for one in read_po(file, locale=each) if one.id}
+    assert catalogues["el"].keys() == catalogues[language].keys()
+    for text, said in catalogues[language].items():
+        assert isinstance(text, tuple) or set(BLANKS.findall(text)) == set(BLANKS.findall(said))
