@@ -6,7 +6,7 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import settings as case_settings
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import builder, flows, jumps, publication, questionnaires, translations
+from afterword.console.questionnaires import builder, flows, jumps, publication, questionnaires, show_if, translations
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, reports, shared
@@ -55,6 +55,7 @@ MODULES = (
     builder_pages,  # before a question, whose id stands in the same place
     builder,
     jumps,
+    show_if,
     publication,
     invitations,
     translations,

@@ -1,7 +1,7 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, TypeVar, final
@@ -220,6 +220,17 @@ class AnswerPage:
             if asks and not any(question.question_id in answers for question in questions):
                 return number
         return max(reachable, default=self.sequence.end)
+
+    def appeared(self, before: "AnswerPage", number: int) -> list[str]:
+        """The questions of a page that its own answers show: they were not on the page before."""
+        earlier = {question.question_id for question in before.sequence.questions_on(number)}
+        shown = (question.question_id for question in self.sequence.questions_on(number))
+        return [question_id for question_id in shown if question_id not in earlier]
+
+    def wrong_on(self, number: int, form: PageAnswers, appeared: Collection[str]) -> dict[str, Wrong]:
+        """The error messages of a posted page, whose questions are those that have not just appeared."""
+        shown = {question.question_id for question in self.sequence.questions_on(number)}.difference(appeared)
+        return {name: wrong for name, wrong in {**self.missing_on(number), **form.wrong}.items() if name in shown}
 
     def missing_on(self, number: int) -> dict[str, Wrong]:
         """The error messages for required questions of a page without an answer, by question."""

@@ -1,6 +1,6 @@
 """The public pages of a questionnaire: the answer page, its short link, the public link. A GET never writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -223,22 +223,31 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
         return expired_page(answer_page)
     except (answers.Inactive, answers.Closed):
         return closed_page(answer_page.head)
-    answer_page = replace(answer_page.answered(given), started=saved.context)
-    if saved.wrong and posted.go != "back" and not (form.wrong or answer_page.missing_on(number)):
+    before, answer_page = answer_page, replace(answer_page.answered(given), started=saved.context)
+    appeared = answer_page.appeared(before, number)
+    wrong = answer_page.wrong_on(number, form, appeared)
+    if saved.wrong and posted.go != "back" and not wrong:
         return _whole(request, answer_page, posted)
-    return await _go_on(request, database, answer_page, posted, wrong=form.wrong)
+    return await _go_on(request, database, answer_page, posted, wrong=wrong, appeared=appeared)
 
 
 async def _go_on(
-    request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted, *, wrong: Mapping[str, Wrong]
+    request: Request,
+    database: db.Database,
+    answer_page: AnswerPage,
+    posted: Posted,
+    *,
+    wrong: Mapping[str, Wrong],
+    appeared: Sequence[str],
 ) -> Response:
-    """After storing a page: the previous page, the same page with its errors, the next page, or the end."""
+    """After storing a page: the previous page, the same with errors or more questions, the next, or the end."""
     number = posted.page
     if posted.go == "back":
         return _go(answer_page, answer_page.sequence.before(number))
-    wrong = {**answer_page.missing_on(number), **wrong}
     if wrong:
         return _page(request, answer_page, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
+    if appeared:
+        return _go(answer_page, number, shown=appeared[0])
     after = answer_page.sequence.after(number)
     if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
         return _go(answer_page, after)
@@ -269,10 +278,11 @@ async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
     return html.redirect(page_address(answer_page.issued.instance_id))
 
 
-def _go(answer_page: AnswerPage, page: int | None, **query: object) -> Response:
-    """Redirect to a page number; if the layout changed since, to the first page without answers."""
+def _go(answer_page: AnswerPage, page: int | None, *, shown: str = "", **query: object) -> Response:
+    """Redirect to a page, or to its question `shown`; if the layout changed, to the first page without answers."""
     same = answer_page.sequence.layout == answer_page.head.theme.layout
-    return html.redirect(page_address(answer_page.issued.instance_id, page=page if same else None, **query))
+    address = page_address(answer_page.issued.instance_id, page=page if same else None, **query)
+    return html.redirect(address + (f"#q-{shown}" if shown else ""))
 
 
 def _used(request: Request, answer_page: AnswerPage) -> Response:
@@ -326,7 +336,8 @@ def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     answer_page = start.answer_page
     number = answer_page.sequence.at(1)
     form = answer_page.read_form(number, posted.fields)
-    return {**answer_page.answered(form.given).missing_on(number), **form.wrong}
+    after = answer_page.answered(form.given)
+    return after.wrong_on(number, form, after.appeared(answer_page, number))
 
 
 async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:

@@ -228,6 +228,7 @@ class Question(fields.Answer):
     high_label: str | None
     jumps: list[Jump]
     translations: dict[str, QuestionTranslation]
+    show_if: dict[str, Any] | UnsetType = UNSET
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
     style: Literal["numbers", "stars", "dropdown", "slider"] | UnsetType = UNSET

@@ -221,6 +221,8 @@ def _question(
             "more": question_form.MORE,
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],
+            "shown": jump_rows.shown_sentence(words, work, question),
+            "has_condition": question.get("show_if") is not None,
             "jumps": jump_rows.sentences(words, work, question, path=path),
             "is_last": len(jump_rows.targets(words, definition, question_id)) == 1,
             "place": editing.place_of(definition, question_id),

@@ -43,7 +43,10 @@ async def flow_page(visit: Visit) -> Response:
             {
                 "title": outline.title_of(words, question),
                 "url": f"{work.path}/edit/{question_id}" if may_edit else "",
-                "jumps": [one["text"] for one in jump_rows.sentences(words, work, question, path="")],
+                "jumps": [
+                    *([jump_rows.shown_sentence(words, work, question)] if question.get("show_if") else []),
+                    *(one["text"] for one in jump_rows.sentences(words, work, question, path="")),
+                ],
                 "is_unreached": question_id in unreached,
                 "pieces": pieces[number],
             }

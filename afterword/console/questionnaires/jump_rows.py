@@ -1,4 +1,4 @@
-"""Jumps of a question: as sentences with whole texts, and the questions that they may ask for or lead to."""
+"""Conditions and jumps of a question: as sentences with whole texts, and the questions that they may name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,11 +16,11 @@ from afterword.texts import Texts
 END: Final = ""  # the target that ends the questionnaire
 
 
-def subjects(words: Texts, work: Work, question_id: str) -> Subjects:
-    """Answers up to this question, which says “the answer”, and metadata."""
+def subjects(words: Texts, work: Work, question_id: str, *, is_own: bool = True) -> Subjects:
+    """Answers before this question, its own as “the answer” if it is one of them, and metadata."""
     definition = core_definition.read(work.draft.definition, Findings())
     order = [one.question_id for one in definition.questions()]
-    passed = set(order[: order.index(question_id) + 1]) if question_id in order else set(order)
+    passed = set(order[: order.index(question_id) + is_own]) if question_id in order else set(order)
     found = subjects_of(words, definitions=[definition], declared=work.declared)
     own = f"question:{question_id}"
     return {
@@ -36,6 +36,15 @@ def targets(words: Texts, document: Mapping[str, Any], question_id: str) -> list
     at = next((n for n, one in enumerate(order) if one.get("question_id") == question_id), len(order))
     later = [(str(one.get("question_id")), title_of(words, one)) for one in order[at + 1 :]]
     return [*later, (END, words("the end"))]
+
+
+def shown_sentence(words: Texts, work: Work, question: Document) -> str:
+    """When the question is asked, in words."""
+    condition = question.get("show_if")
+    if condition is None:
+        return words("Everybody is asked.")
+    known = subjects(words, work, str(question["question_id"]), is_own=False)
+    return words("Asked if {condition}.", condition=sentence_of(words, condition, with_named(known, condition)))
 
 
 def sentences(words: Texts, work: Work, question: Document, *, path: str) -> list[dict[str, str]]:

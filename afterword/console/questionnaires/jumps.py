@@ -1,26 +1,23 @@
 """The form of one jump: its condition as rows, and the question that it leads to."""
 
-import hashlib
-import json
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.cases.alert_rule_form import GROUPS, json_of
-from afterword.console.questionnaires import jump_rows, outline
+from afterword.console.questionnaires import condition_form, jump_rows, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
+from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.editing import Document
 from afterword.questionnaires import condition_rows
-from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
-from afterword.web import html, parsing
+from afterword.questionnaires.condition_rows import Row, Subjects
+from afterword.web import html
 
 JUMP: Final = f"{QUESTION}/jump/{{number}}"
 NEW: Final = "new"
-CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 
 routes = Screens()
 
@@ -33,12 +30,8 @@ async def jump_page(visit: Visit) -> Response:
     jump = _jump_in(visit, question)
     if jump is None:
         raise errors.NotFound("There is no such jump.")
-    known = _known(visit, work, jump.get("conditions"))
-    found = condition_rows.rows_of(jump.get("conditions"), known)
-    group, rows = found or ("all", [])
-    document = "" if found else json_of(jump.get("conditions"))
-    return _page(visit, work, question, target=str(jump.get("target_question_id") or ""), group=group, rows=rows,
-                 document=document, mark=_mark(visit, question))  # fmt: skip
+    values = condition_form.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
+    return _page(visit, work, question, str(jump.get("target_question_id") or ""), values)
 
 
 @routes.post(JUMP, scope="Questionnaire.Update")
@@ -47,40 +40,24 @@ async def save_jump(visit: Visit) -> Response:
     form, question_id = visit.form, visit.id("question_id")
     async with visit.read() as db:
         work = await work_of(visit, db)
-    question = question_in(work, question_id)
-    rows, group = condition_rows.typed_rows(form.text), form.text("group")
-    known = _known(visit, work, None)
-    shown: dict[str, Any] = {"target": form.text("target"), "group": group, "rows": rows}
-    shown |= {"document": form.text("document"), "mark": form.text("seen")}
-    try:
-        condition = (
-            parsing.read_json(form.text("document").encode(), depth_max=CONDITION_DEPTH_MAX)
-            if form.text("document")
-            else condition_rows.document_of(group, rows, known)
-        )
-    except errors.Malformed:
-        wrong = errors.Invalid.at("/document", "invalid_format", visit.words("This is no JSON."))
-        return _page(visit, work, question, refusal=wrong, **shown)
-    jump = {"target_question_id": form.text("target") or None, "conditions": condition}
+    question_in(work, question_id)
+    values = condition_form.typed(visit)
 
     def change(document: Document) -> Document:
+        condition = condition_form.condition_of(visit, values, _known(visit, work, None))
+        jump = {"target_question_id": form.text("target") or None, "conditions": condition}
         stored = editing.question_of(document, question_id) or {}
-        if visit.id("number") != NEW and _mark(visit, stored) != form.text("seen"):
-            raise errors.Stale(
-                visit.words(
-                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
-                )
-            )
+        if visit.id("number") != NEW:
+            condition_form.require_same(visit, condition_form.mark_of(_jump_in(visit, stored)))
         changed = editing.with_jump(stored, _number(visit, stored), None if form.text("then") == "remove" else jump)
         return editing.with_question(document, changed) if stored else document
 
     try:
         await save(visit, change)
-    except errors.Stale as stale:
+    except (errors.Invalid, errors.Stale) as refusal:
         async with visit.read() as db:
             work = await work_of(visit, db)
-        question = question_in(work, question_id)
-        return _page(visit, work, question, refusal=stale, **(shown | {"mark": _mark(visit, question)}))
+        return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
     return html.redirect(f"{address_of(visit)}/{question_id}?done=saved#jumps")
 
 
@@ -88,37 +65,33 @@ def _page(
     visit: Visit,
     work: Work,
     question: Document,
-    *,
     target: str,
-    group: str,
-    rows: list[Row],
-    document: str,
-    mark: str,
+    values: Values,
+    *,
     refusal: errors.Refusal | None = None,
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
-    known = jump_rows.subjects(words, work, question_id)
-    path = f"{work.path}/edit/{question_id}"
-    is_new = visit.id("number") == NEW
-    return visit.page(
-        "jump.html",
+    path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
+    said = words("This jump cannot be published so.")
+    return condition_form.page(
+        visit,
+        values,
+        jump_rows.subjects(words, work, question_id),
         title=words("After “{title}”", title=outline.title_of(words, question)),
-        status=refusal.status if refusal else 200,
-        refusal=refusal or _wrong(visit, work, question_id),
+        hint=words(
+            "Rows without a subject are left out; without any, it always goes there. "
+            "The first jump that matches decides."
+        ),
+        remove="" if is_new else words("Remove the jump"),
+        refusal=refusal,
+        problems=condition_form.problems_of(work, question_id, f"jumps/{visit.id('number')}", _field, said),
+        first=Row(f"question:{question_id}", "less_equal") if is_new else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
         path=path,
         action=f"{path}/jump/{visit.id('number')}",
-        is_new=is_new,
-        seen=mark,
+        seen=condition_form.mark_of(_jump_in(visit, question)),
         target=target,
         targets=jump_rows.targets(words, work.draft.definition, question_id),
-        group=group,
-        groups=[(name, words(text)) for name, text in GROUPS.items()],
-        rows=condition_rows.shown_rows([*rows, *([Row(f"question:{question_id}", "less_equal")] if is_new else [])]),
-        grouped=condition_rows.grouped(known),
-        labels=condition_rows.suggestions(known),
-        comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
-        document=document,
     )
 
 
@@ -127,20 +100,6 @@ def _theirs(visit: Visit, work: Work, question: Document) -> str:
     found = jump_rows.sentences(visit.words, work, question, path="")
     number = _number(visit, question)
     return found[number]["text"] if number < len(found) else visit.words("It was removed.")
-
-
-def _wrong(visit: Visit, work: Work, question_id: str) -> errors.Refusal | None:
-    """The problems of this jump at its fields."""
-    groups = editing.groups_of(work.draft.definition)
-    found = [
-        errors.FieldError(one.code, one.message, pointer=f"/{_field(one.path.split('/')[7:])}")
-        for number, group in enumerate(groups)
-        for place, each in enumerate(editing.questions_of(group))
-        if each.get("question_id") == question_id
-        for one in work.findings
-        if one.path.startswith(f"/groups/{number}/questions/{place}/jumps/{visit.id('number')}/")
-    ]
-    return errors.Invalid(visit.words("This jump cannot be published so."), errors=found) if found else None
 
 
 def _field(parts: list[str]) -> str:
@@ -162,9 +121,3 @@ def _number(visit: Visit, question: Document) -> int:
     """The place of the jump; behind the last one for a new one and for one that is gone."""
     number, count = visit.id("number"), len(editing.jumps_of(question))
     return min(int(number[:4]), count) if number.isascii() and number.isdigit() else count
-
-
-def _mark(visit: Visit, question: Document) -> str:
-    """The jump in short, by which a change of somebody else is noticed; empty for none."""
-    jump = _jump_in(visit, question)
-    return hashlib.sha256(json.dumps(jump, sort_keys=True).encode()).hexdigest()[:16] if jump else ""

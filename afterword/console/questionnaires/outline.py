@@ -48,7 +48,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
         "jump_within_page",
         "jumps",
     ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
-    ("unreachable_question", ""): "No answers lead to this question; the jumps before it pass over it.",
+    ("unreachable_question", ""): "No answers lead to this question: jumps pass over it, or its condition never holds.",
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
 _MISSING: Final = "missing_translation"
@@ -86,6 +86,7 @@ def rows_of(
                     "is_required": one.get("required") is True and one.get("type") != "statement",
                     "is_off": one.get("enabled") is False,
                     "has_jumps": bool(editing.jumps_of(one)),
+                    "has_condition": one.get("show_if") is not None,
                     "wrong": counts[str(one.get("question_id"))],
                 }
                 for one in editing.questions_of(group)
@@ -133,6 +134,8 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
     url = f"{path}/edit/{question_id}"
     if member == "jumps" and below[3:]:
         url = f"{url}/jump/{below[3]}"
+    elif member == "show_if":
+        url = f"{url}/condition"
     elif member == "translations" and below[3:]:
         url = f"{path}/translations/{below[3]}"
     elif member:

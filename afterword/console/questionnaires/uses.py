@@ -12,13 +12,13 @@ from afterword.search.uses import service as uses
 
 
 async def sentences(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
-    """Jumps of other questions, the question that lists show, alerts, sequences and saved reports."""
+    """Jumps and conditions of other questions, the question that lists show, alerts, sequences and saved reports."""
     words, found = visit.words, list[str]()
     ids = {str(one.get("question_id")) for one in questions}
     for question in questions:
         leading, asking = editing.uses_of(work.draft.definition, str(question.get("question_id")))
         found += [_of(words("The jump of {titles} leads to it."), visit, leading, ids)]
-        found += [_of(words("The jump of {titles} asks for its answer."), visit, asking, ids)]
+        found += [_of(words("A condition of {titles} asks for its answer."), visit, asking, ids)]
     if work.questionnaire.key_question_id in ids:
         found.append(words("It is the question that lists of responses show."))
     elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
@@ -28,7 +28,9 @@ async def sentences(visit: Visit, db: Database, work: Work, questions: Sequence[
         ("report", words("The saved report {titles} uses it.")),
     ):
         found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
-    return [one for one in found if one] or [words("It is used in no jump, alert, sequence or saved report.")]
+    return [one for one in found if one] or [
+        words("It is used in no jump, condition, alert, sequence or saved report.")
+    ]
 
 
 def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:

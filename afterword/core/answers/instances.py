@@ -49,8 +49,17 @@ def is_expired(instance: Lifetime, now: datetime) -> bool:
     return end is not None and now >= end
 
 
-def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str, Given | None]) -> Edit:
-    """Check what was given (None: taken back) and compare it with what is stored."""
+def edit(
+    definition: Definition,
+    question_ids: Collection[str],
+    stored: Mapping[str, Given],
+    given: Mapping[str, Given | None],
+    facts: Facts,
+) -> Edit:
+    """Check what was given (None: taken back) and compare it with what is stored.
+
+    Answers to questions that are hidden then are removed, or not taken. `facts` are those of the metadata.
+    """
     result = Edit(dict(stored))
     for question_id, answer in given.items():
         if answer is None:
@@ -64,6 +73,11 @@ def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str
             continue
         if result.after.get(question_id) != checked:
             result.after[question_id] = result.changed[question_id] = checked
+    for question_id in PageSequence(definition, question_ids, result.after, facts).hidden & result.after.keys():
+        del result.after[question_id]
+        result.changed.pop(question_id, None)
+        if question_id in stored:
+            result.removed.append(question_id)
     return result
 
 

@@ -37,7 +37,7 @@ def _is_drawn(question: Question, draw: Callable[[], float]) -> bool:
 
 @dataclass(frozen=True)
 class PageSequence:
-    """The pages of `question_ids`, numbered from 1; a jump skips numbers and never shifts them."""
+    """The pages of `question_ids`, numbered from 1; jumps and hidden questions skip numbers and never shift them."""
 
     definition: Definition
     question_ids: Collection[str]
@@ -69,14 +69,15 @@ class PageSequence:
     def reachable(self) -> dict[int, tuple[Question, ...]]:
         """The shown questions of the pages that the answers lead through, by number.
 
-        Within a page nothing is hidden after the question at which the path enters it: what follows may still change.
+        Within a page no jump hides anything after the question at which the path enters it: what follows may still
+        change.
         """
         found: dict[int, tuple[Question, ...]] = {}
         question = self._first
         while question is not None:
             number = self.numbers[question.question_id]
             page = self.pages[number - 1]
-            found[number] = page[page.index(question) :]
+            found[number] = tuple(one for one in page[page.index(question) :] if one.question_id not in self.hidden)
             while question is not None and self.numbers[question.question_id] == number:
                 question = self._after(question)
         return found
@@ -125,8 +126,9 @@ class PageSequence:
 
     def is_last(self, number: int) -> bool:
         """True if no answer on this page leads to another one."""
-        has_jumps = any(question.jumps for question in self.questions_on(number))
-        return number == self.total or (self.after(number) == self.end and not has_jumps)
+        shown = self.questions_on(number)
+        may_lead_on = any(question.jumps for question in shown) or self._may_show(shown)
+        return number == self.total or (self.after(number) == self.end and not may_lead_on)
 
     def missing(self, number: int | None = None) -> list[str]:
         """The ids of required questions on the path (of one page, if a number is given) without an answer."""
@@ -143,13 +145,32 @@ class PageSequence:
         after: dict[str, Given | None] = {**self.answers, **changes}
         return replace(self, answers={question_id: given for question_id, given in after.items() if given is not None})
 
-    @cached_property
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The ids of the questions whose condition does not hold; an answer to one of them counts as none."""
+        return self._decided[1]
+
+    @property
     def _known(self) -> Facts:
-        known = dict(self.facts)
-        for question_id, given in self.answers.items():
-            question = self.definition.question(question_id)
-            known |= {} if question is None else facts_of(question, given.value)
-        return known
+        return self._decided[0]
+
+    @cached_property
+    def _decided(self) -> tuple[Facts, frozenset[str]]:
+        """The facts of the answers, and the hidden questions; each depends on those before it."""
+        known, hidden = dict(self.facts), set[str]()
+        for question in self.definition.questions():
+            if not conditions.matches(question.show_if, known):
+                hidden.add(question.question_id)
+            elif (given := self.answers.get(question.question_id)) is not None:
+                known |= facts_of(question, given.value)
+        return known, frozenset(hidden)
+
+    def _may_show(self, questions: Sequence[Question]) -> bool:
+        """Whether answers to these questions may show one that is hidden now."""
+        subjects = {f"question:{one.question_id}" for one in questions}
+        waiting = (question for page in self.pages for question in page if question.question_id in self.hidden)
+        leaves = (leaf for question in waiting for leaf in conditions.leaves_of(question.show_if))
+        return any(":".join(leaf.subject.split(":")[:2]) in subjects for leaf in leaves)
 
     @property
     def _first(self) -> Question | None:
@@ -157,7 +178,8 @@ class PageSequence:
 
     def _next(self, position: int) -> Question | None:
         rest = self.definition.questions()[position:]
-        return next((question for question in rest if question.question_id in self.question_ids), None)
+        asked = (one for one in rest if one.question_id in self.question_ids and one.question_id not in self.hidden)
+        return next(asked, None)
 
     def _after(self, question: Question) -> Question | None:
         """The next question: at the target of the first jump that holds, else after this one; None at the end."""

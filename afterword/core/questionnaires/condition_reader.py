@@ -1,6 +1,6 @@
 """Conditions as authors write them: the tree of a JSON document, checked against the subjects that its use has."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -43,12 +43,14 @@ class Scope:
     """The subjects that leaves may name in one use of conditions.
 
     `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
-    same ids by the author's keys; `metadata`: the declared types by subject, such as `responder_metadata:age`;
+    same ids by the author's keys; `values`: by question id the values of its choices or scale, as far as they are
+    checked; `metadata`: the declared types by subject, such as `responder_metadata:age`;
     `undeclared`: the kind of other names, `text` where the declarations are known, since they are kept as text.
     """
 
     questions: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
     metadata: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     undeclared: Kind = "any"
     tags: bool = False
@@ -138,6 +140,8 @@ def _read_leaf(members: Members, scope: Scope) -> Node:
     elif operator and operator not in WITHOUT_VALUE | _BY_KIND.get(kind, _EVERY):
         members.error("operator", "wrong_type", _operator_message(kind))
     value = _read_value(members, operator, kind)
+    if operator in _SAME | {"contains", "not_contains"}:
+        _check_known(members, value, scope.values.get(subject.partition(":")[2]))
     window_days = members.optional_integer("window_days", 1, WINDOW_DAYS_MAX) if kind == "metric" else None
     members.finish()
     # A full list of findings stops growing, but then the document is refused in any case.
@@ -238,6 +242,12 @@ def _check_value(members: Members, value: object, operator: str, kind: Kind) -> 
         members.error("value", "wrong_type", f"{_EXPECTED[kind][0]} is expected here.")
     elif operator == "matches":
         _check_pattern(members, value)
+
+
+def _check_known(members: Members, value: object, known: Collection[int] | None) -> None:
+    for one in value if is_array(value) else [value]:
+        if known and is_integer(one) and one not in known:
+            members.error("value", "unknown_value", "The question has no answer of this value.")
 
 
 # The noun of a kind's values, and their check. Metadata are texts, so numbers may be written as such.

@@ -4,7 +4,7 @@ A single question is read in `questions.py`; conditions are in `conditions.py`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -13,6 +13,7 @@ from typing import Final
 from afterword import ids
 from afterword.core.questionnaires import condition_reader, questions
 from afterword.core.questionnaires.condition_reader import Kind
+from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Jump, Question
 from afterword.core.questionnaires.questions import (
@@ -200,7 +201,7 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
     )
     if len(definition.questions()) > QUESTIONS_MAX:
         members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")
-    definition = reader.with_jumps(definition)
+    definition = reader.with_conditions(definition)
     _warn(definition, members.findings)
     return definition
 
@@ -251,7 +252,7 @@ class _Reader:
         self._questions: list[Members] = []
 
     def group(self, path: str, entry: object) -> Group:
-        """A group, its questions still without jumps."""
+        """A group, its questions still without conditions and jumps."""
         members = Members(entry, path, self._findings)
         group_id, key = self._identity(members, "group")
         group = Group(
@@ -267,22 +268,28 @@ class _Reader:
         members.finish()
         return group
 
-    def with_jumps(self, definition: Definition) -> Definition:
+    def with_conditions(self, definition: Definition) -> Definition:
         """The second pass: now every question is known."""
         everything = definition.questions()
-        jumps: list[tuple[Jump, ...]] = []
+        read: list[tuple[Node | None, tuple[Jump, ...]]] = []
         earlier: dict[str, Kind] = {}
+        values: dict[str, Collection[int]] = {}
         keys = {**self._keys["question"], **self._rows}
         for index, members in enumerate(self._questions):
-            earlier |= everything[index].kinds
+            question = everything[index]
+            before = replace(self._metadata, questions=earlier, keys=keys, values=values)
+            path = members.pointer("show_if")
+            show_if = condition_reader.read(members.take("show_if"), path, members.findings, before)
+            earlier |= question.kinds
+            values |= dict.fromkeys(question.kinds, question.known_values)
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
             later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
             scope = replace(self._metadata, questions=earlier, keys=keys)
-            jumps.append(questions.read_jumps(members, scope, later))
+            read.append((show_if, questions.read_jumps(members, scope, later)))
             members.finish()
-        remaining = iter(jumps)
+        remaining = iter(read)
         groups = tuple(
-            replace(group, questions=tuple(replace(one, jumps=next(remaining)) for one in group.questions))
+            replace(group, questions=tuple(_with_conditions(one, *next(remaining)) for one in group.questions))
             for group in definition.groups
         )
         return replace(definition, groups=groups)
@@ -334,6 +341,10 @@ class _Reader:
             self._ids.add(identity)
         if key is not None:
             self._keys[kind].setdefault(key, identity or "")
+
+
+def _with_conditions(question: Question, show_if: Node | None, jumps: tuple[Jump, ...]) -> Question:
+    return replace(question, show_if=show_if, jumps=jumps)
 
 
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")

@@ -36,6 +36,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     "question_optional": "The question “{title}” may be left unanswered.",
     "question_enabled": "The question “{title}” is asked again.",
     "question_disabled": "The question “{title}” is no longer asked.",
+    "show_if_added": "The question “{title}” is asked only under a condition.",
+    "show_if_removed": "The question “{title}” is asked without a condition.",
+    "show_if_changed": "The question “{title}” is asked under another condition.",
     "jumps_changed": "The question “{title}” leads elsewhere.",
     "choice_added": "“{title}” has the new choice “{label}”.",
     "choice_removed": "“{title}” has the choice “{label}” no more.",
@@ -339,6 +342,10 @@ def _question_changes(
     locales = _locales(earlier, later)
     yield from _choices(before, after, locales, path)
     yield from _rows(before, after, locales, path)
+    shown = conditions.document_of(before.show_if), conditions.document_of(after.show_if)
+    if shown[0] != shown[1]:
+        kind = "show_if_added" if shown[0] is None else "show_if_removed" if shown[1] is None else "show_if_changed"
+        yield _of(kind, after, f"{path}/show_if", values=shown)
     jumps = _jumps(before), _jumps(after)
     if jumps[0] != jumps[1]:
         yield _of("jumps_changed", after, f"{path}/jumps", values=jumps)

@@ -13,7 +13,7 @@ Document = dict[str, Any]
 NewId = Callable[[], str]
 UP: Final = "up"
 DOWN: Final = "down"
-_WITHOUT_TRANSLATION: Final = ("jumps", "key")  # of a copied question
+_NOT_COPIED: Final = ("jumps", "show_if", "key")
 
 
 def groups_of(document: Mapping[str, Any]) -> list[Document]:
@@ -124,9 +124,9 @@ def without_group(document: Mapping[str, Any], group_id: str) -> Document:
 
 
 def copied(question: Mapping[str, Any], *, new_id: NewId) -> Document:
-    """The question with ids of its own, and without jumps, whose targets may stand before the copy."""
+    """The question with ids of its own, without jumps and conditions: the questions that they name may not be there."""
     rows = {str(row.get("row_id")): new_id() for row in _objects(question.get("rows"))}
-    copy = {name: value for name, value in question.items() if name not in _WITHOUT_TRANSLATION}
+    copy = {name: value for name, value in question.items() if name not in _NOT_COPIED}
     copy["question_id"] = new_id()
     if rows:
         copy["rows"] = [
@@ -155,7 +155,7 @@ def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -
 
 
 def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Document], list[Document]]:
-    """The other questions whose jumps lead to it, and those whose jumps ask for its answer."""
+    """The other questions whose jumps lead to it, and those whose jumps or own conditions ask for its answer."""
     leading: list[Document] = []
     asking: list[Document] = []
     for group in groups_of(document):
@@ -165,7 +165,9 @@ def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Documen
             jumps = jumps_of(one)
             if any(jump.get("target_question_id") == question_id for jump in jumps):
                 leading.append(one)
-            if any(names(jump.get("conditions"), question_id) for jump in jumps):
+            if any(
+                names(asked, question_id) for asked in [one.get("show_if"), *(jump.get("conditions") for jump in jumps)]
+            ):
                 asking.append(one)
     return leading, asking
 

@@ -1,7 +1,7 @@
 """The ways through a questionnaire: which question can follow which, and the questions that nobody is shown.
 
-Jumps that ask only for the answer of their own question, from a list or a scale, are tried with every answer. Any other
-condition may be true or false.
+Jumps that ask only for the answer of their own question, from a list or a scale, are tried with every answer, and so is
+a question's own condition that asks for one such answer. Any other condition may be true or false.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,11 @@ class Flow:
             found = following.get(waiting.pop(), set()) - shown - {None}
             shown |= found
             waiting += found
-        return tuple(node for node in self.nodes if node not in shown and not self._is_beside(node, shown))
+        return tuple(
+            node
+            for node in self.nodes
+            if node not in self._asked or (node not in shown and not self._is_beside(node, shown))
+        )
 
     def _is_beside(self, node: str, shown: set[str | None]) -> bool:
         if self.layout == "by_question":
@@ -75,7 +79,9 @@ class Flow:
         position = self.definition.position(node)
         question = self.definition.questions()[position]
         taken = _taken(question)
-        if question.display_probability < PERCENT:
+        if node not in self._asked:
+            return
+        if question.display_probability < PERCENT or question.show_if is not None:
             taken.add(None)
         for number, jump in enumerate(question.jumps):
             if number in taken:
@@ -91,7 +97,19 @@ class Flow:
 
     @cached_property
     def _asked(self) -> frozenset[str]:
-        return frozenset(self.nodes)
+        """The questions that some answers show."""
+        return frozenset(node for node in self.nodes if self._may_be_shown(node))
+
+    def _may_be_shown(self, node: str) -> bool:
+        question = self.definition.question(node)
+        leaves = conditions.leaves_of(question.show_if) if question else []
+        subjects = {leaf.subject for leaf in leaves}
+        asked = self.definition.question(leaves[0].subject.partition(":")[2]) if leaves else None
+        values = _values(asked) if asked and len(subjects) == 1 else []
+        if question is None or not values:
+            return True
+        facts: list[Facts] = [{}, *({leaves[0].subject: value} for value in values)]
+        return any(conditions.matches(question.show_if, each) for each in facts)
 
 
 def warn(definition: Definition, findings: Findings) -> None:
@@ -100,23 +118,28 @@ def warn(definition: Definition, findings: Findings) -> None:
     for place, group in enumerate(definition.groups):
         for index, question in enumerate(group.questions):
             if question.question_id in unreachable:
-                message = "No answers lead to this question; the jumps before it pass over it."
+                message = "No answers lead to this question: jumps pass over it, or its condition never holds."
                 findings.warning(f"/groups/{place}/questions/{index}", "unreachable_question", message)
 
 
-def used_by_jumps(definition: Definition, question_id: str) -> list[tuple[str, int]]:
-    """The jumps that lead to a question or ask for its answer: the question that has it, and its number from 0."""
-    subject = f"question:{question_id}"
+def used_by_jumps(definition: Definition, question_id: str) -> list[str]:
+    """The questions whose jumps lead to a question or ask for its answer."""
     return [
-        (question.question_id, number)
+        question.question_id
         for question in definition.questions()
-        for number, jump in enumerate(question.jumps)
-        if jump.target_question_id == question_id
-        or any(
-            leaf.subject == subject or leaf.subject.startswith(f"{subject}:")
-            for leaf in conditions.leaves_of(jump.conditions)
+        if any(
+            jump.target_question_id == question_id or _asks_for(jump.conditions, question_id) for jump in question.jumps
         )
     ]
+
+
+def used_to_show(definition: Definition, question_id: str) -> list[str]:
+    """The questions that are shown, or not, by the answer to a question."""
+    return [one.question_id for one in definition.questions() if _asks_for(one.show_if, question_id)]
+
+
+def _asks_for(condition: conditions.Node | None, question_id: str) -> bool:
+    return any(leaf.subject.split(":")[:2] == ["question", question_id] for leaf in conditions.leaves_of(condition))
 
 
 def _taken(question: Question) -> set[int | None]:
@@ -140,7 +163,13 @@ def _answers(question: Question) -> list[Facts] | None:
     """Every answer that the jumps can tell apart; None where they ask for more than one choice of this question."""
     subject = f"question:{question.question_id}"
     asked = {leaf.subject for jump in question.jumps for leaf in conditions.leaves_of(jump.conditions)}
-    values = [choice.value for choice in question.choices] if question.shape == "choice" else [*question.scale]
-    if not values or len(values) > CHOICES_TRIED_MAX or not asked <= {subject}:
+    values = _values(question)
+    if not values or not asked <= {subject}:
         return None
     return [*({subject: value} for value in values), *([] if question.is_required else [dict[str, object]()])]
+
+
+def _values(question: Question) -> list[int]:
+    """The answers to choose one from; none where there are too many to try, or other ones."""
+    values = [choice.value for choice in question.choices] if question.shape == "choice" else [*question.scale]
+    return values if len(values) <= CHOICES_TRIED_MAX else []

@@ -27,7 +27,7 @@ _DEFAULTS: Final[Mapping[str, object]] = {
     "display_probability": 100,
     "length_max": TEXT_CHARACTERS_DEFAULT,
 }
-_KEPT: Final = ("question_id", "key", "jumps", "translations")
+_KEPT: Final = ("question_id", "key", "show_if", "jumps", "translations")
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,15}[.,]\d{1,6}\Z", re.ASCII)
 

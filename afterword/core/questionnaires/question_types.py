@@ -1,6 +1,6 @@
 """The types of questions in one table, and the records that a question is made of. `questions.py` reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -138,6 +138,7 @@ class Question:
     randomize: bool = False
     low_label: str | None = None
     high_label: str | None = None
+    show_if: conditions.Node | None = None
     jumps: tuple[Jump, ...] = ()
     translations: Mapping[str, Translation] = field(default_factory=dict[str, Translation])
     scale_min: int | None = None
@@ -181,6 +182,11 @@ class Question:
     def ranks(self) -> int:
         """The number of ranks; 0 for other shapes."""
         return (self.rank_max or len(self.choices)) if self.shape == "ranking" else 0
+
+    @property
+    def known_values(self) -> Collection[int]:
+        """The values that an answer chooses among, by their numbers; empty where it is free."""
+        return [choice.value for choice in self.choices] or self.scale
 
     @property
     def kinds(self) -> dict[str, Kind]:

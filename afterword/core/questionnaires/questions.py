@@ -54,7 +54,7 @@ RowIdentity = Callable[[Members], tuple[str, str | None]]
 
 
 def localized(question: Question, locale: str, *, seed: str | None = None) -> Question:
-    """The question as a reader of `locale` is shown it: texts translated, no translations or jumps left.
+    """The question as a reader of `locale` is shown it: texts translated, no translations, conditions or jumps left.
 
     `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
     for one instance on every page, another for the next. Without a seed they keep the authored order.
@@ -66,6 +66,7 @@ def localized(question: Question, locale: str, *, seed: str | None = None) -> Qu
         **{name: getattr(texts, name) or getattr(question, name) for name in TEXTS},
         choices=tuple(replace(one, label=texts.choices.get(one.value) or one.label) for one in shown.choices),
         rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in shown.rows),
+        show_if=None,
         jumps=(),
         translations={},
     )
@@ -93,6 +94,8 @@ def document_of(question: Question) -> dict[str, object]:
     if question.key is not None:
         document["key"] = question.key
     document |= {name: getattr(question, name) for name in _COMMON} | _type_fields(question)
+    if question.show_if is not None:
+        document["show_if"] = conditions.document_of(question.show_if)
     document["jumps"] = [
         {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
         for jump in question.jumps

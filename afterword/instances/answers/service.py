@@ -171,7 +171,7 @@ async def save_answers(
     before, questionnaire = context.instance, context.questionnaire
     _require_asked(before, answers)
     await require_open(db, instance=before, issuable=questionnaire, now=now)
-    edit = core_instances.edit(context.definition, context.answers, answers)
+    edit = core_instances.edit(context.definition, before.question_ids, context.answers, answers, context.facts)
     wrong = edit.wrong
     if (complete or before.finalized) and not wrong:
         wrong = core_instances.missing(context.definition, before.question_ids, edit.after, context.facts)

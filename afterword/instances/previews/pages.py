@@ -46,8 +46,9 @@ async def post_preview(request: Request) -> Response:
     answer_page = answer_page.answered(_answers(answer_page, carried))
     number = answer_page.sequence.at(posted.page)
     form = answer_page.read_form(number, posted.fields)
-    wrong = {**answer_page.answered(form.given).missing_on(number), **form.wrong}
-    answer_page = answer_page.answered(form.given)
+    before, answer_page = answer_page, answer_page.answered(form.given)
+    appeared = answer_page.appeared(before, number)
+    wrong = answer_page.wrong_on(number, form, appeared)
     names = {answer_forms.field_name(one.question_id) for one in answer_page.sequence.questions_on(number)}
     carried = {name: values for name, values in carried.items() if not _is_of(name, names)}
     carried |= {name: values for name, values in posted.fields.items() if _is_of(name, names)}
@@ -55,6 +56,8 @@ async def post_preview(request: Request) -> Response:
         return _page(request, answer_page, answer_page.sequence.before(number) or number, carried)
     if wrong:
         return _page(request, answer_page, number, carried, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
+    if appeared:
+        return _page(request, answer_page, number, carried)
     after = answer_page.sequence.after(number)
     if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
         return _page(request, answer_page, after, carried)

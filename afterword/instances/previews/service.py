@@ -112,7 +112,7 @@ async def page_of(db: Database, *, permission: Permission, locale: str | None, h
 
 def _without_jumps(definition: Definition) -> Definition:
     groups = [
-        replace(group, questions=tuple(replace(question, jumps=()) for question in group.questions))
+        replace(group, questions=tuple(replace(question, show_if=None, jumps=()) for question in group.questions))
         for group in definition.groups
     ]
     return replace(definition, groups=tuple(groups))

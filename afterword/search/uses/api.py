@@ -17,8 +17,11 @@ class QuestionUse(fields.Answer):
     """A place where a question is used."""
 
     kind: Annotated[
-        Literal["key_question", "jump", "alert", "sequence", "report"],
-        Meta(description="Where: `jump` is another question, or the same, whose jumps lead to it or ask for it."),
+        Literal["key_question", "show_if", "jump", "alert", "sequence", "report"],
+        Meta(
+            description="Where: `jump` is another question, or the same, whose jumps lead to it or ask for it; "
+            "`show_if` one that is shown by its answer."
+        ),
     ]
     id: Annotated[
         str, Meta(description="The id of the questionnaire, the question, the alert, the sequence or the report.")

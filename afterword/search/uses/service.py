@@ -6,7 +6,7 @@ from typing import Final
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires.flow import used_by_jumps
+from afterword.core.questionnaires.flow import used_by_jumps, used_to_show
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.questionnaires import access, editions
@@ -35,8 +35,9 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
     uses: list[Use] = []
     if questionnaire.key_question_id == question_id:
         uses.append(Use("key_question", questionnaire_id, questionnaire.display_name))
-    jumping = dict.fromkeys(each for each, _ in used_by_jumps(definition, question_id))
-    uses += [Use("jump", each, question.title) for each in jumping if (question := definition.question(each))]
+    for kind, using in (("show_if", used_to_show), ("jump", used_by_jumps)):
+        asking = map(definition.question, using(definition, question_id))
+        uses += [Use(kind, question.question_id, question.title) for question in asking if question]
     return uses + await elsewhere(db, caller=caller, question_ids=[question_id])
 
 

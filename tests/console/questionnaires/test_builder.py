@@ -155,7 +155,7 @@ async def test_places(office: Office) -> None:
         await client.post(f"{second}/copy")
         assert [["One", "Two", "Two"], []] == await titles()
         asked = text_of(await client.get(f"{first}/removal"))
-        assert "It is used in no jump, alert, sequence or saved report." in asked
+        assert "It is used in no jump, condition, alert, sequence or saved report." in asked
 
 
 async def test_anything_that_the_api_stores(office: Office) -> None:

@@ -1,12 +1,13 @@
 """How long an instance lives, and what a posted page changes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from afterword.core.answers import instances
 from afterword.core.answers.values import Given
+from afterword.core.questionnaires.conditions import AnyOf, Leaf
 from afterword.core.questionnaires.definition import parse
 
 CREATED = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
@@ -49,6 +50,7 @@ def test_is_expired(subject: Subject, after: timedelta, is_expired: bool) -> Non
 
 QUESTION = "Q000000000000000000001"
 OTHER = "Q000000000000000000002"
+IDS = (QUESTION, OTHER)
 DEFINITION = parse(
     {
         "default_locale": "en",
@@ -82,7 +84,7 @@ DEFINITION = parse(
 
 class TestEdit:
     def test_unknown_question(self) -> None:
-        edit = instances.edit(DEFINITION, {}, {"0" * 22: Given(7)})
+        edit = instances.edit(DEFINITION, IDS, {}, {"0" * 22: Given(7)}, {})
 
         assert ["unknown_id"] == [error.code for error in edit.wrong]
         assert ({}, {}) == (edit.after, edit.changed)
@@ -90,7 +92,7 @@ class TestEdit:
     def test_wrong_value_leaves_the_stored_one(self) -> None:
         stored = {QUESTION: Given(7)}
 
-        edit = instances.edit(DEFINITION, stored, {QUESTION: Given(11)})
+        edit = instances.edit(DEFINITION, IDS, stored, {QUESTION: Given(11)}, {})
 
         assert (stored, {}, 1) == (edit.after, edit.changed, len(edit.wrong))
 
@@ -112,9 +114,66 @@ class TestEdit:
         changed: dict[str, Given],
         removed: list[str],
     ) -> None:
-        edit = instances.edit(DEFINITION, {QUESTION: Given(7)}, given)
+        edit = instances.edit(DEFINITION, IDS, {QUESTION: Given(7)}, given, {})
 
         assert (after, changed, removed, ()) == (edit.after, edit.changed, edit.removed, edit.wrong)
+
+
+class TestHidden:
+    """Why is asked under 7 alone, and of gold customers."""
+
+    DEFINITION = replace(
+        DEFINITION,
+        groups=(
+            replace(
+                DEFINITION.groups[0],
+                questions=(
+                    replace(DEFINITION.groups[0].questions[0], jumps=()),
+                    replace(
+                        DEFINITION.groups[0].questions[1],
+                        show_if=AnyOf(
+                            (
+                                Leaf(f"question:{QUESTION}", "less", 7),
+                                Leaf("responder_metadata:level", "equal", "gold"),
+                            )
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    )
+
+    @pytest.mark.parametrize(
+        ("given", "facts", "changed", "removed", "missing"),
+        [
+            ({QUESTION: Given(3)}, {}, [QUESTION], [], []),
+            ({QUESTION: Given(8)}, {}, [QUESTION], [OTHER], []),
+            ({QUESTION: None}, {}, [], [QUESTION, OTHER], [QUESTION]),
+            ({QUESTION: Given(8), OTHER: Given("new")}, {}, [QUESTION], [OTHER], []),
+            (
+                {QUESTION: Given(8), OTHER: Given("new")},
+                {"responder_metadata:level": "gold"},
+                [QUESTION, OTHER],
+                [],
+                [],
+            ),
+            ({QUESTION: Given(3), OTHER: None}, {}, [QUESTION], [OTHER], [OTHER]),
+        ],
+    )
+    def test_answers_are_not_kept(
+        self,
+        given: dict[str, Given | None],
+        facts: dict[str, str],
+        changed: list[str],
+        removed: list[str],
+        missing: list[str],
+    ) -> None:
+        stored = {QUESTION: Given(2), OTHER: Given("old")}
+        edit = instances.edit(self.DEFINITION, IDS, stored, given, facts)
+        assert (changed, removed) == ([*edit.changed], edit.removed)
+        assert not {*edit.changed, *edit.removed} - {QUESTION, OTHER}
+        found = instances.missing(self.DEFINITION, IDS, edit.after, facts)
+        assert [f"/answers/{one}" for one in missing] == [one.pointer for one in found]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,32 @@ def way(**changes: Any) -> Definition:
 ALL = ["a", "b", "c", "d", "e"]
 
 
+@pytest.mark.parametrize(
+    ("given", "layout", "pages", "missing"),
+    [
+        # c is asked under 7 in a, e only with an answer of at least 5 in c
+        ({}, "by_group", "a b d", ""),
+        ({"a": 3}, "by_group", "a bc d", "c"),
+        ({"a": 3, "c": 5}, "by_group", "a bc d e", "e"),
+        ({"a": 9, "c": 5}, "by_group", "a b d", ""),  # the answer to a hidden question counts as none
+        ({"a": 3}, "by_question", "a b c d", "c"),
+        ({"a": 3, "c": 9}, "one_page", "abcde", "e"),
+        ({}, "one_page", "abd", ""),
+    ],
+)
+def test_conditions(given: dict[str, int], layout: Any, pages: str, missing: str) -> None:
+    asked = {"c": {"show_if": less("a", 7)}, "e": {"show_if": Leaf("question:c", "greater_equal", 5)}}
+    known = {name: Given(value) for name, value in given.items()}
+    sequence = PageSequence(way(jumps={"a": (), "c": ()}, **asked), ALL, known, layout=layout)
+    found = sequence.reachable
+    assert pages == " ".join("".join(one.question_id for one in page) for page in found.values())
+    assert [*missing] == sequence.missing()
+    if layout == "by_group":
+        # d is the last page shown, and no answer to it shows e
+        assert (False, "e" not in pages) == (sequence.is_last(1), sequence.is_last(3))
+    assert sequence.total == (1 if layout == "one_page" else sequence.total)
+
+
 def shown(whole: Definition, question_ids: list[str], given: dict[str, int]) -> list[str]:
     pages = PageSequence(whole, question_ids, {name: Given(value) for name, value in given.items()}).reachable
     return ["".join(one.question_id for one in page) for page in pages.values()]

@@ -103,6 +103,11 @@ def good() -> Definition:
     return definition.parse(document(), give_id=give_id)
 
 
+def shown(key: str, value: object) -> dict[str, object]:
+    """A condition on the answer to a question."""
+    return {"subject": f"question:{key}", "operator": "equal", "value": value}
+
+
 SCORE = ("groups", 0, "questions", 0)
 REASONS = ("groups", 1, "questions", 0)
 WHY = ("groups", 1, "questions", 1)
@@ -150,6 +155,11 @@ class TestParse:
             ((*WHY, "question_id"), give_id("question", "score"), "/groups/1/questions/1/question_id", "duplicate"),
             ((*WHY, "key"), "score", "/groups/1/questions/1/key", "duplicate"),
             ((*WHY, "length_max"), 5001, "/groups/1/questions/1/length_max", "out_of_range"),
+            ((*WHY, "show_if"), "always", "/groups/1/questions/1/show_if", "wrong_type"),
+            ((*WHY, "show_if"), shown("why", "x"), "/groups/1/questions/1/show_if/subject", "unknown_id"),
+            ((*REASONS, "show_if"), shown("why", "x"), "/groups/1/questions/0/show_if/subject", "unknown_id"),
+            ((*WHY, "show_if"), shown("reasons", [1, 7]), "/groups/1/questions/1/show_if/value", "unknown_value"),
+            ((*WHY, "show_if"), shown("score", 11), "/groups/1/questions/1/show_if/value", "unknown_value"),
             ((*WHY, "jumps"), [{}] * 21, "/groups/1/questions/1/jumps", "too_many"),
             (  # backwards
                 (*WHY, "jumps"), [{"target_question_id": "score"}],

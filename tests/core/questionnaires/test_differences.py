@@ -50,6 +50,8 @@ def between(earlier: dict[str, Any], later: dict[str, Any]) -> list[differences.
         ((*SCORE, "type"), "csat", "question_retyped",
          "The question “How likely?” has another type: csat in place of nps."),
         ((*SCORE, "jumps"), [], "jumps_changed", "The question “How likely?” leads elsewhere."),
+        ((*REASONS, "show_if"), {"all": []}, "show_if_added",
+         "The question “Which?” is asked only under a condition."),
         ((*REASONS, "choices", 0, "label"), "Uno", "choice_renamed",
          "A choice of “Which?” is called “Uno” in place of “One”."),
         ((*REASONS, "choices", 1), DELETE, "choice_removed", "“Which?” has the choice “Two” no more."),
@@ -104,7 +106,7 @@ def test_groups_move_with_their_questions() -> None:
 
 def test_every_member_is_compared() -> None:
     of_its_own = {
-        "question_id", "key", "type", "required", "enabled", "jumps", "translations", "choices", "rows",
+        "question_id", "key", "type", "required", "enabled", "show_if", "jumps", "translations", "choices", "rows",
     }  # fmt: skip
     compared = {*differences.QUESTION_TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES, *of_its_own}
     assert compared == set(Question.__dataclass_fields__)

