@@ -79,6 +79,16 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
+class AddressFacts:
+    """The person of an address, its suppression in force, and the person's other addresses if they were asked for."""
+
+    recipient: Recipient | None
+    suppressed_reason: str | None
+    suppressed_time: datetime | None
+    others: Sequence[AddressId]
+
+
+@dataclass(frozen=True, slots=True)
 class Suppression:
     """An address that must not be written to."""
 
@@ -225,6 +235,39 @@ async def list_recipients(  # any tenant: a batch serves many
     return [_recipient(row) for row in rows]
 
 
+async def list_address_facts(  # any tenant: a batch serves many
+    db: Database, *, addresses: Sequence[AddressId], with_others: Sequence[bool], now: datetime
+) -> dict[AddressId, AddressFacts]:
+    """The facts of each of these addresses; `with_others`: of each, whether the person's other addresses are wanted."""
+    rows = await db.fetch(
+        f"""select w.place, a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R},
+             s.reason as suppressed_reason, s.created_time as suppressed_time, o.channel_ids, o.address_keys
+           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::bool[])
+               with ordinality as w (organization_id, channel_id, address_key, with_others, place)
+             left join lateral (
+               select {_ADDRESS_COLUMNS} from responder_address
+               where organization_id = w.organization_id and channel_id = w.channel_id and address_key = w.address_key
+               limit 1) a on true -- the limits: a plan that was made while the tables were small must probe by key
+             left join lateral (
+               select {_COLUMNS} from responder
+               where organization_id = a.organization_id and responder_id = a.responder_id limit 1) r on true
+             left join lateral (
+               select reason, created_time from suppression
+               where organization_id = w.organization_id and channel_id = w.channel_id and address_key = w.address_key
+                 and (expires_time is null or expires_time > $5) limit 1) s on true
+             left join lateral (
+               select array_agg(e.channel_id order by e.channel_id, e.address_key) as channel_ids,
+                 array_agg(e.address_key order by e.channel_id, e.address_key) as address_keys
+               from responder_address e
+               where w.with_others and e.organization_id = a.organization_id and e.responder_id = a.responder_id
+                 and e.address_key <> a.address_key) o on true""",
+        *arrays(addresses, 3),
+        list(with_others),
+        now,
+    )
+    return {addresses[row["place"] - 1]: _facts(row) for row in rows}
+
+
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
     """A responder's addresses, by channel."""
     rows = await db.fetch(
@@ -317,6 +360,17 @@ def _recipient(row: Row) -> Recipient:
     responder = _responder(row)
     key = responder.organization_id, row["channel_id"], row["address_key"]
     return Recipient(Address(*key, responder.responder_id, row["identifier"], row["unsubscribe_id"]), responder)
+
+
+def _facts(row: Row) -> AddressFacts:
+    recipient = _recipient(row) if row["responder_id"] is not None else None
+    others = zip(row["channel_ids"] or (), row["address_keys"] or (), strict=True)
+    return AddressFacts(
+        recipient,
+        row["suppressed_reason"],
+        row["suppressed_time"],
+        [(row["organization_id"], *other) for other in others],
+    )
 
 
 def _responder(row: Row) -> Responder:

@@ -4,6 +4,7 @@ The list is the table of screens. A new screen is covered once a link leads to i
 """
 
 import gzip
+import html
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -28,6 +29,7 @@ from tests.browser.test_pages import WCAG
 from tests.conftest import note_statements
 from tests.console.cases import test_statuses as test_case_statuses
 from tests.console.sending import test_contact_policy
+from tests.console.sending.test_pipelines import version_of
 from tests.console.settings import test_webhooks
 from tests.logins.conftest import OWN, PASSWORD, log_in
 from tests.sizes import one_of, share_of
@@ -62,8 +64,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/proof",  # where a screen itself leads, not a link
         "/console/people/erasure/{erasure_id}",
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone
-        "/console/sending/{item_id}/cancel",  # of the made-up items none waits
-        "/console/sending/{item_id}/now",
+        "/console/sending/{item_id}/now",  # the item that waits is due
         "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
         "/console/responses/taggings/{tagging_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/mail",  # in the frame of its page
@@ -132,7 +133,10 @@ async def owner(house: House) -> AsyncGenerator[httpx2.AsyncClient, None]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
-    """The owner's, who has made one of each thing that the demonstration lacks."""
+    """The owner's, who has made one of each thing that the demonstration lacks.
+
+    Rules count people's channels together, and a message waits: the most that a page asks the database about an item.
+    """
     await owner.post("/console/proof", data={"password": PASSWORD, "next": "/console"})
     for address, form in (
         ("statuses/new", test_case_statuses.FORM),
@@ -142,6 +146,13 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
                           "title": "A gift"}),
     ):  # fmt: skip
         assert (await owner.post(f"/console/settings/{address}", data=form)).status_code in {200, 303}
+    policy = await owner.get(test_contact_policy.POLICY)
+    form = {**test_contact_policy.FORM, "version": version_of(policy), "per_channel": "", "if_exceeded": "wait",
+            "response_window_days": "1", "window_days": "1"}  # fmt: skip
+    assert 303 == (await owner.post(test_contact_policy.POLICY, data=form)).status_code
+    found = await owner.get("/console/cases?tab=all")
+    *_, case = re.findall(r'href="(/console/cases/[\w-]{22})"', html.unescape(found.text))
+    assert 303 == (await owner.post(f"{case}/recovery")).status_code
     return await tour_of(owner, house.pool)
 
 

@@ -128,13 +128,12 @@ async def test_by_key(filled: Queue) -> None:
             responders.list_suppressions_for(asked, addresses=addresses, now=now),
             deciding.list_previous(asked, items=items),
             deciding.list_waiting(asked, addresses=keys, until=now + days, limit=2_000),
-            deciding.list_other_addresses(asked, addresses=addresses),
-            deciding.list_sent(
-                asked, addresses=addresses, since=[since] * WANTED, until=[now + days] * WANTED, limit=20_000
+            responders.list_address_facts(asked, addresses=addresses, with_others=[True] * WANTED, now=now),
+            deciding.list_history(
+                asked, contacts_of=keys, sent=dict.fromkeys(addresses, (since, now + days)),
+                responded_since=dict.fromkeys(addresses, since), sent_max=20_000,
             ),
-            deciding.list_responded(asked, addresses=addresses, since=[since] * WANTED),
             deciding.claim_contacts(asked, addresses=keys),
-            deciding.list_contacts(asked, addresses=keys),
             deciding.update_contacts(asked, recent={key: [{"item_id": "i"}] for key in keys}),
             queue_store.delete_contacts(asked, items=items),
             reminders.list_sent(asked, items=items),

@@ -210,7 +210,7 @@ async def item_page(visit: Visit) -> Response:
     words, item_id = visit.words, visit.id("item_id")
     async with visit.read() as db:
         current = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=item_id))
-        item = queue.visible(await queue.shown(db, item=current, now=visit.now), visit.caller)
+        item = queue.visible(current, visit.caller)
         trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone))
         attempts = await traces_store.list_attempts(
             db,

@@ -23,6 +23,7 @@ from afterword.organizations.users import store as users_store
 from afterword.texts import Texts
 
 AUDIT: Final = "/console/settings/audit"
+ROWS: Final = 30  # each with the members that it changed
 FIELDS_NAMED_MAX: Final = 3
 VALUE_CHARACTERS_MAX: Final = 60
 ID_CHARACTERS_MAX: Final = 100
@@ -201,7 +202,7 @@ async def audit_page(visit: Visit) -> Response:
     after = visit.query.get("after", "")
     _, actions, kinds = GROUPS[choice.group]
     page = replace(
-        Page.first(api.ENTRIES, limit=lists.ROWS), criteria=tuple(_criteria(visit, choice)), after=lists.read_key(after)
+        Page.first(api.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=lists.read_key(after)
     )
     async with visit.read() as db:
         found = await store.list_entries(

@@ -1,6 +1,6 @@
 """The SQL of contact policies."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Final, LiteralString
@@ -10,7 +10,7 @@ from afterword.core.scheduling.decisions import Policy
 from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.scheduling.windows import Hours
 from afterword.db import Database, Row
-from afterword.db.columns import assigned, qualified
+from afterword.db.columns import assigned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,14 @@ class ContactPolicy:
     version: int = 0
     updated_time: datetime
     updated_by: str | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> "ContactPolicy":
+        """The policy of a row with POLICY_COLUMNS; one that was never saved has the defaults."""
+        values = {name: row[f"policy_{name}"] for name in cls.__dataclass_fields__}
+        if values["version"] is None:
+            return cls(organization_id=values["organization_id"], updated_time=values["updated_time"])
+        return cls(**values)
 
     @property
     def rule(self) -> Policy | None:
@@ -70,24 +78,27 @@ class DailyWindow:
 _EDITABLE: Final[LiteralString] = """enabled, invitations_max, window_days, response_window_days, per_channel,
   count_reminders, if_exceeded, quiet_start_time, quiet_end_time, holiday_country, holidays"""
 EDITABLE: Final = tuple(name.strip() for name in _EDITABLE.split(","))
+# Of a row with the organization `o` and its policy `cp`, if it has one.
+POLICY_COLUMNS: Final[LiteralString] = """o.organization_id as policy_organization_id, cp.enabled as policy_enabled,
+  cp.enabled_time as policy_enabled_time, cp.invitations_max as policy_invitations_max,
+  cp.window_days as policy_window_days, cp.response_window_days as policy_response_window_days,
+  cp.per_channel as policy_per_channel, cp.count_reminders as policy_count_reminders,
+  cp.if_exceeded as policy_if_exceeded, cp.quiet_start_time as policy_quiet_start_time,
+  cp.quiet_end_time as policy_quiet_end_time, cp.holiday_country as policy_holiday_country,
+  cp.holidays as policy_holidays, cp.version as policy_version,
+  coalesce(cp.updated_time, o.created_time) as policy_updated_time, cp.updated_by as policy_updated_by"""
 
 
 async def get_policy(db: Database, *, organization_id: str) -> ContactPolicy:
-    return (await list_policies(db, organization_ids=[organization_id]))[organization_id]
-
-
-async def list_policies(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, organization_ids: Collection[str]
-) -> dict[str, ContactPolicy]:
-    """The policy of each of these organizations; one that was never saved has the defaults."""
-    rows = await db.fetch(
-        f"""select o.organization_id, {qualified(_EDITABLE, "p")}, p.enabled_time, p.version,
-             coalesce(p.updated_time, o.created_time) as updated_time, p.updated_by
-           from organization o left join contact_policy p on p.organization_id = o.organization_id
-           where o.organization_id = any($1)""",
-        sorted(organization_ids),
+    row = await db.fetch_row(
+        f"""select {POLICY_COLUMNS}
+           from organization o left join contact_policy cp on cp.organization_id = o.organization_id
+           where o.organization_id = $1""",
+        organization_id,
     )
-    return {row["organization_id"]: _policy(row) for row in rows}
+    if row is None:
+        raise AssertionError("a caller has an organization")
+    return ContactPolicy.of(row)
 
 
 async def get_policy_locked(db: Database, *, organization_id: str) -> ContactPolicy:
@@ -125,9 +136,3 @@ async def update_policy(
         document,
     )
     return await get_policy(db, organization_id=organization_id)
-
-
-def _policy(row: Row) -> ContactPolicy:
-    if row["version"] is None:
-        return ContactPolicy(organization_id=row["organization_id"], updated_time=row["updated_time"])
-    return ContactPolicy(**row)

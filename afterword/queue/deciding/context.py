@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from afterword.core.answers import instances
@@ -34,7 +35,7 @@ from afterword.queue.deciding.store import AddressKey, PreviousItem
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import ItemKey
 from afterword.responders import store as responders_store
-from afterword.responders.store import AddressId, Recipient, Responder
+from afterword.responders.store import AddressFacts, AddressId, Recipient, Responder
 
 SENT_MAX: Final = 20_000  # messages to a batch's addresses from before the policy or cap was enabled
 SINCE_MARGIN: Final = timedelta(hours=1)  # items claimed before it was enabled may have been sent after
@@ -87,11 +88,9 @@ class Forecast:
 class DecisionContext:
     settings: Mapping[LaneKey, LaneSettings]
     rules: Mapping[LaneKey, Rules]
-    people: Mapping[AddressId, Recipient | None]
-    suppressions: Mapping[AddressKey, Suppression]
+    people: Mapping[AddressId, AddressFacts]
     previous: Mapping[ItemKey, PreviousItem]
     declared: Mapping[LaneKey, Declared]
-    others: Mapping[AddressKey, Sequence[AddressId]]
     contacts: dict[AddressKey, list[Contact]] = field(default_factory=dict[AddressKey, list[Contact]])
     responded: Mapping[AddressKey, datetime] = field(default_factory=dict[AddressKey, datetime])
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -103,19 +102,33 @@ class DecisionContext:
         found: set[AddressKey] = set()
         for item in items:
             if self.rules[lane_of(item)].reserves_contacts:
-                found |= {address_of(item), *(key_of(other) for other in self.others.get(address_of(item), ()))}
+                found |= self._addresses_of(item)
         return found
 
-    def keep_contacts(self, recent: Mapping[AddressKey, Sequence[Mapping[str, Any]]]) -> None:
-        self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
+    async def load_history(
+        self,
+        db: Database,
+        items: Sequence[Candidate],
+        *,
+        contacts: Mapping[AddressKey, Sequence[Mapping[str, Any]]] | None = None,
+    ) -> None:
+        """Load the history for caps and policies: messages sent before they were enabled, responses, titles.
 
-    async def load_history(self, db: Database, items: Sequence[Candidate]) -> None:
-        """Load the history for caps and policies: messages sent before they were enabled, responses, titles."""
-        await self._load_sent(db, items)
+        `contacts`: entries that are read and locked already; None reads those of the items without a lock.
+        """
         counted = [item for item in items if self.rules[lane_of(item)].is_counted]
+        contacts_of = sorted(self.contact_keys_of(items)) if contacts is None else ()
+        sent, responded_since = self._spans_of_sent(items), self._spans_of_responded(counted)
+        if contacts_of or sent or responded_since:
+            history = await store.list_history(
+                db, contacts_of=contacts_of, sent=sent, responded_since=responded_since, sent_max=SENT_MAX
+            )
+            self._keep(history.contacts if contacts is None else contacts, history.sent)
+            self.responded = history.responded
+        elif contacts:
+            self._keep(contacts, {})
         if not counted:
             return
-        await self._load_responded(db, counted)
         pipelines = {(key[0], one.pipeline_id) for key, found in self.contacts.items() for one in found}
         known = {lane: settings.pipeline.title for lane, settings in self.settings.items()}
         if missing := sorted(pipelines - known.keys()):
@@ -136,8 +149,8 @@ class DecisionContext:
             contact = Contact(now, item.pipeline_id, item.item_id, kind)
             self.contacts[address] = _with(self.contacts.get(address, ()), contact, now)
             self.reserved.add(address)
-        person = self.people.get(address_id_of(item, self.settings[lane]))
-        return Forecast(decision, facts.zone_name, facts.metadata, person and person.responder)
+        recipient = self.people[address_id_of(item, self.settings[lane])].recipient
+        return Forecast(decision, facts.zone_name, facts.metadata, recipient and recipient.responder)
 
     def with_delay_reason(self, forecast: Forecast, item: Candidate, *, requested_time: datetime) -> Forecast:
         """The forecast of an item that goes later than requested, with the rule that closes its window until then."""
@@ -153,21 +166,20 @@ class DecisionContext:
         if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
             return  # its contact is reserved
         if decisions.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
-            for key in (address, *(key_of(other) for other in self.others.get(address, ()))):
+            for key in self._addresses_of(item):
                 self.competitors.setdefault(key, []).append(self.settings[lane_of(item)].pipeline.title)
 
     def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
         lane, address = lane_of(item), address_of(item)
         declared, rules, settings = self.declared.get(lane), self.rules[lane], self.settings[lane]
+        person = self.people[address_id_of(item, settings)]
         return Facts(
             rules=rules,
-            zone_name=_zone_name(item, settings, self.people.get(address_id_of(item, settings))),
-            suppression=self.suppressions.get(address),
+            zone_name=_zone_name(item, settings, person.recipient),
+            suppression=_suppression_of(person),
             metadata={} if declared is None else _typed(item, declared),
             contacts=self.contacts.get(address, ()),
-            elsewhere=[
-                contact for other in self.others.get(address, ()) for contact in self.contacts.get(key_of(other), ())
-            ],
+            elsewhere=[contact for other in person.others for contact in self.contacts.get(key_of(other), ())],
             responded_time=self.responded.get(address) if rules.is_counted else None,
             competitors=self.competitors.get(address, ()),
             titles=self.titles,
@@ -175,14 +187,19 @@ class DecisionContext:
             block=block,
         )
 
-    async def _load_sent(self, db: Database, items: Sequence[Candidate]) -> None:
+    def _addresses_of(self, item: Candidate) -> set[AddressKey]:
+        """The address of an item and those that count together with it."""
+        others = self.people[address_id_of(item, self.settings[lane_of(item)])].others
+        return {address_of(item), *map(key_of, others)}
+
+    def _spans_of_sent(self, items: Sequence[Candidate]) -> dict[AddressId, tuple[datetime, datetime]]:
         spans: dict[AddressId, tuple[datetime, datetime]] = {}
         for item in items:
             rules, settings = self.rules[lane_of(item)], self.settings[lane_of(item)]
-            own = [address_id_of(item, settings)]
-            looks = [(rules.cap, settings.pipeline.capped_time, own)] if rules.cap else []
+            own = address_id_of(item, settings)
+            looks = [(rules.cap, settings.pipeline.capped_time, [own])] if rules.cap else []
             if rules.policy is not None and rules.is_counted:
-                addresses = [*own, *self.others.get(address_of(item), ())]
+                addresses = [own, *self.people[own].others]
                 looks.append((timedelta(days=rules.policy.days), settings.policy.enabled_time, addresses))
             for span, written_since, addresses in looks:
                 since = item.due_time - span
@@ -191,45 +208,65 @@ class DecisionContext:
                 for address in addresses:
                     earliest, latest = spans.get(address, (since, written_since))
                     spans[address] = min(since, earliest), max(written_since + SINCE_MARGIN, latest)
-        if not spans:
-            return
-        ordered = sorted(spans)
-        since, until = zip(*(spans[address] for address in ordered), strict=True)
-        sent = await store.list_sent(db, addresses=ordered, since=since, until=until, limit=SENT_MAX)
-        for key, entries in sent.items():
-            noted = {contact.item_id for contact in self.contacts.get(key, ())}
-            new = [_contact(entry) for entry in entries if entry["item_id"] not in noted]
-            self.contacts[key] = [*new, *self.contacts.get(key, ())]
+        return spans
 
-    async def _load_responded(self, db: Database, items: Sequence[Candidate]) -> None:
-        windows: dict[AddressId, datetime] = {}
+    def _spans_of_responded(self, items: Sequence[Candidate]) -> dict[AddressId, datetime]:
+        spans: dict[AddressId, datetime] = {}
         for item in items:
             settings = self.settings[lane_of(item)]
             days = settings.policy.response_window_days
             if days is not None:
                 since, address = item.due_time - timedelta(days=days), address_id_of(item, settings)
-                windows[address] = min(since, windows.get(address, since))
-        if windows:
-            ordered = sorted(windows)
-            since = [windows[address] for address in ordered]
-            self.responded = await store.list_responded(db, addresses=ordered, since=since)
+                spans[address] = min(since, spans.get(address, since))
+        return spans
+
+    def _keep(
+        self,
+        contacts: Mapping[AddressKey, Sequence[Mapping[str, Any]]],
+        sent: Mapping[AddressKey, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in contacts.items()}
+        for key, entries in sent.items():
+            noted = {contact.item_id for contact in self.contacts.get(key, ())}
+            new = [_contact(entry) for entry in entries if entry["item_id"] not in noted]
+            self.contacts[key] = [*new, *self.contacts.get(key, ())]
+
+
+async def load_people(
+    db: Database,
+    items: Sequence[Candidate],
+    settings: Mapping[LaneKey, LaneSettings],
+    now: datetime,
+    *,
+    known: Mapping[AddressId, AddressFacts] = MappingProxyType({}),
+) -> Mapping[AddressId, AddressFacts]:
+    """The facts of these items' addresses; of `known` ones nothing is read."""
+    missing: dict[AddressId, bool] = {}
+    for item in items:
+        policy, address = settings[lane_of(item)].policy, address_id_of(item, settings[lane_of(item)])
+        if address not in known:
+            missing[address] = policy.enabled and not policy.per_channel
+    if not missing:
+        return known
+    ordered = sorted(missing)
+    found = await responders_store.list_address_facts(
+        db, addresses=ordered, with_others=[missing[address] for address in ordered], now=now
+    )
+    return {**known, **found}
 
 
 async def gather(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], now: datetime
+    db: Database,
+    items: Sequence[Candidate],
+    settings: Mapping[LaneKey, LaneSettings],
+    people: Mapping[AddressId, AddressFacts],
 ) -> DecisionContext:
-    """Read the settings and people of these items; contacts are read later."""
+    """Read what the rules ask for; contacts are read later."""
     rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
-    addresses = sorted({address_id_of(item, settings[lane_of(item)]) for item in items})
-    people = await responders_store.list_recipients(db, addresses=addresses)
-    suppressed = await responders_store.list_suppressions_for(db, addresses=addresses, now=now)
     return DecisionContext(
         settings=settings,
         rules=rules,
-        people={**dict.fromkeys(addresses), **{each.address.id: each for each in people}},
-        suppressions={
-            (each.organization_id, each.address_key): Suppression(each.reason, each.created_time) for each in suppressed
-        },
+        people=people,
         previous=await _previous(db, items),
         declared={
             key: await metadata_service.declared_of(
@@ -238,7 +275,6 @@ async def gather(
             for key, each in settings.items()
             if rules[key].conditions is not None
         },
-        others=await others_of(db, items, settings),
     )
 
 
@@ -313,13 +349,10 @@ async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, P
     return {(each.organization_id, each.item_id): each for each in found}
 
 
-async def others_of(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
-) -> dict[AddressKey, list[AddressId]]:
-    """The other addresses of the people, where a policy counts them together."""
-    together = {lane for lane, each in settings.items() if each.policy.enabled and not each.policy.per_channel}
-    addresses = sorted({address_id_of(item, settings[lane_of(item)]) for item in items if lane_of(item) in together})
-    return await store.list_other_addresses(db, addresses=addresses) if addresses else {}
+def _suppression_of(person: AddressFacts) -> Suppression | None:
+    if person.suppressed_reason is None or person.suppressed_time is None:
+        return None
+    return Suppression(person.suppressed_reason, person.suppressed_time)
 
 
 def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now: datetime) -> Previous | None:

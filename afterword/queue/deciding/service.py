@@ -14,19 +14,20 @@ from afterword.queue.deciding.context import (
     Candidate,
     Forecast,
     Rank,
+    address_id_of,
     address_of,
     entry_of,
     gather,
     key_of,
     lane_of,
-    others_of,
+    load_people,
     rules_of,
 )
 from afterword.queue.deciding.store import Waiting
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import Claimed, ItemKey
-from afterword.responders.store import AddressId, Recipient
+from afterword.responders.store import AddressFacts, AddressId, Recipient
 
 __all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "rules_of"]
 
@@ -46,12 +47,14 @@ async def decide_items(
     transaction ends and items that go reserve their contact. A due item that is not claimed yet and comes first makes
     the others wait.
     """
-    competitors = await _competitors(db, items, settings)
+    people = await load_people(db, items, settings, now)
+    competitors = await _competitors(db, items, settings, people)
     everywhere = await _with_lanes(db, competitors, settings)
-    context = await gather(db, [*items, *competitors], everywhere, now)
+    people = await load_people(db, competitors, everywhere, now, known=people)
+    context = await gather(db, [*items, *competitors], everywhere, people)
     addresses = sorted(context.contact_keys_of(items))
-    context.keep_contacts(await store.claim_contacts(db, addresses=addresses) if addresses else {})
-    await context.load_history(db, items)
+    contacts = await store.claim_contacts(db, addresses=addresses) if addresses else {}
+    await context.load_history(db, items, contacts=contacts)
     decisions: dict[ItemKey, Decision] = {}
     for item in sorted([*items, *competitors], key=context.rank):
         if isinstance(item, Waiting):
@@ -61,7 +64,7 @@ async def decide_items(
     if context.reserved:
         recent = {key: [entry_of(each) for each in context.contacts[key]] for key in sorted(context.reserved)}
         await store.update_contacts(db, recent=recent)
-    return decisions, context.people
+    return decisions, {address: facts.recipient for address, facts in context.people.items()}
 
 
 async def foresee_items(
@@ -84,15 +87,15 @@ async def foresee_items(
     moments = {item.item_id: moment for item, moment in items}
     last = max(moments.values(), default=now)
     counted = [item for item in asked.values() if settings[lane_of(item)].reserves_contacts]
+    people = await load_people(db, list(asked.values()), settings, now)
     others = [
         each
-        for each in await _waiting_for_same_address(db, counted, settings, until=last, limit=WAITING_ITEMS_MAX)
+        for each in await _waiting_for_same_address(db, counted, settings, people, until=last, limit=WAITING_ITEMS_MAX)
         if each.item_id not in asked and (each.is_open or lane_of(each) in settings)
     ]
     everywhere = await _with_lanes(db, others, settings)
-    context = await gather(db, [*asked.values(), *others], everywhere, now)
-    addresses = sorted(context.contact_keys_of(list(asked.values())))
-    context.keep_contacts(await store.list_contacts(db, addresses=addresses) if addresses else {})
+    people = await load_people(db, others, everywhere, now, known=people)
+    context = await gather(db, [*asked.values(), *others], everywhere, people)
     await context.load_history(db, [*asked.values(), *others])
     line: list[tuple[datetime, Rank, int, Candidate]] = [
         (moments.get(item.item_id) or max(item.due_time, now), context.rank(item), 0, item)
@@ -128,25 +131,34 @@ async def foresee_items(
 
 
 async def _competitors(
-    db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings]
+    db: Database,
+    items: Sequence[Claimed],
+    settings: Mapping[LaneKey, LaneSettings],
+    people: Mapping[AddressId, AddressFacts],
 ) -> list[Waiting]:
     counted = [item for item in items if settings[lane_of(item)].is_counted]
     if not counted:
         return []
     claimed, now = {item.item_id for item in items}, counted[0].database_now
-    found = await _waiting_for_same_address(db, counted, settings, until=now, limit=COMPETITORS_MAX)
+    found = await _waiting_for_same_address(db, counted, settings, people, until=now, limit=COMPETITORS_MAX)
     oldest = now - timedelta(minutes=COMPETITOR_MINUTES_MAX)
     return [each for each in found if each.is_open and each.due_time > oldest and each.item_id not in claimed]
 
 
 async def _waiting_for_same_address(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime, limit: int
+    db: Database,
+    items: Sequence[Candidate],
+    settings: Mapping[LaneKey, LaneSettings],
+    people: Mapping[AddressId, AddressFacts],
+    *,
+    until: datetime,
+    limit: int,
 ) -> list[Waiting]:
     """List waiting items for these items' people, by all addresses that count together."""
     if not items:
         return []
-    others = await others_of(db, items, settings)
-    keys = {address_of(item) for item in items} | {key_of(other) for found in others.values() for other in found}
+    facts = [people[address_id_of(item, settings[lane_of(item)])] for item in items]
+    keys = {address_of(item) for item in items} | {key_of(other) for each in facts for other in each.others}
     return await store.list_waiting(db, addresses=sorted(keys), until=until, limit=limit)
 
 

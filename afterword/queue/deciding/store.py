@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database
@@ -12,6 +12,8 @@ from afterword.queue.records import ItemKey
 from afterword.responders.store import AddressId
 
 AddressKey = tuple[str, bytes]  # organization_id, address_key
+CONTACTS: Final = 1  # a kind of row of the history
+SENT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Waiting:
     previous_item_id: str | None
     source: str
     is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The past of addresses: entries of `contact`, messages sent as such entries, and the last response."""
+
+    contacts: dict[AddressKey, list[dict[str, Any]]]
+    sent: dict[AddressKey, list[dict[str, Any]]]
+    responded: dict[AddressKey, datetime]
 
 
 async def list_previous(  # any tenant: a claimed batch serves many organizations
@@ -81,34 +92,23 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
     return [Waiting(**row) for row in rows]
 
 
-async def list_other_addresses(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, addresses: Sequence[AddressId]
-) -> dict[AddressKey, list[AddressId]]:
-    """The other addresses, of any channel, of the people behind these; people with one address are absent."""
+async def list_history(  # any tenant: a claimed batch serves many organizations
+    db: Database,
+    *,
+    contacts_of: Collection[AddressKey],
+    sent: Mapping[AddressId, tuple[datetime, datetime]],
+    responded_since: Mapping[AddressId, datetime],
+    sent_max: int,
+) -> History:
+    """Read contacts without a lock, messages sent between two times each, newest first, and the last response since."""
     rows = await db.fetch(
-        """select b.organization_id, b.address_key, e.channel_id, e.address_key as other
-           from unnest($1::text[], $2::smallint[], $3::bytea[]) as b (organization_id, channel_id, address_key)
-           join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
-             and d.address_key = b.address_key
-           join responder_address e on e.organization_id = d.organization_id and e.responder_id = d.responder_id
-           where e.address_key <> d.address_key
-           order by 1, 2, 3, 4""",
-        *arrays(addresses, 3),
-    )
-    found: dict[AddressKey, list[AddressId]] = {}
-    for row in rows:
-        key = row["organization_id"], row["address_key"]
-        found.setdefault(key, []).append((row["organization_id"], row["channel_id"], row["other"]))
-    return found
-
-
-async def list_sent(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, addresses: Sequence[AddressId], since: Sequence[datetime], until: Sequence[datetime], limit: int
-) -> dict[AddressKey, list[dict[str, Any]]]:
-    """List messages sent to these addresses between two times each, read from instances, as entries of `contact`."""
-    rows = await db.fetch(
-        """select b.organization_id, b.address_key, i.sent_time, q.pipeline_id, q.item_id
-           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[], $5::timestamptz[])
+        """select 1 as kind, c.organization_id, c.address_key, c.recent, null::timestamptz as time,
+             null as pipeline_id, null as item_id
+           from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
+           join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key
+           union all
+           (select 2, b.organization_id, b.address_key, null, i.sent_time, q.pipeline_id, q.item_id
+           from unnest($3::text[], $4::smallint[], $5::bytea[], $6::timestamptz[], $7::timestamptz[])
              as b (organization_id, channel_id, address_key, since, until)
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
              and d.address_key = b.address_key
@@ -116,36 +116,35 @@ async def list_sent(  # any tenant: a claimed batch serves many organizations
              and i.sent_time > b.since and i.sent_time < b.until
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
              and q.address_key = b.address_key
-           order by i.sent_time desc limit $6""",
-        *arrays(addresses, 3),
-        list(since),
-        list(until),
-        limit,
-    )
-    found: dict[AddressKey, list[dict[str, Any]]] = {}
-    for row in rows:
-        entry = {"time": row["sent_time"].isoformat(), "pipeline_id": row["pipeline_id"], "item_id": row["item_id"]}
-        found.setdefault((row["organization_id"], row["address_key"]), []).append(entry)
-    return found
-
-
-async def list_responded(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, addresses: Sequence[AddressId], since: Sequence[datetime]
-) -> dict[AddressKey, datetime]:
-    """The last response of the people behind these addresses, to any questionnaire, if it came since then."""
-    rows = await db.fetch(
-        """select b.organization_id, b.address_key, max(i.submitted_time) as responded_time
-           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[])
+           order by i.sent_time desc limit $8)
+           union all
+           select 3, b.organization_id, b.address_key, null, max(i.submitted_time), null, null
+           from unnest($9::text[], $10::smallint[], $11::bytea[], $12::timestamptz[])
              as b (organization_id, channel_id, address_key, since)
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
              and d.address_key = b.address_key
            join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
              and i.submitted_time > b.since and i.deleted_time is null
            group by b.organization_id, b.address_key""",
-        *arrays(addresses, 3),
-        list(since),
+        *arrays(contacts_of, 2),
+        *arrays(sent, 3),
+        [since for since, _ in sent.values()],
+        [until for _, until in sent.values()],
+        sent_max,
+        *arrays(responded_since, 3),
+        list(responded_since.values()),
     )
-    return {(row["organization_id"], row["address_key"]): row["responded_time"] for row in rows}
+    found = History({}, {}, {})
+    for row in rows:
+        key = row["organization_id"], row["address_key"]
+        if row["kind"] == CONTACTS:
+            found.contacts[key] = row["recent"]
+        elif row["kind"] == SENT:
+            entry = {"time": row["time"].isoformat(), "pipeline_id": row["pipeline_id"], "item_id": row["item_id"]}
+            found.sent.setdefault(key, []).append(entry)
+        else:
+            found.responded[key] = row["time"]
+    return found
 
 
 async def list_titles(  # any tenant: a claimed batch serves many organizations
@@ -170,19 +169,6 @@ async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> di
            on conflict (organization_id, address_key) do update set recent = c.recent
            returning c.organization_id, c.address_key, c.recent""",
         *arrays(sorted(set(addresses)), 2),
-    )
-    return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
-
-
-async def list_contacts(  # any tenant: it mirrors claim_contacts, which serves many
-    db: Database, *, addresses: Sequence[AddressKey]
-) -> dict[AddressKey, list[dict[str, Any]]]:
-    """As claim_contacts, without a lock or a write."""
-    rows = await db.fetch(
-        """select c.organization_id, c.address_key, c.recent
-           from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
-           join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key""",
-        *arrays(addresses, 2),
     )
     return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
 

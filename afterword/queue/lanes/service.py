@@ -7,7 +7,7 @@ from afterword.core.scheduling.decisions import Block
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
 from afterword.queue.lanes import store
-from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.lanes.store import LaneBlock, LaneSettings
 
 LANES_KEPT_MAX: Final = 2_000
 
@@ -35,11 +35,13 @@ async def settings_of(
     return {key: cache.kept[key] for key in found}
 
 
-async def block_of(db: Database, *, lane: LaneKey) -> Block | None:  # noqa: PLR0911  one line for each answer
+async def block_of(db: Database, *, lane: LaneKey) -> Block | None:
     """The reason that closes a lane now, credits aside; None: its items go when they are due."""
     found = await store.get_lane_block(db, organization_id=lane[0], pipeline_id=lane[1])
-    if found is None:
-        return None
+    return None if found is None else reason_of(found)
+
+
+def reason_of(found: LaneBlock) -> Block | None:
     if found.paused:
         return Block("paused", "the pipeline is paused")
     if found.paused_time is not None:

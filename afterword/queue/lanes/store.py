@@ -13,8 +13,7 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
 from afterword.db.columns import arrays
-from afterword.pipelines.policies import store as policies_store
-from afterword.pipelines.policies.store import ContactPolicy
+from afterword.pipelines.policies.store import POLICY_COLUMNS, ContactPolicy
 from afterword.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 
 
@@ -47,7 +46,7 @@ class Fingerprint:
     questionnaire_version: int
     organization_version: int
     application_version: int
-    policy_version: int
+    contact_policy_version: int
     published_version_id: str | None
     has_credits: bool
     visual_version: str | None
@@ -97,15 +96,21 @@ class LaneSettings:
 class LaneBlock:
     """The reasons that close a lane: a paused pipeline, a paused account, or an open breaker.
 
-    `has_channel`: the account has settings, or its channel needs none. `is_guarded`: all sending is paused.
+    `is_guarded`: all sending is paused.
     """
 
     paused: bool
     paused_time: datetime | None
     paused_reason: str | None
     open_until: datetime | None
-    has_channel: bool
+    channel_id: int
+    has_settings: bool
     is_guarded: bool
+
+    @property
+    def has_channel(self) -> bool:
+        """No installation has an SMS channel of its own."""
+        return self.has_settings or self.channel_id != CHANNEL_SMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +125,14 @@ class Depth:
     breakers_open: int
 
 
+# Of a row with the pipeline `p` and its account `a`.
+BLOCK_COLUMNS: Final[LiteralString] = """p.paused, a.paused_time, a.paused_reason,
+  case when a.open_until > now() then a.open_until end as open_until,
+  p.channel_id, a.settings is not null as has_settings,
+  exists (select from sending_guard where paused_time is not null) as is_guarded"""
 _FINGERPRINT: Final[LiteralString] = """p.version as pipeline_version, q.version as questionnaire_version,
-  o.version as organization_version, a.version as application_version, coalesce(cp.version, 0) as policy_version,
+  o.version as organization_version, a.version as application_version,
+  coalesce(cp.version, 0) as contact_policy_version,
   q.published_version_id, not q.credits_accountable or c.has_credits as has_credits,
   v.visual_id || ' ' || v.version as visual_version,
   case when p.sender_address is not null then array(
@@ -201,16 +212,12 @@ async def list_lanes(  # any tenant: the worker serves everyone
 async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
     """The block of a lane, apart from its items and credits; None: there is no such lane."""
     row = await db.fetch_row(
-        """select p.paused, a.paused_time, a.paused_reason,
-             case when a.open_until > now() then a.open_until end as open_until,
-             a.settings is not null or p.channel_id <> $3 as has_channel,
-             exists (select from sending_guard where paused_time is not null) as is_guarded
+        f"""select {BLOCK_COLUMNS}
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            where p.organization_id = $1 and p.pipeline_id = $2""",
         organization_id,
         pipeline_id,
-        CHANNEL_SMS,
     )
     return None if row is None else LaneBlock(**row)
 
@@ -275,16 +282,16 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
                as is_active,
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
              a.active as application_active, o.time_zone as organization_zone, o.display_name as organization_name,
-             o.postal_address, o.brand as organization_brand, a.brand as application_brand, v.configuration
+             o.postal_address, o.brand as organization_brand, a.brand as application_brand, v.configuration,
+             {POLICY_COLUMNS}
            {_SETTINGS}""",
         *arrays(lanes, 2),
     )
-    policies = await policies_store.list_policies(db, organization_ids={row["organization_id"] for row in rows})
     return [
         LaneSettings(
             Fingerprint(*_fingerprint_values(row)),
             Pipeline(*_pipeline_values(row)),
-            policies[row["organization_id"]],
+            ContactPolicy.of(row),
             visuals.inherited(row["organization_brand"], row["application_brand"], row["configuration"]),
             *_other_values(row),
         )

@@ -39,14 +39,14 @@ class NotRepeatable(errors.Conflict):
 
 async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo) -> Trace:
     """The decision about an item as it stands now, or as it was made when the item ended."""
-    key = {"organization_id": item.organization_id, "item_id": item.item_id}
-    kept = await store.get_checks(db, **key)
+    found = await store.get_checks(db, organization_id=item.organization_id, item_id=item.item_id)
+    kept, closed_by = found or ([], None)
     is_held = bool(kept) and item.reason is not None
     moment = now if is_held or item.due_time <= now else item.due_time
     lane = (item.organization_id, item.pipeline_id)
     [settings] = await lanes_store.list_settings(db, lanes=[lane])
     has_ended = item.status in ITEM_TERMINAL
-    block = await lanes.block_of(db, lane=lane) if item.status == Item.SCHEDULED else None
+    block = lanes.reason_of(closed_by) if closed_by is not None and item.status == Item.SCHEDULED else None
     if block is not None and block.until is not None and block.until <= moment:
         block = None  # it ends before the item is due
     forecasts = await deciding.foresee_items(

@@ -6,6 +6,7 @@ from typing import Any
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.queue.lanes.store import BLOCK_COLUMNS, LaneBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,20 @@ async def list_attempts(db: Database, *, organization_id: str, item_id: str, pag
     return rows.map(lambda row: Attempt(**{name: row[name] for name in Attempt.__dataclass_fields__}))
 
 
-async def get_checks(db: Database, *, organization_id: str, item_id: str) -> list[dict[str, Any]]:
-    """The rule results of the last hold or skip; empty if there was none."""
-    found = await db.fetch_value(
-        "select trace from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
+async def get_checks(
+    db: Database, *, organization_id: str, item_id: str
+) -> tuple[list[dict[str, Any]], LaneBlock] | None:
+    """The rule results of the last hold or skip, empty if there was none; the block of the lane now."""
+    row = await db.fetch_row(
+        f"""select i.trace, {BLOCK_COLUMNS}
+           from queue_item i
+           join pipeline p on p.organization_id = i.organization_id and p.pipeline_id = i.pipeline_id
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           where i.organization_id = $1 and i.item_id = $2""",
+        organization_id,
+        item_id,
     )
-    return found or []
+    if row is None:
+        return None
+    trace, *block = row.values()
+    return trace or [], LaneBlock(*block)

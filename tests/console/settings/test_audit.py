@@ -10,7 +10,7 @@ import pytest
 
 from afterword import db
 from afterword.audit.store import Entry
-from afterword.console import lists
+from afterword.console.settings import audit
 from afterword.console.settings.audit import AUDIT, history_url, sentence_of
 from afterword.texts import texts
 from tests.logins.conftest import EMAIL, Office, browser_of, log_in
@@ -93,7 +93,7 @@ async def test_pages_show_each_entry_once(office: Office) -> None:
                select $1, now() + n * interval '1 s', 'command', 'created', 'sequence', 'no. ' || n
                from generate_series(1, $2::int) n""",
             office.organization_id,
-            2 * lists.ROWS,
+            2 * audit.ROWS,
         )
     seen: list[str] = []
     async with browser_of(office.pool) as client:
@@ -104,7 +104,7 @@ async def test_pages_show_each_entry_once(office: Office) -> None:
             seen += re.findall(r"“(no\. \d+)”", text)
             found = NEXT.search(text)
             url = html.unescape(found[1]) if found else ""
-    assert [f"no. {n}" for n in range(2 * lists.ROWS, 0, -1)] == seen
+    assert [f"no. {n}" for n in range(2 * audit.ROWS, 0, -1)] == seen
 
 
 async def test_file(office: Office) -> None:
