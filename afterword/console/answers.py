@@ -64,7 +64,7 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         text = values.label(asked, answer.value, instance.locale) or _plain(answer.value, words)
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
-        shown.append(ShownAnswer(asked.title, text, question.type in TEXTS, _highest(question)))
+        shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question)))
     return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.submitted_time)
 
 

@@ -6,7 +6,16 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import settings as case_settings
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import builder, flows, jumps, publication, questionnaires, show_if, translations
+from afterword.console.questionnaires import (
+    builder,
+    flows,
+    jumps,
+    outside,
+    publication,
+    questionnaires,
+    show_if,
+    translations,
+)
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, reports, shared
@@ -53,6 +62,7 @@ MODULES = (
     questionnaire_settings,  # before the page of one
     questionnaires,
     builder_pages,  # before a question, whose id stands in the same place
+    outside,
     builder,
     jumps,
     show_if,

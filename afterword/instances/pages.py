@@ -204,7 +204,7 @@ async def _closed(database: db.Database, answer_page: AnswerPage) -> Response | 
     except answers.Expired:
         return thank_you_page(answer_page) if answer_page.issued.finalized else expired_page(answer_page)
     except (answers.Inactive, answers.Closed):
-        return closed_page(answer_page.head)
+        return closed_page(answer_page)
     return None
 
 
@@ -222,7 +222,7 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
     except answers.Expired:
         return expired_page(answer_page)
     except (answers.Inactive, answers.Closed):
-        return closed_page(answer_page.head)
+        return closed_page(answer_page)
     before, answer_page = answer_page, replace(answer_page.answered(given), started=saved.context)
     appeared = answer_page.appeared(before, number)
     wrong = answer_page.wrong_on(number, form, appeared)
@@ -303,7 +303,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
     try:
         await service.version_to_start(database, issuable=start.questionnaire)
     except (answers.Inactive, answers.Closed):
-        return closed_page(answer_page.head)
+        return closed_page(answer_page)
     return None
 
 

@@ -18,6 +18,7 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.instances import views
 from afterword.instances.answer_page import AnswerPage, Head, Marked, Posted, Wrong, page_address
+from afterword.instances.variables import filled, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
 from afterword.texts import Texts
 from afterword.web import public, static
@@ -98,7 +99,7 @@ def question_page(
         notice=notice,
         heading=heading,
         group=_section(answer_page, number) if is_first else None,
-        lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
+        lead=[filled(answer_page, text) for text in (lead, page_texts.welcome if is_first else None) if text],
         note=t("We have marked your answer. It is saved when you go on.") if marked else "",
         action=action,
         token=token,
@@ -113,7 +114,7 @@ def question_page(
 def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Response:
     """The page after completion; with `can_change` it links back to the answers."""
     head, t, instance = answer_page.head, answer_page.texts, answer_page.issued
-    authored = head.definition.page_texts(head.locale).thank_you
+    authored = filled(answer_page, head.definition.page_texts(head.locale).thank_you or "")
     facts: list[str] = []
     if instance.completed_time is not None:
         facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.questionnaire.time_zone)))
@@ -137,14 +138,14 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Resp
     )
 
 
-def preview_end_page(head: Head, *, again: str) -> Response:
+def preview_end_page(answer_page: AnswerPage, *, again: str) -> Response:
     """The page after completion of a preview; it links to its beginning."""
-    t = head.texts
+    head, t = answer_page.head, answer_page.texts
     own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
     return _message(
         head,
         title=t("Thank you"),
-        text=head.definition.page_texts(head.locale).thank_you or own,
+        text=filled(answer_page, head.definition.page_texts(head.locale).thank_you or "") or own,
         facts=[t("This was a preview: nothing was kept.")],
         link=public.Link(again, t("Begin again")),
     )
@@ -161,16 +162,16 @@ def expired_page(answer_page: AnswerPage) -> Response:
             date=t.date(end, time_zone=head.questionnaire.time_zone),
         )
     kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
-    authored = head.definition.page_texts(head.locale).expired
+    authored = filled(answer_page, head.definition.page_texts(head.locale).expired or "")
     return _message(
         head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
     )
 
 
-def closed_page(head: Head) -> Response:
+def closed_page(answer_page: AnswerPage) -> Response:
     """The page of a questionnaire that takes no answers: 410."""
-    t = head.texts
-    authored = head.definition.page_texts(head.locale).closed
+    head, t = answer_page.head, answer_page.texts
+    authored = filled(answer_page, head.definition.page_texts(head.locale).closed or "")
     text = authored or t("It takes no more answers. Thank you for wanting to help.")
     return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
 
@@ -230,6 +231,7 @@ def _question(
     t = answer_page.texts
     authored = answer_page.head.definition.question(question.question_id) or question
     shown_question = localized(authored, answer_page.head.locale, seed=answer_page.seed)
+    shown_question = filled_question(answer_page, shown_question)
     stored = answer_page.sequence.answers.get(question.question_id)
     note = ""
     if stored is not None and answer_page.hides_answers:
@@ -262,7 +264,7 @@ def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
     own = group.translations.get(answer_page.head.locale)
     title = (own.title if own else None) or group.title
     lead = (own.description if own else None) or group.description
-    return Section(title, lead or "") if title else None
+    return Section(filled(answer_page, title), filled(answer_page, lead or "")) if title else None
 
 
 def _foot(answer_page: AnswerPage) -> str:

@@ -161,7 +161,7 @@ class ResponseAnswer(fields.Resource):
             zone,
             group_id=group.group_id,
             type=question.type,
-            title=localized(question, locale).title,
+            title=localized(question, locale).plain_title,
             display_name=question.display_name,
             label=values.label(question, answer.value, locale),
             segment=values.segment(question, answer.value),

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
-from afterword.core.messaging import placeholders
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Theme
+from afterword.core.text import placeholders
 from afterword.core.wire.site import Site
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires.store import Version

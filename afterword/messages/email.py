@@ -85,7 +85,8 @@ def first_question(definition: Definition, question_ids: Sequence[str]) -> Quest
     if not drawn:
         return None
     page = definition.group_of(drawn[0].question_id)
-    return next((each for each in drawn if each.is_answered and definition.group_of(each.question_id) is page), None)
+    asked = (each for each in drawn if each.is_answered and each.show_if is None)
+    return next((each for each in asked if definition.group_of(each.question_id) is page), None)
 
 
 def _drawn(definition: Definition, question_ids: Sequence[str]) -> list[Question]:

@@ -16,14 +16,13 @@ from typing import Any, Final
 from minijinja import Environment
 from mjml import mjml2html
 
-from afterword.core.messaging import placeholders
-from afterword.core.messaging.placeholders import Piece, Template, Variable
 from afterword.core.questionnaires.palettes import STACKS, Brand, colors_of
 from afterword.core.questionnaires.pictures import Picture, read_address
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import DEFAULT, Theme
-from afterword.core.text import locales
+from afterword.core.text import locales, placeholders
+from afterword.core.text.placeholders import Piece, Template, Variable
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
 
 TEMPLATE_FOLDER = Path(__file__).parent.parent / "templates" / "email"
@@ -194,7 +193,7 @@ def _sentence(words: Texts, text: str) -> Pieces:
 def _text(parts: _Parts) -> Template:
     blocks: list[Pieces] = [*parts.before]
     if parts.question is not None:
-        blocks.append((parts.question.title,))
+        blocks.append(placeholders.parse(parts.question.title).parts)
     blocks += [(LINK,), *parts.after, ("-- ",), parts.reason, (f"{parts.unsubscribe}: ", UNSUBSCRIBE_LINK)]
     if parts.with_address:
         blocks.append((ORGANIZATION, "\n", POSTAL_ADDRESS))
@@ -294,7 +293,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
     """The first question as keys, or a button where none can be answered from a mail."""
     start, end = _sides(locale)
     question, keys = parts.question, parts.keys
-    mark = f"link{secrets.token_hex(8)}end"
+    mark, *marks = (f"{name}{secrets.token_hex(8)}end" for name in ("link", "title", "help"))
     kind = "scale" if question is not None and question.shape == "scale" else "choices"
     width, gap = _SIZES.get(len(keys), (0, 0))
     low, high = _ends(question, locale) if question is not None and kind == "scale" else ("", "")
@@ -303,8 +302,8 @@ def _question(parts: _Parts, locale: str) -> Pieces:
     page = _environment().render_template(
         "question.html",
         kind=kind if keys else "button",
-        title=question.title if question is not None else "",
-        help=question.description if question is not None else None,
+        title=marks[0] if question is not None else "",
+        help=marks[1] if question is not None and question.description else None,
         question_id=question.question_id if question is not None else "",
         keys=[{"value": key.value, "text": key.text, "label": key.label} for key in keys],
         low=low,
@@ -319,7 +318,9 @@ def _question(parts: _Parts, locale: str) -> Pieces:
         end=end,
         **parts.style,
     )
-    return _spliced(page, {mark: (LINK,)})
+    texts = (question.title, question.description or "") if question is not None else ("", "")
+    filled = {one: _escaped(placeholders.parse(text).parts) for one, text in zip(marks, texts, strict=True)}
+    return _spliced(page, {mark: (LINK,), **filled})
 
 
 def _keys(question: Question, locale: str) -> list[Key]:

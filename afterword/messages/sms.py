@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Final
 
 from afterword.channels.base import Message
-from afterword.core.messaging import placeholders
-from afterword.core.messaging.placeholders import Template
+from afterword.core.text import placeholders
+from afterword.core.text.placeholders import Template
 from afterword.messages import email
 from afterword.messages.context import MessageContext
 

@@ -6,7 +6,7 @@ import msgspec
 
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
-from afterword.core.messaging import placeholders
+from afterword.core.text import placeholders
 from afterword.core.wire import times
 from afterword.messages import email
 from afterword.messages.context import MessageContext

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, Literal, cast
 import msgspec
 from msgspec import Meta
 
-from afterword.core.messaging import placeholders as messages
 from afterword.core.messaging.addresses import (
     CHANNEL_EMAIL,
     CHANNEL_LINK,
@@ -16,6 +15,7 @@ from afterword.core.messaging.addresses import (
     CHANNEL_SMS,
     CHANNEL_WEBHOOK,
 )
+from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.pipelines import store
 from afterword.questionnaires.condition_rows import Subjects, sentence_of, with_named

@@ -8,7 +8,6 @@ from typing import Any, Final
 from afterword import errors, ids
 from afterword.channels.http import check_url
 from afterword.core.messaging import addresses
-from afterword.core.messaging import placeholders as messages
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, metadata
@@ -19,6 +18,7 @@ from afterword.core.reading.findings import Findings, escape
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import Hours
 from afterword.core.text import locales
+from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.errors import FieldError

@@ -67,13 +67,15 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
     yes: Mapping[int, str] = {True: words("yes"), False: words("no")}
     for question in (each for definition in definitions for each in definition.questions() if each.is_answered):
         labels: Mapping[int, str] = {one.value: one.label for one in question.choices}
-        rows = {f"{question.question_id}:{row.row_id}": f"{question.title} · {row.label}" for row in question.rows}
+        rows = {
+            f"{question.question_id}:{row.row_id}": f"{question.plain_title} · {row.label}" for row in question.rows
+        }
         for name, kind in question.kinds.items():
-            text = rows.get(name, question.title)
+            text = rows.get(name, question.plain_title)
             if ":" not in name or name in rows:
                 found.append(Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels))
         if question.type in {"nps", "csat", "ces"}:
-            text = f"{question.type.upper()} · {question.title}"
+            text = f"{question.type.upper()} · {question.plain_title}"
             found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
     for group, members, title in (
         ("questionnaire_metadata", declared.questionnaire, words("Of the order")),

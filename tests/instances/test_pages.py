@@ -38,7 +38,8 @@ async def send(
     """The status of the posted form, and the page that the browser shows then."""
     action = re.search(r'<form method="post" action="([^"]+)"', page.text)
     assert action is not None, page.text
-    typed = {field_name({"branch": BRANCH, "town": TOWN, "many": MANY}[name]): text for name, text in given.items()}
+    names = {"branch": BRANCH, "town": TOWN, "many": MANY}
+    typed = {field_name(names[name]) if name in names else name: text for name, text in given.items()}
     sent = await client.post(
         unescape(action[1]), data={**markup.read(page.text).fields, **typed, "go": go}, headers=FORM
     )

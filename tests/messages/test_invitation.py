@@ -55,6 +55,18 @@ def test_keys_only_preselect(expected: Sequence[int], question: Mapping[str, Any
     assert bool(expected) != ("Open the questionnaire" in page.text)
 
 
+def test_variables_of_the_question() -> None:
+    """Metadata in the question are filled as those of the body, and escaped."""
+    texts = {
+        "title": "How was {{ responder.first_name | it }}, {{ organization }}?",
+        "description": "<{{ responder.x | y }}>",
+    }
+    mail = compose({"type": "nps", **texts})
+    assert "How was" in mail.html
+    assert "{{" not in mail.html + mail.text
+    assert "&lt;y&gt;" in mail.html
+
+
 @pytest.mark.parametrize("scale_min", [0, 1])
 @pytest.mark.parametrize("scale_max", range(3, 11))
 def test_every_scale_has_keys(scale_min: int, scale_max: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.core.messaging import placeholders
+from afterword.core.text import placeholders
 from afterword.messages import email, sms
 from tests.queue.client import Client, codes
 from tests.queue.conftest import SMS, Queue

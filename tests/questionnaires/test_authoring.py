@@ -306,7 +306,7 @@ class TestDraft:
         assert {"wrong_type"} == await problems("transaction_date", "contains", "2026")
         assert {"wrong_type"} == await problems("transaction_date", "greater", "soon")
         assert not await problems("transaction_date", "greater", "2026-11-21")
-        assert not await problems("basket", "equal", "full")
+        assert {"undeclared_metadata"} == await problems("basket", "equal", "full")
         assert {"wrong_type"} == await problems("basket", "greater", 5)
         body = {"name": "basket", "title": "Basket", "type": "number", "level": "organization"}
         assert 201 == (await api.post("/q/metadata/questionnaire", body)).status_code

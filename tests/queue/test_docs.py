@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from afterword.channels import mime
-from afterword.core.messaging import placeholders
 from afterword.core.questionnaires import metadata
+from afterword.core.text import placeholders
 from tests.messages.test_email import Pipeline, compose
 from tests.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
 

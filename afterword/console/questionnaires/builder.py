@@ -10,6 +10,7 @@ from afterword.console.lists import address
 from afterword.console.questionnaires import jump_rows, outline, question_form
 from afterword.console.questionnaires import preview as builder_preview
 from afterword.console.questionnaires import uses as builder_uses
+from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import near_moment
@@ -65,7 +66,8 @@ async def save_question(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
     known = known_of(work, question_id)
-    typed = {**visit.form.values, "type": [str(known["type"])]} if known else visit.form.values
+    typed = inserts(work, before=question_id).stored_fields(visit.form.values)
+    typed |= {"type": [str(known["type"])]} if known else {}
 
     def typed_over(stored: Mapping[str, Any]) -> Document:
         return question_forms.question_of(stored, typed, known=known, new_id=lambda: ids.ordered(visit.now))
@@ -205,6 +207,7 @@ def _question(
     theirs = question_forms.values_of(stored) if stored else {}
     seen = question_forms.mark_of(theirs if stale else values) if stored or not stale else GONE
     known, places = known_of(work, question_id), editing.places_of(definition, question_id)
+    insert = inserts(work, before=question_id)
     return show(
         visit,
         work,
@@ -217,7 +220,8 @@ def _question(
             "seen": seen,
             "type": str(question.get("type")),
             "is_fixed": known is not None,
-            "fields": question_form.fields(words, question, values),
+            "fields": question_form.fields(words, question, insert.shown_values(values)),
+            "inserts": insert.offered,
             "more": question_form.MORE,
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],

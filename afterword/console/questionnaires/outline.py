@@ -8,6 +8,7 @@ from typing import Any, Final
 from afterword.core.questionnaires import editing
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.reading.findings import Finding
+from afterword.core.text import placeholders
 from afterword.texts import Texts
 
 TYPES: Final[Mapping[str, str]] = {
@@ -97,7 +98,7 @@ def rows_of(
 
 
 def title_of(words: Texts, question: Mapping[str, Any]) -> str:
-    return str(question.get("title") or "") or words("No text yet")
+    return placeholders.plain(str(question.get("title") or "")) or words("No text yet")
 
 
 def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Finding], *, path: str) -> list[Problem]:

@@ -8,7 +8,8 @@ from afterword import errors, ids
 from afterword.console.questionnaires import outline
 from afterword.console.questionnaires import uses as builder_uses
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
-from afterword.console.questionnaires.questionnaires import LISTING, work_of
+from afterword.console.questionnaires.inserts import Inserts, inserts
+from afterword.console.questionnaires.questionnaires import LISTING, Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.definition import PAGES
@@ -40,14 +41,17 @@ routes = Screens()
 async def texts_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-    texts = _texts_of(work.draft.definition)
-    fields = [(name, visit.words(label), str(texts.get(name) or "")) for name, label in AROUND.items()]
-    return show(visit, work, title=visit.words("Texts around the questions"), current="texts", texts=fields)
+    texts, insert = _texts_of(work.draft.definition), inserts(work)
+    fields = [(name, visit.words(label), insert.shown(str(texts.get(name) or ""))) for name, label in AROUND.items()]
+    title = visit.words("Texts around the questions")
+    return show(visit, work, title=title, current="texts", texts=fields, inserts=insert.offered)
 
 
 @routes.post(TEXTS, scope="Questionnaire.Update")
 async def save_texts(visit: Visit) -> Response:
-    typed = {name: visit.form.text(name) for name in PAGES if visit.form.text(name)}
+    async with visit.read() as db:
+        insert = inserts(await work_of(visit, db))
+    typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
         locale, pages = str(document.get("default_locale")), document.get("pages")
@@ -124,10 +128,12 @@ async def group_page(visit: Visit) -> Response:
         work = await work_of(visit, db)
     group, number = _group_in(visit, work.draft.definition)
     name = visit.words("Page {n}", n=visit.words.count(number))
+    insert = _inserts_of(work, group)
     page = {
         "path": f"{work.path}/edit/page/{group['group_id']}",
-        "title": str(group.get("title") or ""),
-        "description": str(group.get("description") or ""),
+        "title": insert.shown(str(group.get("title") or "")),
+        "description": insert.shown(str(group.get("description") or "")),
+        "inserts": insert.offered,
         "enabled": group.get("enabled") is not False,
         "is_first": number == 1,
         "is_last": number == len(editing.groups_of(work.draft.definition)),
@@ -138,7 +144,10 @@ async def group_page(visit: Visit) -> Response:
 @routes.post(PAGE, scope="Questionnaire.Update")
 async def save_group(visit: Visit) -> Response:
     form, group_id = visit.form, visit.id("group_id")
-    texts = {"title": form.text("title") or None, "description": form.text("description") or None}
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
+    texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
     await save(
         visit,
         lambda document: editing.with_group(document, group_id, {**texts, "enabled": form.text("enabled") == "1"}),
@@ -186,6 +195,11 @@ def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
         if group.get("group_id") == visit.id("group_id"):
             return group, number
     raise errors.NotFound("There is no such page.")
+
+
+def _inserts_of(work: Work, group: Document) -> Inserts:
+    first = next(iter(editing.questions_of(group)), {})
+    return inserts(work, before=first.get("question_id"))
 
 
 def _texts_of(document: Document) -> dict[str, Any]:

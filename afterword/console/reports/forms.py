@@ -172,7 +172,7 @@ def _own_fields(
 
 
 def _questions(names: Names, types: frozenset[str]) -> list[tuple[str, str]]:
-    return [(id_, question.title) for id_, question in names.questions.items() if question.type in types]
+    return [(id_, question.plain_title) for id_, question in names.questions.items() if question.type in types]
 
 
 def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str]) -> dict[str, Any]:

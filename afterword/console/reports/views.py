@@ -79,7 +79,7 @@ class Names:
         """The head of a column of groups."""
         kind, _, name = group.partition(":")
         if kind == "question":
-            return self.questions[name].title if name in self.questions else name
+            return self.questions[name].plain_title if name in self.questions else name
         if name and group not in GROUPS:
             return self.metadata.get(group, name)
         return self.words(GROUPS.get(group, group))
@@ -96,7 +96,7 @@ class Names:
             case "questionnaire":
                 found = self.questionnaires.get(text, self.words("A removed questionnaire"))
             case "question_id" if text in self.questions:
-                found = self.questions[text].title
+                found = self.questions[text].plain_title
             case "band" if value is not None:
                 found = self.words(charts.PARTS[text])
             case "channel":
@@ -292,7 +292,7 @@ def _distribution(part: str, rows: Sequence[Row], question: Question | None, nam
     table: dict[str, Any] = {
         "head": [words("Answer"), words("Share"), words("95 % interval"), words("Answers")],
         "rows": cells,
-        "title": part or (question.title if question else ""),
+        "title": part or (question.plain_title if question else ""),
     }
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
         return charts.columns_view(words, entries, shares, finding=finding, **table)

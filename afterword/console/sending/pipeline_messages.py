@@ -12,9 +12,9 @@ from afterword.console.inputs import read_as
 from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.pipelines import ONE, change, pipeline_of, url_of
-from afterword.core.messaging import placeholders, segments
+from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
-from afterword.core.text import locales
+from afterword.core.text import locales, placeholders
 from afterword.db import Database
 from afterword.intake.test_messages import api as test_messages
 from afterword.intake.test_messages import service

@@ -147,6 +147,9 @@ def _read_leaf(members: Members, scope: Scope) -> Node:
     # A full list of findings stops growing, but then the document is refused in any case.
     if len(members.findings.found) > found_before:
         return _TRUE
+    if scope.undeclared == "text" and "_metadata:" in subject and subject not in scope.metadata:
+        message = "This name is not declared: it is compared as text, and public links drop it."
+        members.findings.warning(members.pointer("subject"), "undeclared_metadata", message)
     return Leaf(subject, operator, value, window_days)
 
 

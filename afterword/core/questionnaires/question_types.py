@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.condition_reader import Kind
+from afterword.core.text import placeholders
 
 Number = int | float
 Shape = Literal[
@@ -157,6 +158,11 @@ class Question:
     date_min: str | None = None
     date_max: str | None = None
     contact_fields: tuple[str, ...] = ()
+
+    @property
+    def plain_title(self) -> str:
+        """The title with the fallbacks of its variables, for lists and reports."""
+        return placeholders.plain(self.title)
 
     @property
     def shape(self) -> Shape:

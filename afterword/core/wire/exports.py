@@ -158,7 +158,7 @@ class ExportTable:
 
     def _answer(self, question: Question, given: Sequence[Any]) -> dict[str, Any]:
         value, other_text = given
-        answer: dict[str, Any] = {"type": question.type, "title": question.title}
+        answer: dict[str, Any] = {"type": question.type, "title": question.plain_title}
         label = answer_values.label(question, value, self.locale)
         if self.values != "labels" or label is None:
             answer["value"] = value
@@ -169,7 +169,7 @@ class ExportTable:
         return answer
 
     def _of_question(self, question: Question) -> Part:
-        name, question_id = question.display_name or question.title, question.question_id
+        name, question_id = question.display_name or question.plain_title, question.question_id
         name = f"{self.prefixes[question_id]}: {name}" if question_id in self.prefixes else name
         headers: list[str] = []
         of_value: list[Callable[[Any], Cell]] = []

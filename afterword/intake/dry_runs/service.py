@@ -9,16 +9,16 @@ import msgspec
 
 from afterword import errors, ids
 from afterword.channels.mime import one_line
-from afterword.core.messaging import placeholders, segments
+from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_SMS
-from afterword.core.messaging.placeholders import Template
 from afterword.core.messaging.segments import Length
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import LeafResult
 from afterword.core.scheduling.decisions import Decision
 from afterword.core.scheduling.statuses import Item
-from afterword.core.text import locales
+from afterword.core.text import locales, placeholders
+from afterword.core.text.placeholders import Template
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.intake.batches import store as bulk_store

@@ -9,7 +9,7 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts, flow, translations
+from afterword.core.questionnaires import drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
@@ -201,6 +201,7 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
     flow.warn(definition, findings)
+    variables.check(definition, declared, findings)
     return definition, findings
 
 

@@ -37,7 +37,7 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
         uses.append(Use("key_question", questionnaire_id, questionnaire.display_name))
     for kind, using in (("show_if", used_to_show), ("jump", used_by_jumps)):
         asking = map(definition.question, using(definition, question_id))
-        uses += [Use(kind, question.question_id, question.title) for question in asking if question]
+        uses += [Use(kind, question.question_id, question.plain_title) for question in asking if question]
     return uses + await elsewhere(db, caller=caller, question_ids=[question_id])
 
 

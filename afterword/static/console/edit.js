@@ -55,6 +55,23 @@
     });
   }
 
+  // Names of variables become buttons that insert them where the cursor stood.
+  let field = null;
+  addEventListener("focusin", (event) => { if (event.target.matches("#open textarea, #open input.text")) field = event.target; });
+  for (const code of document.querySelectorAll("[data-insert] code")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button small quiet";
+    button.textContent = code.textContent;
+    button.addEventListener("click", () => {
+      const target = field ?? document.querySelector("#open textarea, #open input.text");
+      target.setRangeText(button.textContent, target.selectionStart, target.selectionEnd, "end");
+      target.dispatchEvent(new Event("input", { bubbles: true }));
+      target.focus();
+    });
+    code.replaceWith(button);
+  }
+
   addEventListener("change", (event) => { if (event.target.form?.matches("[data-now]")) event.target.form.requestSubmit(); });
 
   const placeAt = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-place]");

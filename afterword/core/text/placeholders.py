@@ -4,7 +4,7 @@ A parser of literals on purpose: no expressions, no calls, no attributes, no loo
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from afterword.errors import FieldError
@@ -21,11 +21,18 @@ VARIABLES = ("organization", "questionnaire", "link", "unsubscribe_link")
 ITEM_VARIABLES = ("item.recipient", "item.external_reference", "item.send_date", "item.valid_until")
 ITEM_NAMES = frozenset(ITEM_VARIABLES)
 MAPS = ("responder", "questionnaire")  # metadata, by name
+KNOWN = (
+    "Known are " + ", ".join((*VARIABLES, *ITEM_VARIABLES)) + ", responder.NAME and questionnaire.NAME, "
+    "each with an optional fallback: {{ responder.first_name | Dear customer }}."
+)
 NAMES_SHOWN_MAX = 30  # of declared metadata, in a refusal
 
 # Bounded repeats and no nesting: linear on any input.
 _PLACEHOLDER = re.compile(r"\{\{([^{}]{0,400})\}\}")
-_NAME = re.compile(r"\s*([a-z_]{1,32})(?:\.([A-Za-z][A-Za-z0-9_]{0,63}))?\s*(?:\|(.*))?\Z", re.DOTALL)
+_NAME = re.compile(r"\s*([a-z_]{1,32}(?:\.[A-Za-z0-9_]{1,64}){0,2})\s*(?:\|(.*))?\Z", re.DOTALL)
+_METADATA = re.compile(rf"(?:{'|'.join(MAPS)})\.[A-Za-z][A-Za-z0-9_]{{0,63}}\Z")
+
+IsKnown = Callable[[str], bool]  # whether texts of a kind have a variable of this name
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,23 @@ def values_of(
     return values
 
 
-def parse(text: str) -> Template:
+def is_of_messages(name: str) -> bool:
+    return name in VARIABLES or name in ITEM_NAMES or is_metadata(name)
+
+
+def is_metadata(name: str) -> bool:
+    return bool(_METADATA.match(name))
+
+
+def plain(text: str) -> str:
+    """The text with the fallbacks of all its variables, whatever their names; "…" for those without one."""
+    if "{{" not in text:
+        return text
+    parts = parse(text, lambda _: True).parts
+    return "".join([part if isinstance(part, str) else part.fallback or "…" for part in parts])
+
+
+def parse(text: str, is_known: IsKnown = is_of_messages) -> Template:
     """Take a text apart. Anything that is no known variable, or one too many, stays as written.
 
     Raises ValueError beyond TEXT_CHARACTERS_MAX.
@@ -79,7 +102,7 @@ def parse(text: str) -> Template:
     parts: list[Piece] = []
     end = found = 0
     for match in _PLACEHOLDER.finditer(text):
-        variable = _variable(match.group(1))
+        variable = _variable(match.group(1), is_known)
         if variable is None or found == PLACEHOLDERS_MAX:
             continue
         found += 1
@@ -93,12 +116,17 @@ def parse(text: str) -> Template:
 
 
 def check(
-    text: str, *, characters_max: int = TEXT_CHARACTERS_MAX, declared: Collection[str] | None = None
+    text: str,
+    *,
+    characters_max: int = TEXT_CHARACTERS_MAX,
+    declared: Collection[str] | None = None,
+    is_known: IsKnown = is_of_messages,
+    known: str = KNOWN,
 ) -> list[FieldError]:
     """Everything that forbids saving this text: length, unknown variables, too many, left-over braces.
 
     `declared`: the known metadata, as `responder.NAME`; another name needs a fallback, since it may be misspelt. None:
-    names are not checked.
+    names are not checked. `known`: a sentence of the variables that there are.
     """
     if len(text) > characters_max:
         return [FieldError("too_long", f"At most {characters_max} characters.")]
@@ -106,31 +134,23 @@ def check(
     matches = list(_PLACEHOLDER.finditer(text))
     if len(matches) > PLACEHOLDERS_MAX:
         problems.append(FieldError("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
-    unknown = [match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1)) is None]
+    unknown = [
+        match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1), is_known) is None
+    ]
     problems += [
-        FieldError("unknown_value", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
+        FieldError("unknown_value", f"There is no variable “{name[:60]}”. {known}") for name in dict.fromkeys(unknown)
     ]
     if "{{" in _PLACEHOLDER.sub("", text):
-        problems.append(FieldError("unknown_value", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
+        problems.append(FieldError("unknown_value", f"A “{{{{” is not closed by “}}}}”. {known}"))
     if declared is not None:
-        found = [_variable(match.group(1)) for match in matches[:PLACEHOLDERS_MAX]]
-        bare = [one.name for one in found if one is not None and not one.fallback and _is_metadata(one)]
+        found = [_variable(match.group(1), is_known) for match in matches[:PLACEHOLDERS_MAX]]
+        bare = [one.name for one in found if one is not None and not one.fallback and is_metadata(one.name)]
         problems += [
             FieldError("unknown_value", _undeclared(name, declared))
             for name in dict.fromkeys(bare)
             if name not in declared
         ]
     return problems
-
-
-_KNOWN = (
-    "Known are " + ", ".join((*VARIABLES, *ITEM_VARIABLES)) + ", responder.NAME and questionnaire.NAME, "
-    "each with an optional fallback: {{ responder.first_name | Dear customer }}."
-)
-
-
-def _is_metadata(variable: Variable) -> bool:
-    return variable.name.partition(".")[0] in MAPS and "." in variable.name
 
 
 def _undeclared(name: str, declared: Collection[str]) -> str:
@@ -141,13 +161,10 @@ def _undeclared(name: str, declared: Collection[str]) -> str:
     return f"“{name}” is not declared: declare it, or say what stands there instead: {{{{ {name} | … }}}}. {names}"
 
 
-def _variable(inside: str) -> Variable | None:
+def _variable(inside: str, is_known: IsKnown) -> Variable | None:
     match = _NAME.match(inside)
     if match is None:
         return None
-    first, second, fallback = match.groups()
-    known = first in VARIABLES if second is None else first in MAPS or f"{first}.{second}" in ITEM_VARIABLES
+    name, fallback = match.groups()
     fallback = (fallback or "").strip().strip("\"'").strip()
-    if not known or len(fallback) > FALLBACK_CHARACTERS_MAX:
-        return None
-    return Variable(first if second is None else f"{first}.{second}", fallback)
+    return Variable(name, fallback) if is_known(name) and len(fallback) <= FALLBACK_CHARACTERS_MAX else None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.messaging.placeholders import (
+from afterword.core.text.placeholders import (
     PLACEHOLDERS_MAX,
     SUBJECT_CHARACTERS_MAX,
     TEXT_CHARACTERS_MAX,
