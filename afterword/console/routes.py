@@ -24,9 +24,11 @@ from afterword.console.screens import Screen
 from afterword.console.sending import contact_policy, invitations, pipeline_messages, pipeline_parts, pipelines, sending
 from afterword.console.settings import (
     audit,
+    brands,
     members,
     metadata_names,
     organization,
+    pictures,
     plans,
     provider_forms,
     provider_records,
@@ -52,6 +54,8 @@ MODULES = (
     case_statuses,
     contact_policy,
     organization,
+    brands,
+    pictures,
     plans,
     metadata_names,
     webhooks,

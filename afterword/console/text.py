@@ -18,6 +18,9 @@ DAY_SECONDS: Final = 86_400
 CORRELATION_DECIMALS: Final = 2
 NOTHING: Final = "\u2013"  # in place of a figure
 DAYS_MIN: Final = 2  # below it a distance is told in hours
+PHONE, LIGHT = "phone", "light"  # how previews are shown
+LOOKS: Final = {"phone": "On a phone", "desktop": "On a desktop"}
+SHADES: Final = {"light": "Light", "dark": "Dark"}
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 CHANGES: Final[Mapping[str, str]] = {
     "none": "No clear change from the {days} days before ({previous}).",

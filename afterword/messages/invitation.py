@@ -48,6 +48,7 @@ _SMILEYS: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
     3: (("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good")),
     5: (("😞", "Very bad"), ("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good"), ("😀", "Very good")),
 }
+_DARK_WHEN: Final = {None: "(prefers-color-scheme: dark)", "dark": "all", "light": "not all"}
 _ENDS: Final[Mapping[str, tuple[str, str]]] = {
     "nps": ("Not at all likely", "Extremely likely"),
     "csat": ("Very dissatisfied", "Very satisfied"),
@@ -382,6 +383,7 @@ def _style_of(theme: Theme, public_url: str) -> dict[str, Any]:
     )
     own = theme.font not in {"system", "serif"}
     return {
+        "dark_when": _DARK_WHEN[theme.scheme],
         "light": light,
         "dark": dark,
         "sans": SANS if theme.font == "system" else STACKS[theme.font],

@@ -108,7 +108,7 @@ async def create_application(
             "time_zone": time_zone,
             "default_locale": locales.normalise(default_locale) if default_locale is not None else None,
             "website_urls": website_urls,
-            "brand": await _checked_brand(db, organization_id=organization_id, brand=brand),
+            "brand": await checked_brand(db, organization_id=organization_id, brand=brand),
             "active": active,
         },
         now=now,
@@ -144,7 +144,7 @@ async def update_organization(
     ]
     errors.check(wrong)
     if "brand" in changes:
-        brand = await _checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
+        brand = await checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
         changes = {**changes, "brand": brand}
     changed = _changed(before, changes)
     if not changed:
@@ -220,7 +220,7 @@ async def update_application(
     before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
     check_version(before.version)
     if "brand" in changes:
-        brand = await _checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
+        brand = await checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])
         changes = {**changes, "brand": brand}
     changed = _changed(before, changes)
     if not changed:
@@ -256,7 +256,7 @@ def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 
-async def _checked_brand(db: database.Database, *, organization_id: str, brand: Mapping[str, Any]) -> dict[str, Any]:
+async def checked_brand(db: database.Database, *, organization_id: str, brand: Mapping[str, Any]) -> dict[str, Any]:
     """The brand without nulls. Raises Invalid for another key, a wrong value, or a picture that is not there."""
     brand = {name: value for name, value in brand.items() if value is not None}
     theme, wrong = visuals.read(brand, path="/brand")

@@ -74,6 +74,8 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/questionnaires/{questionnaire_id}/versions/{version_id}/draft",  # each has one version alone
         "/console/welcome/{questionnaire_id}/message",
         "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
+        "/console/settings/pictures/{asset_id}",  # the shop has no picture as yet
+        "/console/settings/pictures/{asset_id}/removal",
         "/console/responses/taggings",  # where a condition stands in the address
         "/console/responses/tags/name",  # and no response has a tag
         "/console/responses/tags/removal",

@@ -16,13 +16,13 @@ from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
 from afterword.console.questionnaires import outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
-from afterword.console.questionnaires import preview as builder_preview
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
 from afterword.console.reports import views as report_views
 from afterword.console.sending import contact_policy, invitations, pipeline_parts, pipelines, sending
 from afterword.console.settings import (
     audit,
+    brands,
     metadata_names,
     organization,
     plans,
@@ -58,10 +58,11 @@ TABLES = (
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     text.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
+    dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
-    builder_pages.AROUND, builder_preview.LOOKS, builder_preview.SHADES, translations.SHOWS,
+    builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,
 )  # fmt: skip
@@ -89,7 +90,7 @@ def shown() -> set[str]:
     found |= {*outline.SENTENCES.values()}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
-    found |= {*digests.WEEK_DAYS}
+    found |= {*digests.WEEK_DAYS} | {hint for _, _, hint in brands.COLORS}
     found |= {text for _, *unit in resources.UNITS for text in unit}
     found |= {part.title for part in pipeline_parts.PARTS.values()}
     for one in (

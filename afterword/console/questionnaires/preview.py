@@ -7,12 +7,10 @@ from urllib.parse import urlencode
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import Work
 from afterword.console.screens import Visit
+from afterword.console.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.instances.previews import service
 
-PHONE, LIGHT = "phone", "light"
 LOCALE_CHARACTERS_MAX: Final = 35
-LOOKS: Final = {"phone": "On a phone", "desktop": "On a desktop"}
-SHADES: Final = {"light": "Light", "dark": "Dark"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +33,22 @@ def pane(visit: Visit, work: Work, *, question_id: str) -> Pane | None:
     if not definition.questions():
         return None
     ends = int(visit.now.timestamp()) + service.PREVIEW_SECONDS
-    permission = service.Permission(**work.questionnaire.key, responder_id=None, ends=ends)
+    questionnaire = work.questionnaire
+    permission = service.Permission(
+        questionnaire.organization_id, questionnaire.questionnaire_id, responder_id=None, ends=ends
+    )
     kept = kept_of(visit)
     asked = kept.get("language", "")
     language = asked if asked in definition.locales else definition.default_locale
-    shown = {"locale": language} | ({"question": question_id} if definition.question(question_id) else {})
+    shade = kept.get("shade", LIGHT)
+    shown = {"locale": language, "scheme": shade} | (
+        {"question": question_id} if definition.question(question_id) else {}
+    )
     return Pane(
         url=f"{service.address_of(permission, site=visit.site)}?{urlencode(shown)}",
         language=language,
         look=kept.get("look", PHONE),
-        shade=kept.get("shade", LIGHT),
+        shade=shade,
         languages=[(one, words.language_name(one)) for one in definition.locales],
         looks=[(name, words(text)) for name, text in LOOKS.items()],
         shades=[(name, words(text)) for name, text in SHADES.items()],

@@ -1,13 +1,28 @@
-"""Pictures of forms, encoded again in a thread."""
+"""Settings: the pictures of the organization, and the pictures of forms, encoded again in a thread."""
 
 import asyncio
 from typing import Final
 
-from afterword.console.screens import Form
-from afterword.organizations.assets import encoding
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import ROWS, Listing, address, behind, key_of
+from afterword.console.screens import Form, Screens, Visit
+from afterword.console.text import near_moment
+from afterword.core.wire.lists import Page
+from afterword.organizations.assets import api, encoding, service, store
 from afterword.organizations.assets.encoding import Encoded
+from afterword.organizations.assets.store import Asset
+from afterword.web import fields, html
 
 LOGO_SIDE_MAX: Final = 640  # for screens of two pixels a dot
+MEDIA_TYPES: Final = api.MEDIA_TYPES
+UPLOAD_BYTES_MAX: Final = encoding.UPLOAD_BYTES_MAX
+PICTURES: Final = fields.listing_of(api.Asset)
+PATH: Final = "/console/settings/pictures"
+ONE: Final = f"{PATH}/{{asset_id}}"
+
+routes = Screens()
 
 
 async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> Encoded | None:
@@ -16,3 +31,106 @@ async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> En
     if content is None:
         return None
     return await asyncio.to_thread(encoding.encode, content, side_max=side_max, pointer=f"/{name}")
+
+
+@routes.get(PATH, scope="Asset.Read")
+async def list_pictures(visit: Visit) -> Response:
+    return await _list(visit)
+
+
+@routes.post(PATH, scope="Asset.Create")
+async def upload(visit: Visit) -> Response:
+    title = visit.form.text("title")
+    try:
+        picture = await encoded(visit.form, "file", side_max=encoding.ENCODED_SIDE_MAX)
+        if picture is None:
+            raise errors.Invalid.at("/file", "required", visit.words("Choose a picture."))
+        async with visit.write() as db:
+            await service.keep(db, caller=visit.caller, picture=picture, title=title[:200] or None, now=visit.now)
+    except errors.Invalid as refusal:
+        return await _list(visit, refusal)
+    return html.redirect(f"{PATH}?done=saved")
+
+
+@routes.get(ONE, scope="Asset.Read")
+async def picture_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        picture = await service.get(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+        uses = await service.uses_of(db, asset=picture)
+    words = visit.words
+    return visit.page(
+        "picture.html",
+        title=_title(visit, picture),
+        picture=picture,
+        facts=[
+            (words("Size"), words("{width} × {height} pixels", width=picture.width, height=picture.height)),  # noqa: RUF001
+            (words("Kind"), picture.media_type.removeprefix("image/").upper()),
+            (words("Added"), near_moment(words, picture.created_time, now=visit.now, zone=visit.zone)),
+            (words("Shown by"), ", ".join(uses) or words("nothing")),
+        ],
+        path=f"{PATH}/{picture.asset_id}",
+        may_remove="Asset.Delete" in visit.caller.scopes and not uses,
+    )
+
+
+@routes.get(f"{ONE}/removal", scope="Asset.Delete")
+async def removal_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        picture = await service.get(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+        uses = await service.uses_of(db, asset=picture)
+    words, here = visit.words, f"{PATH}/{picture.asset_id}"
+    if uses:
+        raise errors.Conflict(words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
+    return visit.confirm(
+        title=words("Remove the picture “{name}”", name=_title(visit, picture)),
+        sentences=[words("Nothing uses it. Browsers and mail programs may keep a copy.")],
+        button=words("Remove"),
+        action=f"{here}/removal",
+        back=here,
+    )
+
+
+@routes.post(f"{ONE}/removal", scope="Asset.Delete")
+async def remove(visit: Visit) -> Response:
+    async with visit.write() as db:
+        await service.delete(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+    return html.redirect(f"{PATH}?done=removed")
+
+
+async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_assets(
+            db,
+            organization_id=visit.caller.organization_id,
+            page=behind(Page.first(PICTURES, limit=ROWS), visit.query.get("after", "")),
+        )
+    last = found.items[-1] if found.has_more else None
+    return visit.page(
+        "pictures.html",
+        title=words("Pictures"),
+        status=refusal.status if refusal else 200,
+        may_upload="Asset.Create" in visit.caller.scopes,
+        types=",".join(MEDIA_TYPES),
+        megabytes=UPLOAD_BYTES_MAX >> 20,
+        typed=visit.form.text("title"),
+        refusal=refusal,
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{PATH}/{one.asset_id}",
+                    "src": one.path,
+                    "title": _title(visit, one),
+                    "more": words("{width} × {height} pixels", width=one.width, height=one.height),  # noqa: RUF001
+                }
+                for one in found.items
+            ],
+            empty=words("No picture yet. Logos and pictures of questions stand here."),
+            next_url=address(PATH, after=key_of(last.created_time, last.asset_id)) if last else "",
+            first_url=PATH if "after" in visit.query else "",
+        ),
+    )
+
+
+def _title(visit: Visit, picture: Asset) -> str:
+    return picture.title or visit.words("Picture without a name")

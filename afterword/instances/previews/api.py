@@ -1,11 +1,13 @@
 """The HTTP interface of previews: gives the address of a draft's answer page."""
 
 from datetime import UTC, datetime
+from typing import Literal
 from urllib.parse import urlencode
 
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances.previews import service
+from afterword.organizations.api import Brand
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -18,12 +20,15 @@ class DraftPreviewRequest(fields.Request):
     locale: fields.Locale | None = None
     question_id: fields.Id | None = None
     responder_id: fields.Id | None = None
+    brand: Brand | None = None
+    brand_level: Literal["organization", "application"] = "application"
 
 
 class DraftPreview(fields.Answer):
-    """The address of the answer page of a draft."""
+    """The addresses of the answer page of a draft, and of its invitation mail."""
 
     url: str
+    mail_url: str
     expires_time: fields.DateTime
 
 
@@ -35,7 +40,8 @@ class DraftPreview(fields.Answer):
     summary="Preview draft",
     description=(
         "The answer page of the draft as it stands whenever the address is opened, for an hour. Nothing is stored and "
-        "nothing counted. `responder_id` needs `Responder.Read`."
+        "nothing counted. `responder_id` needs `Responder.Read`. `brand` is shown in place of the stored one of "
+        "`brand_level`, to look at it before it is saved."
     ),
     status=200,
 )
@@ -47,9 +53,11 @@ async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer
         questionnaire_id=call.ids["questionnaire_id"],
         question_id=body.question_id,
         responder_id=body.responder_id,
+        brand=body.brand,
+        brand_level=body.brand_level,
         now=call.now,
     )
     query = {name: value for name, value in (("locale", body.locale), ("question", body.question_id)) if value}
-    url = service.address_of(permission, site=call.site) + (f"?{urlencode(query)}" if query else "")
-    expires_time = datetime.fromtimestamp(permission.ends, UTC)
-    return Answer(DraftPreview(url=url, expires_time=times.format_time(expires_time, zone=call.zone)))
+    address, asked = service.address_of(permission, site=call.site), f"?{urlencode(query)}" if query else ""
+    expires_time = times.format_time(datetime.fromtimestamp(permission.ends, UTC), zone=call.zone)
+    return Answer(DraftPreview(url=address + asked, mail_url=address + service.MAIL + asked, expires_time=expires_time))

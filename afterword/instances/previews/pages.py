@@ -1,4 +1,4 @@
-"""The answer page of a draft. It writes nothing: the answers so far travel in a hidden field of its form."""
+"""The answer page and the mail of a draft. Nothing is written: the answers so far travel in a hidden field."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,15 +10,18 @@ from starlette.responses import Response
 from afterword import db, errors
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.wire.site import Site
 from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Posted, Wrong, read_posted
 from afterword.instances.previews import service
 from afterword.instances.rendering import preview_end_page, question_page
 from afterword.texts import accepted, texts
 from afterword.web import html, public
+from afterword.web.mails import mail_page
 from afterword.web.routing import Pages
 
 FORM_STATUS_WRONG: Final = 422
+SCHEMES: Final[Mapping[str, Scheme]] = {"light": "light", "dark": "dark"}
 FRAMED: Final = html.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
 routes = Pages()
@@ -32,6 +35,25 @@ async def get_preview(request: Request) -> Response:
         return _ended(request)
     question_id = request.query_params.get("question", "")
     return _page(request, answer_page, answer_page.sequence.at(answer_page.sequence.numbers.get(question_id, 1)), {})
+
+
+@routes.get("/preview/{permission}/mail", for_people=True)
+async def get_mail(request: Request) -> Response:
+    """The invitation mail, for a frame."""
+    site: Site = request.state.site
+    async with db.connection(request.state.pool) as database:
+        try:
+            permission = service.read(request.path_params["permission"], secret=site.secret, now=database.clock.now())
+        except service.Ended:
+            return _ended(request)
+        html_text = await service.mail_of(
+            database,
+            permission=permission,
+            locale=request.query_params.get("locale"),
+            scheme=_scheme(request),
+            site=site,
+        )
+        return mail_page(html_text)
 
 
 @routes.post("/preview/{permission}", for_people=True)
@@ -74,8 +96,16 @@ async def _answer_page(request: Request) -> AnswerPage | None:
         except service.Ended:
             return None
         return await service.page_of(
-            database, permission=permission, locale=query.get("locale"), has_jumps="question" not in query
+            database,
+            permission=permission,
+            locale=query.get("locale"),
+            has_jumps="question" not in query,
+            scheme=_scheme(request),
         )
+
+
+def _scheme(request: Request) -> Scheme | None:
+    return SCHEMES.get(request.query_params.get("scheme", ""))
 
 
 def _carried(posted: Posted) -> dict[str, list[str]]:

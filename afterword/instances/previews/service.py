@@ -1,10 +1,11 @@
-"""Permissions to look at the answer page of a draft: sealed into its address, for an hour, and stored nowhere."""
+"""Permissions to look at the page and the mail of a draft: sealed into their address, for an hour, stored nowhere."""
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -14,12 +15,18 @@ from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.pictures import read_address
+from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.instances import store
 from afterword.instances.answer_page import AnswerPage, head_of
+from afterword.messages import email
+from afterword.messages.invitation import compile_invitation
+from afterword.organizations import service as organizations
+from afterword.organizations import store as organizations_store
 from afterword.questionnaires import access, editions
 from afterword.questionnaires.drafts import editing
 from afterword.questionnaires.drafts import service as drafts
@@ -29,6 +36,8 @@ from afterword.responders import store as responders_store
 PREVIEW_SECONDS: Final = 3_600
 CONTEXT: Final = "preview"
 PATH: Final = "/preview/"
+MAIL: Final = "/mail"
+BrandLevel = Literal["organization", "application"]
 
 
 class Ended(Exception):
@@ -37,12 +46,17 @@ class Ended(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """`ends`: Unix time in seconds. `responder_id`: the person as whom the draft is seen, if any."""
+    """`ends`: Unix time in seconds. `responder_id`: the person as whom the draft is seen, if any.
+
+    `brand` is shown in place of the stored one of `brand_level`.
+    """
 
     organization_id: str
     questionnaire_id: str
     responder_id: str | None
     ends: int
+    brand: Mapping[str, Any] | None = None
+    brand_level: BrandLevel = "application"
 
 
 async def permit(
@@ -52,9 +66,14 @@ async def permit(
     questionnaire_id: str,
     question_id: str | None,
     responder_id: str | None,
+    brand: Mapping[str, Any] | None,
+    brand_level: BrandLevel,
     now: datetime,
 ) -> Permission:
-    """Raises NotFound, NoDraft; Invalid `unknown_id` for the question and the responder, Forbidden for the latter."""
+    """Raises NotFound, NoDraft; Invalid `unknown_id` for the question and the responder, Forbidden for the latter.
+
+    Raises Invalid for a brand that could not be stored.
+    """
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get(db, **questionnaire.key)
     if question_id and core_definition.read(draft.definition, Findings()).question(question_id) is None:
@@ -64,7 +83,20 @@ async def permit(
         key = {"organization_id": caller.organization_id, "responder_id": responder_id}
         if await responders_store.get_responder(db, **key) is None:
             raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
-    return Permission(**questionnaire.key, responder_id=responder_id, ends=int(now.timestamp()) + PREVIEW_SECONDS)
+    if brand is not None:
+        brand = await organizations.checked_brand(db, organization_id=caller.organization_id, brand=brand)
+        if read_address(brand.get("logo", "")) is None and "logo" in brand:
+            message = "A preview shows a logo by the path of its picture."  # its address would be too long
+            raise errors.Invalid.at("/brand/logo", "invalid_format", message)
+    ends = int(now.timestamp()) + PREVIEW_SECONDS
+    return Permission(
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire_id,
+        responder_id=responder_id,
+        ends=ends,
+        brand=brand,
+        brand_level=brand_level,
+    )
 
 
 def address_of(permission: Permission, *, site: Site) -> str:
@@ -84,14 +116,23 @@ def read(text: str, *, secret: bytes, now: datetime) -> Permission:
     return permission
 
 
-async def page_of(db: Database, *, permission: Permission, locale: str | None, has_jumps: bool) -> AnswerPage:
+async def page_of(
+    db: Database, *, permission: Permission, locale: str | None, has_jumps: bool, scheme: Scheme | None = None
+) -> AnswerPage:
     """The answer page of the draft as it stands now, without answers; nobody draws lots. Raises NotFound.
 
-    Without a draft it is that of the published version, from which one would begin.
+    Without a draft it is that of the published version, from which one would begin. `scheme` None: as the device says.
     """
     questionnaire = await store.get_public_questionnaire(db, questionnaire_id=permission.questionnaire_id)
     if questionnaire is None or questionnaire.organization_id != permission.organization_id:
         raise errors.NotFound("There is no such page.")
+    if permission.brand is not None:
+        shown = dict(permission.brand)
+        questionnaire = (
+            replace(questionnaire, organization_brand=shown)
+            if permission.brand_level == "organization"
+            else replace(questionnaire, application_brand=shown)
+        )
     document = await editing.begun(db, questionnaire=questionnaire)
     definition = editions.sound(core_definition.read(document, Findings()))
     if not has_jumps:
@@ -105,9 +146,36 @@ async def page_of(db: Database, *, permission: Permission, locale: str | None, h
     facts = core_instances.facts_of({}, responder.metadata if responder else {}, declared)
     wanted = locale or (responder.locale if responder else None) or definition.default_locale
     head = head_of(questionnaire, definition, locales.match(wanted, definition.locales, definition.default_locale))
+    head = replace(head, theme=replace(head.theme, scheme=scheme))
     asked = frozenset(draw_questions(definition, draw=lambda: 0.0))
     sequence = PageSequence(definition, asked, {}, facts, head.theme.layout)
     return AnswerPage(head, sequence, permission.questionnaire_id)
+
+
+async def mail_of(
+    db: Database, *, permission: Permission, locale: str | None, scheme: Scheme | None, site: Site
+) -> str:
+    """The invitation mail with our own words, as HTML; its links lead to the preview of the page. Raises NotFound."""
+    page = await page_of(db, permission=permission, locale=locale, has_jumps=True, scheme=scheme)
+    organization = await organizations_store.get_organization(db, organization_id=permission.organization_id)
+    head, definition = page.head, page.sequence.definition
+    question_ids = [
+        each.question_id for each in definition.questions() if each.question_id in page.sequence.question_ids
+    ]
+    address = organization.postal_address if organization else None
+    invitation = compile_invitation(
+        subject=None,
+        body=None,
+        question=email.first_question(definition, question_ids),
+        minutes=email.minutes_of(definition, question_ids),
+        locale=head.locale,
+        with_address=bool(address),
+        theme=head.theme,
+        public_url=site.public_url,
+    )
+    url = address_of(permission, site=site)
+    values = {"organization": head.brand, "link": url, "unsubscribe_link": url, "postal_address": address or ""}
+    return invitation.fill_html(values)
 
 
 def _without_jumps(definition: Definition) -> Definition:

@@ -76,6 +76,8 @@ async def rows(pool: db.Pool) -> list[Any]:
 async def test_refused(api: Api, neighbour: House, path: str) -> None:
     assert 404 == (await api.post(f"/q/questionnaire/{neighbour.questionnaire_id}/draft/preview")).status_code
     assert 404 == (await api.post(f"/q/questionnaire/{api.house.questionnaire_id}/draft/preview")).status_code
+    for brand in ({"color_primary": "red"}, {"colour": "#aabbcc"}, {"logo": "data:image/png;base64,AAAA"}):
+        assert 422 == (await api.post(f"{path}/draft/preview", {"brand": brand})).status_code
     for name in ("responder_id", "question_id"):
         wrong = await api.post(f"{path}/draft/preview", {name: "z" * 22})
         assert [(f"/{name}", "unknown_id")] == api.wrong(wrong)
@@ -99,6 +101,7 @@ async def test_it_ends(api: Api, path: str) -> None:
     address = service.address_of(old, site=api.house.site).removeprefix(api.house.site.public_url)
     page = await api.client.get(address)
     assert (410, True) == (page.status_code, "This preview has ended" in page.text)
+    assert 410 == (await api.client.get(f"{address}/mail")).status_code
     now = datetime.now(UTC)
     with pytest.raises(service.Ended):
         service.read(address.removeprefix(service.PATH), secret=api.house.site.secret, now=now + timedelta(seconds=5))
@@ -119,6 +122,24 @@ async def test_walked_through(api: Api, path: str) -> None:
         first.headers[name] for name in ("Referrer-Policy", "X-Robots-Tag", "Cache-Control")
     )
     assert "Preview. Nothing that you enter is kept." in first.text
+    assert "/theme/" not in first.text.replace("&#x2f;", "/")
+    for level in ("organization", "application"):
+        brand = {"color_primary": "#aa3300", "font": "serif"}
+        body = {"brand": brand, "brand_level": level, "locale": "el"}
+        urls = (await api.post(f"{path}/draft/preview", body)).json()
+        page, mail = [
+            await client.get(urls[name].removeprefix(api.house.site.public_url)) for name in ("url", "mail_url")
+        ]
+        assert "/theme/paa3300fserif.css" in page.text.replace("&#x2f;", "/")
+        assert (200, True) == (mail.status_code, "#aa3300" in mail.text)
+        assert "Πόσο ικανοποιημένοι;" in mail.text
+        assert "frame-ancestors 'self'" in mail.headers["Content-Security-Policy"]
+        query = "&scheme=dark"
+        page, mail = [
+            await client.get(urls[name].removeprefix(api.house.site.public_url) + query) for name in ("url", "mail_url")
+        ]
+        assert "/theme/paa3300fserifdark.css" in page.text.replace("&#x2f;", "/")
+        assert "prefers-color-scheme" not in mail.text
     assert "data-view" not in first.text
     wrong = await go(client, first)
     assert (422, True) == (wrong.status_code, "Please answer this question." in wrong.text)

@@ -512,10 +512,11 @@ class DomainFinding(Struct, kw_only=True):
 
 class DraftPreview(Struct, kw_only=True):
     """
-    The address of the answer page of a draft.
+    The addresses of the answer page of a draft, and of its invitation mail.
     """
 
     url: str
+    mail_url: str
     expires_time: datetime
 
 
@@ -527,6 +528,8 @@ class DraftPreviewRequest(Struct, kw_only=True):
     locale: str | None | UnsetType = UNSET
     question_id: str | None | UnsetType = UNSET
     responder_id: str | None | UnsetType = UNSET
+    brand: dict[str, Any] | None | UnsetType = UNSET
+    brand_level: Literal["application", "organization"] | UnsetType = "application"
 
 
 class Erasure(Struct, kw_only=True):

@@ -584,7 +584,8 @@ class Questionnaires(Family):
         """Preview draft.
 
         The answer page of the draft as it stands whenever the address is opened, for an hour. Nothing is stored and
-        nothing counted. `responder_id` needs `Responder.Read`. Needs `Questionnaire.Read`.
+        nothing counted. `responder_id` needs `Responder.Read`. `brand` is shown in place of the stored one of
+        `brand_level`, to look at it before it is saved. Needs `Questionnaire.Read`.
         """
         return self._transport.request(
             "POST",
