@@ -27,6 +27,8 @@ from afterword.intake.references import api as references_api
 from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
+from afterword.links import api as links_api
+from afterword.links import pages as link_pages
 from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
@@ -150,6 +152,7 @@ def api_routes() -> list[Routes]:
         assets_api.routes,
         metadata_api.routes,
         instances_api.routes,
+        links_api.routes,
         previews_api.routes,
         responses_api.routes,
         comments_api.routes,
@@ -192,6 +195,7 @@ def page_groups() -> list[Pages]:
         accounts_pages,
         assets_pages,
         instance_pages,
+        link_pages,
         preview_pages,
         responder_pages,
         test_message_pages,

@@ -76,6 +76,7 @@ class Choice:
     score: str = ""
     band: str = ""
     channel: str = ""
+    link_id: str = ""
     search: str = ""
     word: str = ""
     condition: str = ""
@@ -109,6 +110,7 @@ class Choice:
             "between": self.between,
             "tag": self.tag,
             "channel": self.channel,
+            "link": self.link_id,
             "search": self.search,
             "word": self.word,
             "condition": self.condition,
@@ -162,6 +164,7 @@ class Choice:
             band=self.band or None,
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
+            link_id=self.link_id or None,
             search=service.search_of(visit.caller, self.words, self.word),
             user_id=visit.caller.user_id,
             seen_time=reads.unread_since(visit.now),
@@ -194,6 +197,7 @@ def choice_from(query: Mapping[str, str]) -> Choice:
         between=query.get("between", "")[:BETWEEN_CHARACTERS_MAX],
         tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
         channel=channel if channel in {str(LINK), "1", "2", "3"} else "",
+        link_id=query.get("link", "")[:22],
         search=query.get("search", "")[: search_words.QUERY_CHARACTERS_MAX].strip(),
         word=query.get("word", "")[: search_words.WORD_CHARACTERS_MAX].strip(),
         condition=query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
@@ -314,6 +318,7 @@ def chips_of(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str,
             ("band", words(BAND_CHIPS[choice.band]) if choice.band else ""),
             ("tag", words("Tag: {tag}", tag=choice.tag)),
             ("channel", words(channel) if channel else ""),
+            ("link_id", words("By one public link")),
             (
                 "condition",
                 words.plural(

@@ -16,6 +16,7 @@ from afterword.console.questionnaires import (
     show_if,
     translations,
 )
+from afterword.console.questionnaires import links as public_links
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, reports, shared
@@ -74,6 +75,7 @@ MODULES = (
     invitations,
     translations,
     flows,
+    public_links,
     digests,
     comments,
     reports,

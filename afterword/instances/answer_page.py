@@ -1,44 +1,25 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.requests import Request
-from starlette.responses import Response
-
-from afterword import db, errors, ids
+from afterword import errors
 from afterword.core.answers import forms as answer_forms
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
-from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires import directions
 from afterword.core.questionnaires.definition import QUESTIONS_MAX, Definition
-from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import CHOICES_MAX, localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
-from afterword.core.text import locales
-from afterword.core.wire.site import Site
-from afterword.instances import store
-from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.store import Instance, PublicQuestionnaire
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Version
 from afterword.texts import Texts, texts
 from afterword.web import public
 
-START_PURPOSE: Final = "start"
-BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
-BEGUN_DAYS: Final = 365
-REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
-RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
 NUMBER_DIGITS_MAX: Final = 4
 
@@ -242,38 +223,6 @@ class AnswerPage:
         }
 
 
-# A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
-# browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
-
-    answer_page: AnswerPage
-    version: Version
-    reference_id: str | None
-    nonce: str
-    metadata: Changes
-
-    @property
-    def subject(self) -> str:
-        """The input of the token and of the instance id."""
-        return _subject_of(self.questionnaire, self.reference_id, self.nonce)
-
-    @property
-    def questionnaire(self) -> PublicQuestionnaire:
-        return self.answer_page.head.questionnaire
-
-    def is_of(self, request: Request) -> bool:
-        """True if the instance is not started yet, or was started by this form or in this browser."""
-        instance, secret = self.answer_page.issued, request.state.site.secret
-        if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
-            return True
-        if instance.instance_id == _instance_id(secret, self.subject):
-            return True
-        cookie = request.cookies.get(BEGUN_PURPOSE, "")
-        return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
-
-
 def answer_page_of(context: AnswerContext) -> AnswerPage:
     instance = context.instance
     head = head_of(context.questionnaire, context.definition, instance.locale)
@@ -395,83 +344,3 @@ def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
 
 def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
     return "" if bound is None else write(bound)
-
-
-async def read_start(request: Request, database: db.Database, *, nonce: str) -> Start:
-    """The instance of a public link's reference, else one that may be issued; raises NotFound."""
-    questionnaire_id: str = request.path_params["questionnaire_id"]
-    reference_id: str | None = request.path_params.get("reference_id")
-    questionnaire = (
-        await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id))
-        else None
-    )
-    if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
-        raise errors.NotFound("There is no such page.")
-    organization_id = questionnaire.organization_id
-    version = await questionnaires_store.get_version(
-        database, organization_id=organization_id, version_id=questionnaire.published_version_id
-    )
-    declared = await metadata_service.declared(
-        database, organization_id=organization_id, application_id=questionnaire.owner_application_id
-    )
-    metadata = _metadata(request, declared)
-    existing = reference_id and await store.get_instance_by_reference(
-        database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
-    )
-    if existing:
-        answer_page = answer_page_of(await answers.context_of(database, instance=existing))
-    else:
-        definition = version.definition
-        head = head_of(questionnaire, definition, _locale(request, definition))
-        secret, subject = request.state.site.secret, _subject_of(questionnaire, reference_id, nonce)
-        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", subject)))
-        facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
-        sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
-        answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
-    return Start(answer_page, version, reference_id, nonce, metadata)
-
-
-def with_proof(request: Request, answer: Response, instance_id: str) -> Response:
-    """Let only this browser continue by the reference; others need the instance's own address."""
-    site: Site = request.state.site
-    answer.set_cookie(
-        BEGUN_PURPOSE,
-        token_of(site.secret, BEGUN_PURPOSE, instance_id),
-        max_age=BEGUN_DAYS * 86_400,
-        path=request.url.path,
-        secure=site.public_url.startswith("https:"),
-        httponly=True,
-        samesite="lax",
-    )
-    return answer
-
-
-def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, nonce: str) -> str:
-    return f"{questionnaire.questionnaire_id}/{reference_id or ''}/{nonce}"
-
-
-def _instance_id(secret: bytes, subject: str) -> str:
-    """The id of the instance that a form creates; a form sent twice creates one instance."""
-    return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
-
-
-def _metadata(request: Request, declared: Declared) -> Changes:
-    """The metadata of a public link's query: only declared names, because anybody can write there."""
-    changes = Changes()
-    for name, value in request.query_params.multi_items():
-        inner = RESPONDER_NAME.match(name)
-        plain = inner.group(1) if inner else name
-        kind = "responder" if inner else declared.kind_of(plain)
-        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
-            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
-    return changes
-
-
-def _locale(request: Request, definition: Definition) -> str:
-    """The language of the link, else the browser's first available one, else the default."""
-    requested = request.query_params.get("locale")
-    if requested:
-        return locales.match(requested, definition.locales, definition.default_locale)
-    header = request.headers.get("accept-language", "")
-    return locales.accepted(header, definition.locales, definition.default_locale)

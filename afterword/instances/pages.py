@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,17 +14,13 @@ from afterword.core.questionnaires.metadata import merge
 from afterword.core.wire.site import Site
 from afterword.instances import service, store
 from afterword.instances.answer_page import (
-    START_PURPOSE,
     AnswerPage,
     Posted,
-    Start,
     Wrong,
     answer_page_of,
     page_address,
     page_number,
     read_posted,
-    read_start,
-    with_proof,
 )
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
@@ -36,6 +33,7 @@ from afterword.instances.rendering import (
     thank_you_page,
     used_page,
 )
+from afterword.instances.starts import START_PURPOSE, LinkTerms, Start, read_start, with_proof
 from afterword.web import html, public
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
@@ -43,6 +41,13 @@ from afterword.web.routing import Pages
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"
 FORM_STATUS_WRONG: Final = 422
+
+
+class ReadStart(Protocol):
+    """Finds the start of a public link, or the page that is shown in its place."""
+
+    async def __call__(self, database: db.Database, *, nonce: str) -> Start | Response: ...
+
 
 routes = Pages()
 
@@ -123,10 +128,7 @@ async def short_link(request: Request) -> Response:
 @routes.get("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def public_link(request: Request) -> Response:
     """The first page of a questionnaire for anybody with the link; nothing is issued yet."""
-    async with db.connection(request.state.pool) as database:
-        start = await read_start(request, database, nonce=ids.secret())
-        closed = await _closed_link(request, database, start)
-    return closed or _start_page(request, start)
+    return await show_start(request, partial(read_start, request))
 
 
 @routes.post("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
@@ -134,32 +136,7 @@ async def post_public_link(request: Request) -> Response:
     """Issue the instance, store the first page's answers and redirect to the answer page."""
     _limiter(request).count_start(_source(request))
     posted = read_posted(await public.read_body(request))
-    site: Site = request.state.site
-    instance_id: str | None = None
-    try:
-        async with db.transaction(request.state.pool) as database:
-            start = await read_start(request, database, nonce=posted.start)
-            start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
-            closed = await _closed_link(request, database, start)
-            if closed is not None:
-                return closed
-            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
-                start = await read_start(request, database, nonce=ids.secret())
-                notice = start.answer_page.texts("This page could not be read. Please send it again.")
-                return _start_page(request, start, posted=posted, notice=notice)
-            wrong = _wrong_at_start(start, posted)
-            if wrong and start.answer_page.instance is None:
-                return _start_page(request, start, posted=posted, wrong=wrong)
-            instance_id = start.answer_page.seed
-            issued = (await _issued(request, database, start)).with_layout(posted.layout)
-            if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
-                return _used(request, issued)
-            answer = await _keep(request, database, issued, posted)
-            return with_proof(request, answer, instance_id) if start.reference_id else answer
-    except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
-        if instance_id is None:
-            raise
-        return html.redirect(page_address(instance_id))
+    return await post_start(request, partial(read_start, request), posted)
 
 
 @routes.get("/p/{questionnaire_id}/logo", for_people=True)
@@ -175,6 +152,56 @@ async def logo(request: Request) -> Response:
     if not found:
         raise errors.NotFound("There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
+
+
+async def show_start(request: Request, read: ReadStart) -> Response:
+    """The first page of what `read` finds, or the page that replaces it; nothing is written."""
+    async with db.connection(request.state.pool) as database:
+        start = await _open_start(request, database, read, nonce=ids.secret())
+    return start if isinstance(start, Response) else _start_page(request, start)
+
+
+async def post_start(request: Request, read: ReadStart, posted: Posted) -> Response:
+    """Issue the instance, store the first page's answers and redirect to the answer page."""
+    site: Site = request.state.site
+    instance_id: str | None = None
+    try:
+        async with db.transaction(request.state.pool) as database:
+            start = await _open_start(request, database, read, nonce=posted.start)
+            if isinstance(start, Response):
+                return start
+            start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
+            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
+                return await _unread_start(request, database, read, posted)
+            wrong = _wrong_at_start(start, posted)
+            if wrong and start.answer_page.instance is None:
+                return _start_page(request, start, posted=posted, wrong=wrong)
+            instance_id = start.answer_page.seed
+            issued = (await _issued(request, database, start)).with_layout(posted.layout)
+            if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
+                return _used(request, issued)
+            answer = await _keep(request, database, issued, posted)
+            return with_proof(request, answer, start, instance_id)
+    except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
+        if instance_id is None:
+            raise
+        return html.redirect(page_address(instance_id))
+
+
+async def _open_start(request: Request, database: db.Database, read: ReadStart, *, nonce: str) -> Start | Response:
+    start = await read(database, nonce=nonce)
+    if isinstance(start, Response):
+        return start
+    return await _closed_link(request, database, start) or start
+
+
+async def _unread_start(request: Request, database: db.Database, read: ReadStart, posted: Posted) -> Response:
+    """The first page again with its input, after its hidden fields were lost."""
+    start = await _open_start(request, database, read, nonce=ids.secret())
+    if isinstance(start, Response):
+        return start
+    notice = start.answer_page.texts("This page could not be read. Please send it again.")
+    return _start_page(request, start, posted=posted, notice=notice)
 
 
 def _known(instance_id: str) -> str:
@@ -301,7 +328,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
             return thank_you_page(answer_page)
         return await _closed(database, answer_page)
     try:
-        await service.version_to_start(database, issuable=start.questionnaire)
+        await service.version_to_start(database, issuable=start.questionnaire, is_by_key=start.terms is not None)
     except (answers.Inactive, answers.Closed):
         return closed_page(answer_page)
     return None
@@ -354,12 +381,13 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
             locale=answer_page.head.locale,
             reference_id=start.reference_id,
             metadata=start.metadata,
+            **_of_terms(start.terms),
         ),
         now=database.clock.now(),
         secret=site.secret,
         draw=draws_of(site.secret, "deal", start.subject),
     )
-    if not is_new:
+    if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
         return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id))
     context = AnswerContext(
         instance=instance,
@@ -370,6 +398,12 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         answers={},
     )
     return replace(answer_page, started=context)
+
+
+def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:
+    if terms is None:
+        return {}
+    return {"link_id": terms.link_id, "address": terms.address, "fixed": terms.metadata}
 
 
 def _page(

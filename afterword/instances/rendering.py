@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal, TypedDict
 
 from starlette.responses import Response
@@ -174,6 +175,39 @@ def closed_page(answer_page: AnswerPage) -> Response:
     authored = filled(answer_page, head.definition.page_texts(head.locale).closed or "")
     text = authored or t("It takes no more answers. Thank you for wanting to help.")
     return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
+
+
+def opens_page(head: Head, *, opens_time: datetime) -> Response:
+    """The page of a public link that opens later."""
+    t, zone = head.texts, head.questionnaire.time_zone
+    text = t("It opens on {date}. Please come back then.", date=t.moment(opens_time, time_zone=zone))
+    return _message(head, title=t("This questionnaire is not open yet"), text=text)
+
+
+def address_page(
+    head: Head, *, action: str, token: str, address: str, is_wrong: bool, is_over: bool, status: int
+) -> Response:
+    """The form that asks for the address to confirm; `is_over`: the mailed link opens the questions no more."""
+    t = head.texts
+    return public.page(
+        "address.html",
+        **_frame(head),
+        status=status,
+        title=head.title,
+        lead=t("Each address can answer once. We send you a link that opens the questions."),
+        notice=t("This link does not open the questions any more. Ask for a new one.") if is_over else "",
+        action=action,
+        token=token,
+        address=address,
+        error=t("Please enter an e-mail address such as name@example.com.") if is_wrong else "",
+    )
+
+
+def asked_page(head: Head) -> Response:
+    """The page after an address was given. It is the same for every address."""
+    t = head.texts
+    text = t("We have sent you a link. Open it to answer; it opens the questions for a day.")
+    return _message(head, title=t("Please look into your mailbox"), text=text)
 
 
 def used_page(head: Head) -> Response:

@@ -8,6 +8,7 @@ from typing import NoReturn, final
 from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers import progress as core_answers
+from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
@@ -53,6 +54,9 @@ class IssueInput:
     delivered_time: datetime | None = None
     reference_id: str | None = None
     metadata: Changes = field(default_factory=Changes)
+    link_id: str | None = None
+    address: str | None = None  # confirmed by the visitor of a public link
+    fixed: Mapping[str, str] = field(default_factory=dict[str, str])  # metadata that the link's author gave
 
 
 @final
@@ -146,7 +150,7 @@ async def issue_by_link(
     secret: bytes,
     draw: Draw,
 ) -> tuple[Instance, bool]:
-    """Issue an instance through a public link: as `issue`, but always to a new responder.
+    """Issue an instance through a public link: as `issue`, but to a new responder unless the address is confirmed.
 
     Anybody can write metadata there, so undeclared names are dropped. `version` is that of `version_to_start`.
     """
@@ -155,14 +159,10 @@ async def issue_by_link(
         return existing, False
     organization_id = issuable.organization_id
     actor = responders.Actor("responder")
-    # Not by address: a visitor may write any, and must not reach another person's record.
-    found = await responders.find_or_create(
-        db,
-        inputs=[responders.ResponderInput(organization_id, locale=request.locale)],
-        now=now,
-        secret=secret,
-        actor=actor,
-    )
+    # Not by an address in metadata: a visitor may write any, and must not reach another person's record.
+    channel_id = CHANNEL_EMAIL if request.address else None
+    visitor = responders.ResponderInput(organization_id, channel_id, request.address, locale=request.locale)
+    found = await responders.find_or_create(db, inputs=[visitor], now=now, secret=secret, actor=actor)
     responder_id = found[0].responder_id
     known = await _declared(db, issuable=issuable, metadata=request.metadata)
     if known.responder:
@@ -178,7 +178,7 @@ async def issue_by_link(
     instance = _new_instance(
         issuable,
         version,
-        replace(request, metadata=known),
+        replace(request, metadata=replace(known, questionnaire={**known.questionnaire, **request.fixed})),
         responder_id=responder_id,
         now=now,
         draw=draw,
@@ -327,9 +327,12 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
     )
 
 
-async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
-    """As version_to_issue, for a public link; also raises NotFound without one, and Closed without credits."""
-    if not issuable.public_link:
+async def version_to_start(db: Database, *, issuable: Issuable, is_by_key: bool = False) -> Version:
+    """As version_to_issue, for a public link; also raises NotFound without one, and Closed without credits.
+
+    `is_by_key`: by a link with a key of its own, which the questionnaire's switch does not close.
+    """
+    if not (issuable.public_link or is_by_key):
         raise errors.NotFound("There is no such questionnaire.")
     version = await version_to_issue(db, issuable=issuable)
     if issuable.credits_accountable and not await plans.get_has_credits(
@@ -403,6 +406,7 @@ def _new_instance(
         updated_time=now,
         created_by=by,
         updated_by=by,
+        link_id=request.link_id,
     )
 
 

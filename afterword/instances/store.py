@@ -66,6 +66,7 @@ class Instance(ShownInstance, frozen=True):
     version: int
     created_time: datetime
     updated_time: datetime
+    link_id: str | None = None
 
     @classmethod
     def of(cls, row: Row) -> "Instance":
@@ -103,7 +104,7 @@ INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questi
   item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
   valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
   completed_time, processed_time, flow_time, deleted_time, version, created_time,
-  updated_time, created_by, updated_by"""
+  updated_time, created_by, updated_by, link_id"""
 
 SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,

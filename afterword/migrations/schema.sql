@@ -950,7 +950,7 @@ CREATE TABLE metadata_definition (
 CREATE TABLE notice_mail (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     mail_id text NOT NULL COLLATE pg_catalog."C",
-    user_id text NOT NULL COLLATE pg_catalog."C",
+    user_id text COLLATE pg_catalog."C",
     state text DEFAULT 'waiting'::text NOT NULL,
     due_time timestamp with time zone NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
@@ -963,12 +963,14 @@ CREATE TABLE notice_mail (
     recipient text,
     link bytea,
     content jsonb,
+    locale text,
+    address_key bytea,
     CONSTRAINT notice_mail_check CHECK (((state = 'claimed'::text) = (lease_until IS NOT NULL))),
     CONSTRAINT notice_mail_check1 CHECK (((state = ANY (ARRAY['sent'::text, 'failed'::text])) = (finished_time IS NOT NULL))),
     CONSTRAINT notice_mail_content_check CHECK ((length((content)::text) <= 100000)),
     CONSTRAINT notice_mail_error_check CHECK ((length(error) <= 500)),
     CONSTRAINT notice_mail_link_check CHECK ((length(link) <= 1000)),
-    CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text]))),
+    CONSTRAINT notice_mail_locale_check CHECK ((length(locale) <= 35)),
     CONSTRAINT notice_mail_recipient_check CHECK ((length(recipient) <= 320)),
     CONSTRAINT notice_mail_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'claimed'::text, 'sent'::text, 'failed'::text])))
 )
@@ -1202,6 +1204,37 @@ CREATE TABLE pruned_total (
     CONSTRAINT pruned_total_status_check CHECK (((status >= 4) AND (status <= 8)))
 );
 
+CREATE TABLE public_link (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    link_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    metadata jsonb NOT NULL,
+    parameters text[] NOT NULL,
+    takes_reference boolean NOT NULL,
+    one_response_per text,
+    opens_time timestamp with time zone,
+    closes_time timestamp with time zone,
+    responses_max integer,
+    locale text,
+    active boolean NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    updated_by text COLLATE pg_catalog."C",
+    CONSTRAINT public_link_check CHECK ((closes_time > opens_time)),
+    CONSTRAINT public_link_check1 CHECK ((NOT (takes_reference AND (one_response_per IS NOT NULL)))),
+    CONSTRAINT public_link_key_check CHECK ((length(key) = 12)),
+    CONSTRAINT public_link_locale_check CHECK ((length(locale) <= 35)),
+    CONSTRAINT public_link_metadata_check CHECK ((length((metadata)::text) <= 20000)),
+    CONSTRAINT public_link_one_response_per_check CHECK ((one_response_per = ANY (ARRAY['browser'::text, 'address'::text]))),
+    CONSTRAINT public_link_parameters_check CHECK ((cardinality(parameters) <= 50)),
+    CONSTRAINT public_link_responses_max_check CHECK (((responses_max >= 1) AND (responses_max <= 1000000))),
+    CONSTRAINT public_link_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+);
+
 CREATE TABLE questionnaire (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
@@ -1285,7 +1318,11 @@ CREATE TABLE questionnaire_instance (
     channel_id smallint,
     pipeline_id text COLLATE pg_catalog."C",
     bounced_time timestamp with time zone,
+    link_id text COLLATE pg_catalog."C",
+    flags text[],
+    judgement text,
     CONSTRAINT questionnaire_instance_check CHECK ((finalized = (completed_time IS NOT NULL))),
+    CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
     CONSTRAINT questionnaire_instance_short_code_check CHECK ((length(short_code) = 12)),
     CONSTRAINT questionnaire_instance_valid_days_check CHECK (((valid_days >= 0) AND (valid_days <= 3650)))
@@ -1992,6 +2029,9 @@ ALTER TABLE ONLY metadata_definition
 ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_pkey PRIMARY KEY (organization_id, mail_id);
 
+ALTER TABLE notice_mail
+    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text]))) NOT VALID;
+
 ALTER TABLE ONLY notification
     ADD CONSTRAINT notification_organization_id_user_id_event_id_key UNIQUE (organization_id, user_id, event_id);
 
@@ -2036,6 +2076,9 @@ ALTER TABLE ONLY provider_reference
 
 ALTER TABLE ONLY pruned_total
     ADD CONSTRAINT pruned_total_pkey PRIMARY KEY (status);
+
+ALTER TABLE ONLY public_link
+    ADD CONSTRAINT public_link_pkey PRIMARY KEY (organization_id, link_id);
 
 ALTER TABLE ONLY questionnaire_draft
     ADD CONSTRAINT questionnaire_draft_pkey PRIMARY KEY (organization_id, questionnaire_id);
@@ -2321,11 +2364,19 @@ CREATE INDEX plan_renewal ON plan USING btree (renew_time) WHERE (renew_time IS 
 
 CREATE INDEX provider_reference_item ON provider_reference USING btree (organization_id, item_id);
 
+CREATE UNIQUE INDEX public_link_address ON public_link USING btree (key);
+
+CREATE INDEX public_link_list ON public_link USING btree (organization_id, questionnaire_id, created_time DESC, link_id);
+
 CREATE INDEX questionnaire_instance_all ON questionnaire_instance USING btree (organization_id, created_time DESC, instance_id) WHERE (deleted_time IS NULL);
 
 CREATE INDEX questionnaire_instance_answered ON questionnaire_instance USING btree (organization_id, questionnaire_id, submitted_time) WHERE ((submitted_time IS NOT NULL) AND (deleted_time IS NULL) AND (NOT test));
 
 CREATE INDEX questionnaire_instance_completed ON questionnaire_instance USING brin (completed_time) WITH (autosummarize='on');
+
+CREATE INDEX questionnaire_instance_flagged ON questionnaire_instance USING btree (organization_id, submitted_time DESC, instance_id) WHERE ((flags IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
+
+CREATE INDEX questionnaire_instance_link ON questionnaire_instance USING btree (organization_id, link_id, submitted_time DESC, instance_id) WHERE ((link_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
 
 CREATE INDEX questionnaire_instance_list ON questionnaire_instance USING btree (organization_id, questionnaire_id, created_time DESC, instance_id);
 
@@ -2502,6 +2553,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON organization_user FOR E
 CREATE TRIGGER audit AFTER UPDATE ON pipeline FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION write_audit_entry('pipeline', 'pipeline_id', '');
 
 CREATE TRIGGER audit AFTER UPDATE ON plan FOR EACH ROW WHEN (((old.state <> new.state) OR (new.extra_credits > old.extra_credits) OR (old.end_time IS DISTINCT FROM new.end_time))) EXECUTE FUNCTION write_audit_entry('plan', 'plan_id', '');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public_link FOR EACH ROW EXECUTE FUNCTION write_audit_entry('public_link', 'link_id', '');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire FOR EACH ROW EXECUTE FUNCTION write_audit_entry('questionnaire', 'questionnaire_id', '');
 
@@ -2719,6 +2772,9 @@ ALTER TABLE ONLY plan
 
 ALTER TABLE ONLY provider_reference
     ADD CONSTRAINT provider_reference_organization_id_item_id_fkey FOREIGN KEY (organization_id, item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public_link
+    ADD CONSTRAINT public_link_organization_id_questionnaire_id_fkey FOREIGN KEY (organization_id, questionnaire_id) REFERENCES questionnaire(organization_id, questionnaire_id);
 
 ALTER TABLE ONLY questionnaire_draft
     ADD CONSTRAINT questionnaire_draft_organization_id_questionnaire_id_fkey FOREIGN KEY (organization_id, questionnaire_id) REFERENCES questionnaire(organization_id, questionnaire_id);

@@ -45,6 +45,7 @@ class ResponseQuery(fields.Request):
     channel_id: Annotated[
         Annotated[int, Meta(ge=0, le=32_767)] | None, _about("0: opened by a link that was not sent.")
     ] = None
+    link_id: Annotated[fields.Id | None, _about("Those that began at a public link.")] = None
     search: Annotated[
         Annotated[str, Meta(min_length=1, max_length=words.QUERY_CHARACTERS_MAX)] | None,
         _about("Beginnings of words, all of them; a phrase in quotes; a word behind a minus is excluded."),
@@ -218,6 +219,7 @@ async def check_filter(
         caller=caller,
         questionnaire_id=asked.questionnaire_id,
         application_id=asked.application_id,
+        link_id=asked.link_id,
         instance_ids=instance_ids,
         at=at,
         is_query=is_query,
@@ -235,6 +237,7 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
         band=asked.band,
         score_kind=asked.score_kind,
         channel_id=asked.channel_id,
+        link_id=asked.link_id,
         search=service.search_of(caller, words.read_query(asked.search or ""), asked.word or ""),
         test=asked.test or caller.test,
     )

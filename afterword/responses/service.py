@@ -15,6 +15,7 @@ from afterword.core.text import words
 from afterword.core.text.words import Query
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.links import store as links
 from afterword.organizations import checks
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import store
@@ -63,6 +64,7 @@ async def check_named(
     caller: Caller,
     questionnaire_id: str | None,
     application_id: str | None,
+    link_id: str | None = None,
     instance_ids: Sequence[str] = (),
     at: str = "",
     is_query: bool = False,
@@ -83,6 +85,10 @@ async def check_named(
     if application_id is not None:
         place = f"{at}/application_id"
         wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
+    if link_id is not None and not await links.get_link(
+        db, organization_id=caller.organization_id, link_id=link_id, application_ids=caller.application_ids
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
     if instance_ids:
         known = await store.list_known_ids(
             db,

@@ -41,6 +41,7 @@ class Filter:
     score_kind: str | None = None
     channel_id: int | None = None
     search: str | None = None
+    link_id: str | None = None
     user_id: str | None = None
     seen_time: datetime = EVER
     test: bool = False
@@ -50,7 +51,7 @@ class Filter:
     def is_plain(self) -> bool:
         """Whether nothing but the tab and the period decides."""
         chosen = (self.questionnaire_id, self.tag, self.band, self.score_kind, self.channel_id, self.search)
-        return not any(one is not None for one in chosen)
+        return not any(one is not None for one in (*chosen, self.link_id))
 
     @property
     def is_unfiltered(self) -> bool:
@@ -88,7 +89,8 @@ class ResponseRow:
 _WHOLE: Final[LiteralString] = """r.organization_id = $1 and $2::text[] is not null and r.test = $3::boolean
     and r.submitted_time >= $5::timestamptz and r.submitted_time <= $6::timestamptz
     and (r.submitted_time < $6 or r.instance_id > $7::text)
-    and num_nulls($4::text, $8::text, $9::text, $10::text, $11::smallint, $12::text, $13::text, $14::timestamptz) >= 0
+    and num_nulls($4::text, $8::text, $9::text, $10::text, $11::smallint, $12::text, $13::text, $14::timestamptz,
+      $15::text) >= 0
     """  # counted in an index alone; each statement has all values, though not each looks at all of them
 _REACHED: Final[LiteralString] = f"{_WHOLE} and (cardinality($2) = 0 or r.application_id = any($2))"
 _ORDER: Final[LiteralString] = "order by r.submitted_time desc, r.instance_id"
@@ -97,6 +99,16 @@ _COLUMNS: Final[LiteralString] = """r.organization_id, r.instance_id, r.question
   r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment, r.words"""
 _NEWEST: Final[LiteralString] = f"select {_COLUMNS} from response r where {_REACHED}"
 _OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $4::text"
+# In the order of the link's own index, so that a page reads no more than it shows.
+_OF_LINK: Final[LiteralString] = f"""select {_COLUMNS} from (
+    select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, i.submitted_time,
+      r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id, r.score_kind, r.score,
+      r.score_max, r.band, r.comment, r.words
+    from questionnaire_instance i
+    cross join lateral (select {_COLUMNS} from response r
+      where r.organization_id = i.organization_id and r.instance_id = i.instance_id offset 0) r
+    where i.organization_id = $1 and i.link_id = $15::text and i.submitted_time is not null
+      and i.deleted_time is null) r where {_REACHED}"""
 _COMMENTED: Final[LiteralString] = f"{_NEWEST} and r.comment is not null"
 _UNHAPPY: Final[LiteralString] = f"{_NEWEST} and r.band = 'detractor'"
 # From the tag to its responses, never the other way: a rare tag would look through all of them.
@@ -108,7 +120,7 @@ _TAGGED: Final[LiteralString] = f"""select {_COLUMNS} from (
 # `offset 0`: by the index of words alone. A plan for any word would read the index of all rows of the tenant as well.
 _FOUND: Final[LiteralString] = f"""select {_COLUMNS} from (
     select {_COLUMNS} from response r where r.words @@ $12::text::tsquery offset 0) r where {_REACHED}"""
-_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($16::text[])"
+_AMONG: Final[LiteralString] = f"{_NEWEST} and r.instance_id = any($17::text[])"
 _MINE: Final[LiteralString] = f"""select {_COLUMNS} from (
     select distinct c.organization_id, c.instance_id from alert_instance c
     where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null) c
@@ -132,7 +144,9 @@ _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
 }
 _FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
-    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)"""
+    and ($11::smallint is null or coalesce(r.channel_id, 0) = $11)
+    and ($15::text is null or (select i.link_id from questionnaire_instance i
+      where i.organization_id = r.organization_id and i.instance_id = r.instance_id) = $15)"""
 # No `exists`: the planner would read all rows of the tag first, however many it has.
 _HAS_TAG: Final[LiteralString] = """($8::text is null or (select true from instance_tag t
       where t.organization_id = r.organization_id and t.instance_id = r.instance_id and t.tag = $8))"""
@@ -155,9 +169,9 @@ _SHOWN: Final[LiteralString] = f"""r.instance_id, r.questionnaire_id, q.display_
 def _plain(reached: LiteralString) -> LiteralString:
     """The counts of all tabs, without a filter."""
     return ", ".join(
-        f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $15) r)"
+        f"(select count(*) from (select from response r where {reached} and {_OF_TABS[tab]} limit $16) r)"
         if tab != "mine"
-        else f"(select count(*) from ({_MINE} limit $15) r)"
+        else f"(select count(*) from ({_MINE} limit $16) r)"
         for tab in TABS
     )
 
@@ -179,8 +193,8 @@ async def list_responses(
         else _MINE if chosen.tab == "mine" else ""
     )  # fmt: skip
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     tab: LiteralString = (
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
@@ -195,7 +209,7 @@ async def list_responses(
     if not source or _is_by_time(chosen):
         rows = await db.fetch(
             f"""select {_SHOWN} from (
-                  select r.* from ({newest} {_ORDER} limit $16) r where {_MET} and {tab} {_ORDER} limit $15) r
+                  select r.* from ({newest} {_ORDER} limit $17) r where {_MET} and {tab} {_ORDER} limit $16) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             *(limit, _scanned(chosen)),
@@ -203,7 +217,7 @@ async def list_responses(
     if source and not chosen.is_frequent and len(rows) < limit:
         rows = await db.fetch(
             f"""with found as materialized ({source})
-                select {_SHOWN} from (select r.* from found r where {rest} and {tab} {_ORDER} limit $15) r
+                select {_SHOWN} from (select r.* from found r where {rest} and {tab} {_ORDER} limit $16) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             limit,
@@ -229,19 +243,19 @@ async def list_ids(
         else _MINE if chosen.tab == "mine" else ""
     )  # fmt: skip
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     tab: LiteralString = (
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
-    kept: LiteralString = f"{newest} {_ORDER} limit $17"
+    kept: LiteralString = f"{newest} {_ORDER} limit $18"
     rows = await db.fetch(
         f"""select r.instance_id, r.questionnaire_id
             from ({source if bool(source) else kept}) r
-            where {_MET} and {tab} and cardinality($16::text[]) >= 0 and $17::integer > 0
-            {_ORDER} limit $15""",
+            where {_MET} and {tab} and cardinality($17::text[]) >= 0 and $18::integer > 0
+            {_ORDER} limit $16""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
     return [(row["instance_id"], row["questionnaire_id"]) for row in rows]
@@ -255,8 +269,8 @@ async def list_response_page(
         else _MINE if chosen.tab == "mine" else ""
     )  # fmt: skip
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     tab: LiteralString = (
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
@@ -285,12 +299,12 @@ async def get_last_scanned(
     if (chosen.search or chosen.tag or chosen.tab == "mine") and not chosen.is_frequent:
         return None
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     row = await db.fetch_row(
         f"""select r.submitted_time, r.instance_id from ({newest}) r
-            {_ORDER} offset $15 limit 1""",
+            {_ORDER} offset $16 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
         (scanned or _scanned(chosen)) - 1,
     )
@@ -331,7 +345,7 @@ async def count_tabs(
             f"select {_plain(_REACHED) if application_ids else _plain(_WHOLE)}", *values, FOUND_MAX + 1
         )
         return TabCounts(dict(zip(TABS, row, strict=True)), is_part=False)
-    newest: LiteralString = _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
+    newest: LiteralString = _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id else _NEWEST
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
     is_of_tag = bool(chosen.tag) and not chosen.search
@@ -340,7 +354,7 @@ async def count_tabs(
         *counts, scanned = await db.fetch_one(
             # No column but those that are compared is carried; offset 0: each row is looked at once.
             f"""select {_filtered()}, count(*)
-                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $15) r offset 0) r""",
+                from (select r.*, {met} as fits from ({newest} {_ORDER} limit $16) r offset 0) r""",
             *values,
             most + 1,
         )
@@ -352,7 +366,7 @@ async def count_tabs(
     most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
     *counts, scanned = await db.fetch_one(
         f"""with found as materialized ({source})
-            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $15) r""",
+            select {_filtered()}, count(*) from (select r.*, {rest} as fits from found r limit $16) r""",
         *values,
         most + 1,
     )
@@ -373,16 +387,16 @@ async def count_newer(
 ) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     tab: LiteralString = (
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
         else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
     )  # fmt: skip
     return await db.fetch_value(
-        f"""select count(*) from (select from ({newest} {_ORDER} limit $16) r
-              where {_MET} and {tab} limit $15) r""",
+        f"""select count(*) from (select from ({newest} {_ORDER} limit $17) r
+              where {_MET} and {tab} limit $16) r""",
         *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
     )
 
@@ -405,8 +419,8 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
         else _MINE if chosen.tab == "mine" else ""
     )  # fmt: skip
     newest: LiteralString = (
-        _OF_QUESTIONNAIRE if chosen.questionnaire_id else _COMMENTED if chosen.tab == "comment"
-        else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
+        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
     )  # fmt: skip
     tab: LiteralString = (
         _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
@@ -424,7 +438,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
                     (r.comment is not null)::text as commented, {rest} and {tab} as fits
-                  from ({source if bool(source) else kept} limit $15) r offset 0) r
+                  from ({source if bool(source) else kept} limit $16) r offset 0) r
             group by grouping sets (
               (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),
               (r.fits, r.commented))
@@ -459,10 +473,11 @@ def _row(row: Row) -> ResponseRow:
 
 
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
-    """The values $3 to $14."""
+    """The values $3 to $15."""
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
         *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),
+        chosen.link_id,
     )
 
 

@@ -28,6 +28,7 @@ from tests.browser.conftest import House, email_of
 from tests.browser.test_pages import WCAG
 from tests.conftest import note_statements
 from tests.console.cases import test_statuses as test_case_statuses
+from tests.console.questionnaires import test_links
 from tests.console.sending import test_contact_policy
 from tests.console.sending.test_pipelines import version_of
 from tests.console.settings import test_webhooks
@@ -155,6 +156,10 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
     found = await owner.get("/console/cases?tab=all")
     *_, case = re.findall(r'href="(/console/cases/[\w-]{22})"', html.unescape(found.text))
     assert 303 == (await owner.post(f"{case}/recovery")).status_code
+    async with db.connection(house.pool) as database:
+        for row in await database.fetch("select questionnaire_id from questionnaire"):
+            made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/links/new", data=test_links.FORM)
+            assert 303 == made.status_code
     return await tour_of(owner, house.pool)
 
 

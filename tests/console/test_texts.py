@@ -14,7 +14,7 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import outline, question_form, translations
+from afterword.console.questionnaires import links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
@@ -63,6 +63,7 @@ TABLES = (
     response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
+    links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,
 )  # fmt: skip
@@ -101,6 +102,7 @@ def shown() -> set[str]:
         *metadata_names.NAME_INPUTS,
         *webhooks.INPUTS,
         *case_statuses.INPUTS,
+        *links.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}

@@ -15,6 +15,7 @@ GLOBAL_KEYS = {
     "access_token_selector_key": "an access token is looked up like its parent",
     "login_session_pkey": "a session is looked up before the tenant is known",
     "login_session_session_id_key": "a person ends sessions of all their organizations",
+    "public_link_address": "a public link is looked up by the key in its address",
     "login_link_pkey": "a link is looked up before the tenant is known",
 }
 NO_TENANT = {
@@ -349,6 +350,12 @@ async def _fill(database: db.Database, tenant: str) -> None:
     await _fill_exports(database, tenant)
     await _fill_ways_in(database, tenant)
     await _fill_responses(database, tenant)
+    await database.execute(
+        """insert into public_link (organization_id, link_id, questionnaire_id, key, title, metadata, parameters,
+             takes_reference, active, created_time, updated_time)
+           values ($1, $1, $1, left(md5($1), 12), 'title', '{}', '{}', false, true, $2, $2)""",
+        *(tenant, NOW),
+    )
 
 
 async def _fill_responses(database: db.Database, tenant: str) -> None:

@@ -39,6 +39,9 @@ OF_US_ALONE: Final = {
     "list_users": "asks for ours",
     "list_tokens": "asks for ours",
     "list_assets": "asks for ours",
+    "list_links": "asks for ours",
+    "count_links_locked": "asks for ours",
+    "count_answered": "counts none for a foreign link",
     "get_total": "asks for ours",
     "list_plans": "asks for ours",
     "count_plans": "asks for ours",
@@ -118,6 +121,7 @@ OF_US_ALONE: Final = {
 }
 BLIND: Final = {
     "get_asset_by_hash",  # of other bytes
+    "get_has_instances",  # nobody has answered by the link
     "list_uses",  # nothing shows the picture
     "get_share",  # a link is known to whoever has it
     "list_pinned_reports",  # nobody pinned one

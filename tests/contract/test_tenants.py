@@ -9,8 +9,8 @@ import pytest
 
 from afterword.app import page_groups
 from afterword.core.answers.form_tokens import token_of
-from afterword.instances.answer_page import START_PURPOSE
 from afterword.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
+from afterword.instances.starts import START_PURPOSE
 from afterword.messages.email import SAMPLE_ID
 from afterword.web.operations import Route
 from tests.conftest import settled

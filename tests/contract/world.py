@@ -350,6 +350,10 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
     reply = await wire.ask("POST", "/v3.2/asset", token=tenant.token, file=PIXEL)
     assert 201 == reply.status, reply
     made["asset_id"] = reply.document["asset_id"]
+    link = {"title": "Poster", "takes_reference": True}
+    reply = await wire.ask("POST", f"{base}/link", token=tenant.token, document=link)
+    assert 201 == reply.status, reply
+    made["link_id"], made["link_key"] = reply.document["link_id"], reply.document["url"].rpartition("/")[2]
     made["owner_application_id"] = tenant.ids["application_id"]
     made["template_questionnaire_id"] = tenant.ids["questionnaire_id"]
     await save_draft(wire, tenant)

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from afterword.core.answers.forms import field_name
-from afterword.instances.answer_page import BEGUN_PURPOSE
+from afterword.instances.starts import BEGUN_PURPOSE
 from tests.instances.conftest import NPS, Shop
 from tests.instances.test_statements import get, post
 

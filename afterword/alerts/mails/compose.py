@@ -31,6 +31,10 @@ LINKS: Final[Mapping[str, tuple[str, str]]] = {
         "Your new address for Afterword",
         "Open this page to log in with this address from now on. The link works once, for an hour.",
     ),
+    "answer": (
+        "Your link to the questions of {organization}",
+        "Open this page to answer. The link is for you alone, and opens the questions for a day.",
+    ),
 }
 
 

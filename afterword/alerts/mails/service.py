@@ -1,4 +1,4 @@
-"""Mails to users, with notices or with a link that works once: schedule, claim, settle, prune."""
+"""Mails to users, with notices or with a link that works once, and to visitors: schedule, claim, settle, prune."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled lon
 
 MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "refused", "retry"]
-Purpose = Literal["invitation", "reset", "address"]
+Purpose = Literal["invitation", "reset", "address", "answer"]
 
 
 async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
@@ -41,14 +41,19 @@ async def schedule_link(
     db: Database,
     *,
     organization_id: str,
-    user_id: str,
+    user_id: str | None,
     purpose: Purpose,
     url: str,
     recipient: str,
+    locale: str | None = None,
+    address_key: bytes | None = None,
     secret: bytes,
     now: datetime,
 ) -> None:
-    """Mail the address of a page that opens something, in the user's language. It is stored sealed."""
+    """Mail the address of a page that opens something, in the user's language, else in `locale`. It is stored sealed.
+
+    Without a user it goes to a visitor who confirms an address.
+    """
     mail_id = ids.ordered(now)
     await store.insert_link_mail(
         db,
@@ -57,6 +62,8 @@ async def schedule_link(
         user_id=user_id,
         purpose=purpose,
         recipient=recipient,
+        locale=locale,
+        address_key=address_key,
         link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
         now=now,
     )

@@ -29,8 +29,8 @@ class Notice:
 class Mail:
     """A claimed mail with its content. `email` is None for a user who is not active any more.
 
-    With a `purpose` (invitation, reset, address) it carries a sealed `link` in place of notices, and for `digest` the
-    `content` of a digest of figures.
+    With a `purpose` (invitation, reset, address, answer) it carries a sealed `link` in place of notices, and for
+    `digest` the `content` of a digest of figures.
     """
 
     organization_id: str
@@ -69,16 +69,19 @@ async def insert_link_mail(
     *,
     organization_id: str,
     mail_id: str,
-    user_id: str,
+    user_id: str | None,
     purpose: str,
     recipient: str,
+    locale: str | None,
+    address_key: bytes | None,
     link: bytes,
     now: datetime,
 ) -> None:
     await db.execute(
-        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient, link)
-           values ($1, $2, $3, $4, $4, $5, $6, $7)""",
-        *(organization_id, mail_id, user_id, now, purpose, recipient, link),
+        """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
+             locale, address_key, link)
+           values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9)""",
+        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link),
     )
 
 
@@ -103,10 +106,10 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
              set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
              from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
              returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
-               m.link, m.content)
+               m.link, m.content, m.locale)
            select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
-             case when u.active then coalesce(t.recipient, u.email) end as email,
-             coalesce(u.locale, o.default_locale) as locale, o.display_name as organization_name,
+             case when u.active or t.purpose = 'answer' then coalesce(t.recipient, u.email) end as email,
+             coalesce(u.locale, t.locale, o.default_locale) as locale, o.display_name as organization_name,
              array(select jsonb_build_array(n.title, n.body, n.link) from notification n
                    where n.organization_id = t.organization_id and n.mail_id = t.mail_id
                    order by n.created_time, n.notification_id limit $4) as notices,
@@ -114,7 +117,7 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
               where n.organization_id = t.organization_id and n.mail_id = t.mail_id) as notices_count
            from taken t
              join organization o on o.organization_id = t.organization_id
-             join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
+             left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
            order by t.due_time""",
         now,
         lease_until,
@@ -132,6 +135,7 @@ async def settle_mail(  # any tenant: the mail names its own
         """update notice_mail
            set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
              finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
+             recipient = case when $4 = 'waiting' or purpose <> 'answer' then recipient end,
              link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
            where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
         mail.organization_id,

@@ -197,6 +197,7 @@ async def overview(visit: Visit) -> Response:
         is_open=is_open,
         actions=[edit, *([publish] if may_publish else [])] if "Questionnaire.Update" in scopes and is_open else [],
         may_see_versions="Questionnaire Version.Read" in scopes and state.number is not None,
+        may_see_links="Public Link.Read" in scopes,
         may_update="Questionnaire.Update" in scopes and is_open,
         may_copy="Questionnaire.Create" in scopes,
         may_archive="Questionnaire.Delete" in scopes and is_open,

@@ -19,6 +19,7 @@ from afterword.instances import service as instances
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
+from afterword.links import store as links
 from afterword.queue import service as queue
 from afterword.queue.service import ItemScope
 from afterword.responses.reads import service as reads
@@ -125,6 +126,8 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
         planned = words("planned for {moment}", moment=words.moment(item.send_time, time_zone=visit.zone))
     tries = item.attempts if item else 0
     begin = words("Message asked for") if item else words("Link issued")
+    if instance.link_id:
+        begin, planned = words("Began at a public link"), await _link_title(visit, db, instance.link_id)
     steps = (
         (item.created_time if item else instance.created_time, begin, planned),
         (instance.sent_time, words("Sent"), words("at try {n}", n=tries) if tries > 1 else ""),
@@ -138,6 +141,11 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
         for time, text, details in steps
         if time is not None
     ]
+
+
+async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
+    link = await links.get_link(db, organization_id=visit.caller.organization_id, link_id=link_id)
+    return link.title if link else ""
 
 
 @routes.post(f"{ONE}/read", scope="Questionnaire Instance.Read")

@@ -61,6 +61,7 @@ KINDS: Final[Mapping[str, str]] = {
     "erasure": "an erasure",
     "export": "a file of responses",
     "pipeline": "the pipeline",
+    "public_link": "the public link",
     "alert": "the alert",
     "audit": "the audit log",
     "provider": "the provider account",

@@ -18,7 +18,7 @@ ENTITIES: Final = (
     *AGENT_ENTITIES,
     "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
     "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
-    "Provider", "Inbound", "Asset",
+    "Provider", "Inbound", "Asset", "Public Link",
 )  # fmt: skip
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 

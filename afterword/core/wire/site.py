@@ -44,5 +44,9 @@ class Site:
     def public_link_url(self, questionnaire_id: str) -> str:
         return f"{self.public_url}/p/{questionnaire_id}"
 
+    def link_url(self, key: str) -> str:
+        """A public link."""
+        return f"{self.public_url}/l/{key}"
+
     def problem_url(self, code: str) -> str:
         return f"{self.public_url}/problems/{code}"

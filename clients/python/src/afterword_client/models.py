@@ -1188,6 +1188,66 @@ class ProviderUpdate(Struct, kw_only=True):
     rate_ceiling: float | None | UnsetType = UNSET
 
 
+class PublicLink(Struct, kw_only=True):
+    """
+    An address at which anybody may answer a questionnaire, and what is stored with each response.
+    """
+
+    link_id: str
+    questionnaire_id: str
+    title: str
+    url: str
+    metadata: dict[str, str]
+    parameters: list[str]
+    takes_reference: bool
+    one_response_per: str | None
+    opens_time: datetime | None
+    closes_time: datetime | None
+    responses_max: int | None
+    locale: str | None
+    active: bool
+    state: str
+    responses_count: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class PublicLinkRequest(Struct, kw_only=True):
+    """
+    A new public link.
+    """
+
+    title: str
+    metadata: dict[str, str | None] | UnsetType = UNSET
+    parameters: list[str] | UnsetType = UNSET
+    takes_reference: bool | UnsetType = False
+    one_response_per: Literal["address", "browser"] | None | UnsetType = UNSET
+    opens_time: datetime | None | UnsetType = UNSET
+    closes_time: datetime | None | UnsetType = UNSET
+    responses_max: int | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    active: bool | UnsetType = True
+
+
+class PublicLinkUpdate(Struct, kw_only=True):
+    """
+    Changes of a public link. Its address and its questionnaire stay.
+    """
+
+    title: str | UnsetType = UNSET
+    metadata: dict[str, str | None] | UnsetType = UNSET
+    parameters: list[str] | UnsetType = UNSET
+    takes_reference: bool | UnsetType = UNSET
+    one_response_per: Literal["address", "browser"] | None | UnsetType = UNSET
+    opens_time: datetime | None | UnsetType = UNSET
+    closes_time: datetime | None | UnsetType = UNSET
+    responses_max: int | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
 class PublicationRequest(Struct, kw_only=True):
     """
     The author's note on the new version.
@@ -1694,6 +1754,7 @@ class ResponseFilter(Struct, kw_only=True):
     score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None | UnsetType = UNSET
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
+    link_id: str | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
     word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False
@@ -1723,6 +1784,7 @@ class ResponseSearch(Struct, kw_only=True):
     score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None | UnsetType = UNSET
     tag: str | None | UnsetType = UNSET
     channel_id: int | None | UnsetType = UNSET
+    link_id: str | None | UnsetType = UNSET
     search: str | None | UnsetType = UNSET
     word: str | None | UnsetType = UNSET
     test: bool | UnsetType = False

@@ -1311,6 +1311,79 @@ class Responders(Family):
         return self._transport.request("GET", f"/q/responder/erasure/{_segment(erasure_id)}").read(models.Erasure)
 
 
+class PublicLinks(Family):
+    """Public links."""
+
+    def list_questionnaire_links(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.PublicLink]:
+        """Get all public links of a questionnaire.
+
+        Needs `Public Link.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/link",
+            models.PublicLink,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_link(
+        self, questionnaire_id: str, body: models.PublicLinkRequest, *, idempotency_key: str | None = None
+    ) -> models.PublicLink:
+        """Create a public link.
+
+        Anybody who has its `url` may answer the published version. `metadata` are stored with each response;
+        `parameters` names what the address may give besides, of declared names alone. With `takes_reference` the key
+        of an order can stand behind the address (`…/ref/1042`). Needs `Public Link.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/link", body=body, idempotency_key=idempotency_key
+        ).read(models.PublicLink)
+
+    def list_links(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.PublicLink]:
+        """Get all public links.
+
+        Needs `Public Link.Read`.
+        """
+        return self._transport.pages(
+            "/q/link", models.PublicLink, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_link(self, link_id: str) -> models.PublicLink:
+        """Get a public link.
+
+        Needs `Public Link.Read`.
+        """
+        return self._transport.request("GET", f"/q/link/{_segment(link_id)}").read(models.PublicLink)
+
+    def change_link(
+        self, link_id: str, body: models.PublicLinkUpdate | None = None, *, if_match: str | None = None
+    ) -> models.PublicLink:
+        """Change a public link.
+
+        `active` false closes it at once. `metadata` and `parameters` are replaced as a whole. Needs `Public
+        Link.Update`.
+        """
+        return self._transport.request("PATCH", f"/q/link/{_segment(link_id)}", body=body, if_match=if_match).read(
+            models.PublicLink
+        )
+
+    def delete_link(self, link_id: str, *, if_match: str | None = None) -> None:
+        """Remove a public link.
+
+        Refused once a response came by it; switch it off instead. Needs `Public Link.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/link/{_segment(link_id)}", if_match=if_match)
+
+
 class Responses(Family):
     """Responses."""
 
@@ -1326,6 +1399,7 @@ class Responses(Family):
         score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
         tag: str | None = None,
         channel_id: int | None = None,
+        link_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1351,6 +1425,7 @@ class Responses(Family):
                 "score_kind": score_kind,
                 "tag": tag,
                 "channel_id": channel_id,
+                "link_id": link_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -1371,6 +1446,7 @@ class Responses(Family):
         score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
         tag: str | None = None,
         channel_id: int | None = None,
+        link_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1392,6 +1468,7 @@ class Responses(Family):
                 "score_kind": score_kind,
                 "tag": tag,
                 "channel_id": channel_id,
+                "link_id": link_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -1422,6 +1499,7 @@ class Responses(Family):
         score_kind: Literal["ces", "csat", "nps", "rating", "smileys"] | None = None,
         tag: str | None = None,
         channel_id: int | None = None,
+        link_id: str | None = None,
         search: str | None = None,
         word: str | None = None,
         test: bool | None = None,
@@ -1446,6 +1524,7 @@ class Responses(Family):
                 "score_kind": score_kind,
                 "tag": tag,
                 "channel_id": channel_id,
+                "link_id": link_id,
                 "search": search,
                 "word": word,
                 "test": test,
@@ -3293,6 +3372,7 @@ class Operations:
         self.questionnaire_instances_simplified = QuestionnaireInstancesSimplified(transport)
         self.tags = Tags(transport)
         self.responders = Responders(transport)
+        self.public_links = PublicLinks(transport)
         self.responses = Responses(transport)
         self.queue = Queue(transport)
         self.queue_simplified = QueueSimplified(transport)

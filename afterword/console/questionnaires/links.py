@@ -1,0 +1,291 @@
+"""Public links of a questionnaire: the list, the page of one, and its form."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version, shown
+from afterword.console.lists import ROWS, Column, Listing, address, behind, key_of
+from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
+from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
+from afterword.console.response_list import PERIODS, Choice
+from afterword.console.screens import Screens, Visit
+from afterword.core.answers.openings import State
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.links import api, service, store
+from afterword.links.store import COUNTED_MAX, Link
+from afterword.questionnaires import access
+from afterword.questionnaires.store import Questionnaire
+from afterword.web import fields, html
+
+PATH: Final = f"{QUESTIONNAIRE}/links"
+ONE: Final = f"{PATH}/{{link_id}}"
+LISTING: Final = fields.listing_of(api.PublicLink)
+STATES: Final[dict[State, str]] = {
+    "open": "Open",
+    "scheduled": "Opens later",
+    "over": "Over",
+    "off": "Switched off",
+}
+PER: Final = (
+    ("", "as often as somebody likes"),
+    ("browser", "once in a browser"),
+    ("address", "once for an e-mail address"),
+)
+INPUTS: Final = (
+    Input("title", "text", "Name", "You alone see it: “Poster in the shop window”.", required=True),
+    Input("locale", "choice", "Language", options=(("", "of the visitor"),)),
+    Input(
+        "one_response_per",
+        "choice",
+        "Can be answered",
+        "Who deletes cookies or takes another browser can answer again. An e-mail address is confirmed by a mail.",
+        options=PER,
+    ),
+    Input("opens_time", "moment", "Opens on", "Empty: at once."),
+    Input("closes_time", "moment", "Closes on", "Empty: never."),
+    Input("responses_max", "number", "Responses at most", "Empty: as many as come. Who has begun may finish."),
+    Input("metadata", "lines", "Stored with each response", "A name and its value a line: store_id = Athens"),
+    Input("parameters", "lines", "Taken from the address", "Declared names, one a line. Others are dropped."),
+    Input(
+        "takes_reference",
+        "switch",
+        "A reference may follow the address",
+        "As in …/ref/1042-x7Kd: each reference has one response. Use references that nobody can guess.",
+        options=(("", "no"), ("1", "yes")),
+    ),
+    Input("active", "switch", "Takes responses", options=(("1", "yes"), ("", "no"))),
+)  # fmt: skip
+
+routes = Screens()
+
+
+@routes.get(PATH, scope="Public Link.Read")
+async def list_links(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        questionnaire = await _questionnaire(visit, db)
+        found = await store.list_links(
+            db,
+            **questionnaire.key,
+            application_ids=visit.caller.application_ids,
+            page=behind(Page.first(LISTING, limit=ROWS), visit.query.get("after", "")),
+        )
+        counts = await store.count_answered(
+            db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
+        )
+    here, last = _path(questionnaire), found.items[-1] if found.has_more else None
+    new = (words("New link"), f"{here}/new") if "Public Link.Create" in visit.caller.scopes else None
+    return visit.page(
+        "links.html",
+        title=words("Public links"),
+        back=(questionnaire.display_name, f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}"),
+        new=new,
+        own_url=visit.site.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{here}/{one.link_id}",
+                    "title": one.title,
+                    "state": words(STATES[one.state(visit.now)]),
+                    "is_open": one.state(visit.now) == "open",
+                    "address": visit.site.link_url(one.key),
+                    "count": count_text(visit, counts[one.link_id]),
+                    "responses_url": responses_url(one) if counts[one.link_id] else "",
+                }
+                for one in found.items
+            ],
+            columns=[
+                Column(text=words("Name")),
+                Column(text=words("State")),
+                Column(text=words("Address")),
+                Column(text=words("Responses"), is_number=True),
+            ],
+            empty=words("No public link yet. Make one for a poster, a receipt or a newsletter."),
+            empty_link=new,
+            next_url=address(here, after=key_of(last.created_time, last.link_id)) if last else "",
+            first_url=here if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(f"{PATH}/new", scope="Public Link.Create")
+async def new_link(visit: Visit) -> Response:
+    return await _new(visit)
+
+
+@routes.post(f"{PATH}/new", scope="Public Link.Create")
+async def create_link(visit: Visit) -> Response:
+    try:
+        request = read_as(api.PublicLinkRequest, _document(visit), visit)
+        async with visit.write() as db:
+            link = await service.create(
+                db,
+                caller=visit.caller,
+                questionnaire_id=visit.id("questionnaire_id"),
+                columns=api.columns_of(msgspec.structs.asdict(request)),
+                now=visit.now,
+            )
+    except errors.Invalid as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
+
+
+@routes.get(ONE, scope="Public Link.Read")
+async def link_page(visit: Visit) -> Response:
+    return await _show(visit)
+
+
+@routes.post(ONE, scope="Public Link.Update")
+async def save_link(visit: Visit) -> Response:
+    try:
+        request = read_as(api.PublicLinkUpdate, _document(visit), visit)
+        await _change(visit, api.columns_of(request.named()), same_version(visit))
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{visit.request.url.path}?done=saved")
+
+
+@routes.post(f"{ONE}/switch", scope="Public Link.Update")
+async def switch_link(visit: Visit) -> Response:
+    await _change(visit, {"active": visit.form.text("active") == "1"}, lambda _: None)
+    return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
+
+
+@routes.get(f"{ONE}/removal", scope="Public Link.Delete")
+async def confirm_removal(visit: Visit) -> Response:
+    return await _confirm(visit)
+
+
+@routes.post(f"{ONE}/removal", scope="Public Link.Delete")
+async def remove_link(visit: Visit) -> Response:
+    try:
+        async with visit.write() as db:
+            link = await _link(visit, db)
+            await service.delete(db, caller=visit.caller, link_id=link.link_id, expect=lambda _: None)
+    except service.LinkInUse:
+        return await _confirm(visit)
+    return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
+
+
+def responses_url(link: Link) -> str:
+    """The list of exactly the responses that began at the link."""
+    return Choice(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
+
+
+def count_text(visit: Visit, count: int) -> str:
+    return f"{visit.words.count(count)}{'+' if count == COUNTED_MAX else ''}"
+
+
+async def _confirm(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        link = await _link(visit, db)
+        is_used = await store.get_has_instances(db, organization_id=link.organization_id, link_id=link.link_id)
+    here = f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}"
+    if is_used:
+        return visit.confirm(
+            title=words("Switch off the link “{title}”?", title=link.title),
+            sentences=[words("Responses came by it, so it cannot be removed. Switched off, it takes no more of them.")],
+            button=words("Switch it off"),
+            action=f"{here}/switch",
+            back=here,
+        )
+    return visit.confirm(
+        title=words("Remove the link “{title}”?", title=link.title),
+        sentences=[words("Whoever opens its address, printed ones too, finds that there is no such page.")],
+        button=words("Remove the link"),
+        action=f"{here}/removal",
+        back=here,
+    )
+
+
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        questionnaire = await _questionnaire(visit, db)
+    return form_page(
+        visit,
+        title=visit.words("New link"),
+        back=(visit.words("Public links"), _path(questionnaire)),
+        action=f"{_path(questionnaire)}/new",
+        inputs=INPUTS,
+        stored=SimpleNamespace(active=True),
+        refusal=refusal,
+        options=_languages(visit, questionnaire),
+    )
+
+
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        questionnaire, link = await _questionnaire(visit, db), await _link(visit, db)
+        counts = await store.count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
+    is_stale, scopes = isinstance(refusal, errors.Stale), visit.caller.scopes
+    stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
+    is_typed = bool(visit.form.values) and not is_stale
+    return visit.page(
+        "link.html",
+        title=link.title,
+        status=refusal.status if refusal else 200,
+        back=(visit.words("Public links"), _path(questionnaire)),
+        path=f"{_path(questionnaire)}/{link.link_id}",
+        link_id=link.link_id,
+        url=visit.site.link_url(link.key),
+        state=visit.words(STATES[link.state(visit.now)]),
+        active=link.active,
+        count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
+        responses_url=responses_url(link) if counts[link.link_id] else "",
+        fields=shown(visit, INPUTS, SimpleNamespace(**stored), _languages(visit, questionnaire)),
+        version=visit.form.text("version") if is_typed else link.version,
+        refusal=refusal if refusal is None or is_stale else placed(refusal),
+        may_update="Public Link.Update" in scopes,
+        may_remove="Public Link.Delete" in scopes,
+    )
+
+
+def _document(visit: Visit) -> dict[str, Any]:
+    """The members as the API has them. Raises Invalid for a line of metadata that is none."""
+    document = document_of(visit.form, INPUTS)
+    values: dict[str, str] = {}
+    for line in document["metadata"]:
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise errors.Invalid.at("/metadata", "invalid_format", visit.words("Write a name, =, and its value."))
+        values[name.strip()] = value.strip()
+    return {**document, "metadata": values}
+
+
+def _lines(link: Link) -> list[str]:
+    return [f"{name} = {value}" for name, value in sorted(link.metadata.items())]
+
+
+def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tuple[str, str]]]:
+    own = [(one, visit.words.language_name(one)) for one in questionnaire.locales]
+    return {"locale": [("", visit.words("of the visitor")), *own]}
+
+
+async def _change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
+    async with visit.write() as db:
+        link = await _link(visit, db)
+        await service.change(
+            db, caller=visit.caller, link_id=link.link_id, changes=changes, expect=expect, now=visit.now
+        )
+
+
+async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
+    return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+
+
+async def _link(visit: Visit, db: Database) -> Link:
+    """Raises NotFound, also for a link of another questionnaire."""
+    link = await service.get(db, caller=visit.caller, link_id=visit.id("link_id"))
+    if link.questionnaire_id != visit.id("questionnaire_id"):
+        raise errors.NotFound("There is no such public link.")
+    return link
+
+
+def _path(questionnaire: Questionnaire) -> str:
+    return f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}/links"

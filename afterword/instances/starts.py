@@ -1,0 +1,203 @@
+"""Starts on public links: which questions the first page has, and the cookies by which a browser is known again."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import db, errors, ids
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.instances import store
+from afterword.instances.answer_page import AnswerPage, answer_page_of, head_of
+from afterword.instances.answers import service as answers
+from afterword.instances.store import PublicQuestionnaire
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Version
+
+START_PURPOSE: Final = "start"
+BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
+ANSWERED_PURPOSE: Final = "answered"  # also the name of a cookie
+BEGUN_DAYS: Final = 365
+REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
+RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTerms:
+    """The terms of a public link with a key of its own.
+
+    `metadata` are stored with the response; `parameters`: names whose values the address may give; `address`: confirmed
+    by the visitor.
+    """
+
+    link_id: str
+    metadata: Mapping[str, str]
+    parameters: Collection[str]
+    locale: str | None
+    is_once_per_browser: bool = False
+    address: str | None = None
+
+
+# A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
+# browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance.
+
+    `terms`: None for the questionnaire's own link.
+    """
+
+    answer_page: AnswerPage
+    version: Version
+    reference_id: str | None
+    nonce: str
+    metadata: Changes
+    terms: LinkTerms | None = None
+
+    @property
+    def subject(self) -> str:
+        """The input of the token and of the instance id."""
+        return _subject_of(self.questionnaire, self.reference_id, self.nonce)
+
+    @property
+    def questionnaire(self) -> PublicQuestionnaire:
+        return self.answer_page.head.questionnaire
+
+    def is_of(self, request: Request) -> bool:
+        """True if the instance is not started yet, or was started by this form or in this browser."""
+        instance, secret = self.answer_page.issued, request.state.site.secret
+        if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
+            return True
+        if instance.instance_id == _instance_id(secret, self.subject):
+            return True
+        cookie = request.cookies.get(BEGUN_PURPOSE, "")
+        return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
+
+
+async def read_start(request: Request, database: db.Database, *, nonce: str) -> Start:
+    """The instance of a public link's reference, else one that may be issued; raises NotFound."""
+    questionnaire_id: str = request.path_params["questionnaire_id"]
+    reference_id: str | None = request.path_params.get("reference_id")
+    questionnaire = (
+        await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id))
+        else None
+    )
+    if questionnaire is None or not questionnaire.public_link:
+        raise errors.NotFound("There is no such page.")
+    return await start_of(request, database, questionnaire=questionnaire, reference_id=reference_id, nonce=nonce)
+
+
+async def start_of(
+    request: Request,
+    database: db.Database,
+    *,
+    questionnaire: PublicQuestionnaire,
+    reference_id: str | None,
+    nonce: str,
+    terms: LinkTerms | None = None,
+) -> Start:
+    """The instance of the reference, else one that may be issued. Raises NotFound before a version is published."""
+    if questionnaire.published_version_id is None:
+        raise errors.NotFound("There is no such page.")
+    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
+    version = await questionnaires_store.get_version(
+        database, organization_id=organization_id, version_id=questionnaire.published_version_id
+    )
+    declared = await metadata_service.declared(
+        database, organization_id=organization_id, application_id=questionnaire.owner_application_id
+    )
+    metadata = _metadata(request, declared, terms)
+    existing = reference_id and await store.get_instance_by_reference(
+        database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
+    )
+    if existing:
+        answer_page = answer_page_of(await answers.context_of(database, instance=existing))
+    else:
+        definition = version.definition
+        head = head_of(questionnaire, definition, _locale(request, definition, terms))
+        secret, subject = request.state.site.secret, _subject_of(questionnaire, reference_id, nonce)
+        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", subject)))
+        facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
+        sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
+        answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
+    return Start(answer_page, version, reference_id, nonce, metadata, terms)
+
+
+def with_proof(request: Request, answer: Response, start: Start, instance_id: str) -> Response:
+    """Let only this browser continue by the reference, or know it again at a link with one response per browser."""
+    if start.reference_id:
+        _set_cookie(request, answer, BEGUN_PURPOSE, token_of(request.state.site.secret, BEGUN_PURPOSE, instance_id))
+    elif start.terms is not None and start.terms.is_once_per_browser:
+        token = token_of(request.state.site.secret, ANSWERED_PURPOSE, instance_id)
+        _set_cookie(request, answer, ANSWERED_PURPOSE, f"{instance_id}.{token}")
+    return answer
+
+
+def answered_in_browser(request: Request) -> str | None:
+    """The id of the instance that began in this browser at this address."""
+    instance_id, _, token = request.cookies.get(ANSWERED_PURPOSE, "").partition(".")
+    is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
+    return instance_id if is_ours else None
+
+
+def _set_cookie(request: Request, answer: Response, name: str, value: str) -> None:
+    site: Site = request.state.site
+    answer.set_cookie(
+        name,
+        value,
+        max_age=BEGUN_DAYS * 86_400,
+        path=request.url.path,
+        secure=site.public_url.startswith("https:"),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def instance_id_of(request: Request, start: Start) -> str:
+    """The id of the instance that this start makes."""
+    return _instance_id(request.state.site.secret, start.subject)
+
+
+def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, nonce: str) -> str:
+    return f"{questionnaire.questionnaire_id}/{reference_id or ''}/{nonce}"
+
+
+def _instance_id(secret: bytes, subject: str) -> str:
+    """The id of the instance that a form creates; a form sent twice creates one instance."""
+    return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
+
+
+def _metadata(request: Request, declared: Declared, terms: LinkTerms | None) -> Changes:
+    """The metadata of a public link's query: only declared names, because anybody can write there; and the link's."""
+    changes = Changes()
+    for name, value in request.query_params.multi_items():
+        inner = RESPONDER_NAME.match(name)
+        plain = inner.group(1) if inner else name
+        kind = "responder" if inner else declared.kind_of(plain)
+        if terms is not None and plain not in terms.parameters:
+            continue
+        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
+            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
+    if terms is not None:
+        changes.questionnaire.update(terms.metadata)
+    return changes
+
+
+def _locale(request: Request, definition: Definition, terms: LinkTerms | None) -> str:
+    """The language of the address, else of the link, else the browser's first available one, else the default."""
+    requested = request.query_params.get("locale") or (terms.locale if terms else None)
+    if requested:
+        return locales.match(requested, definition.locales, definition.default_locale)
+    header = request.headers.get("accept-language", "")
+    return locales.accepted(header, definition.locales, definition.default_locale)

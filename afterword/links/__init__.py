@@ -1,0 +1,1 @@
+"""Public links: addresses at which anybody may answer a questionnaire."""

@@ -1,0 +1,187 @@
+"""The HTTP routes of public links."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.core.answers.openings import State
+from afterword.db import Database
+from afterword.links import service, store
+from afterword.links.store import COUNTED_MAX, Link
+from afterword.questionnaires import access
+from afterword.questionnaires.metadata.api import Name
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+PATH: Final = "/q/questionnaire/{questionnaire_id}/link"
+ONE: Final = "/q/link/{link_id}"
+PARAMETERS_MAX: Final = 50
+RESPONSES_MAX: Final = 1_000_000
+MEANING: Final = (
+    "Anybody who has its `url` may answer the published version. `metadata` are stored with each response; "
+    "`parameters` names what the address may give besides, of declared names alone. With `takes_reference` the key of "
+    "an order can stand behind the address (`…/ref/1042`)."
+)
+
+routes = Routes(tag="Public links")
+
+Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
+Per = Literal["browser", "address"]
+Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
+
+
+class PublicLinkRequest(fields.Request):
+    """A new public link."""
+
+    title: fields.Text200
+    metadata: fields.MetadataMap = msgspec.field(default_factory=dict[str, str | None])
+    parameters: Parameters = msgspec.field(default_factory=list[str])
+    takes_reference: bool = False
+    one_response_per: Per | None = None
+    opens_time: fields.Moment | None = None
+    closes_time: fields.Moment | None = None
+    responses_max: Most | None = None
+    locale: fields.LocaleNormal | None = None
+    active: bool = True
+
+
+class PublicLinkUpdate(fields.Request):
+    """Changes of a public link. Its address and its questionnaire stay."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    metadata: fields.MetadataMap | UnsetType = UNSET
+    parameters: Parameters | UnsetType = UNSET
+    takes_reference: bool | UnsetType = UNSET
+    one_response_per: Per | UnsetType | None = UNSET
+    opens_time: fields.Moment | UnsetType | None = UNSET
+    closes_time: fields.Moment | UnsetType | None = UNSET
+    responses_max: Most | UnsetType | None = UNSET
+    locale: fields.LocaleNormal | UnsetType | None = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class PublicLink(fields.Resource):
+    """An address at which anybody may answer a questionnaire, and what is stored with each response."""
+
+    link_id: fields.Id
+    questionnaire_id: fields.Id
+    title: str
+    url: fields.Computed[str]
+    metadata: fields.Computed[dict[str, str]]
+    parameters: fields.Computed[list[str]]
+    takes_reference: bool
+    one_response_per: Per | None
+    opens_time: fields.DateTime | None
+    closes_time: fields.DateTime | None
+    responses_max: int | None
+    locale: str | None
+    active: bool
+    state: fields.Computed[State]
+    responses_count: Annotated[
+        fields.Computed[int], Meta(description=f"Answered instances, counted up to {COUNTED_MAX:,}.")
+    ]
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+@routes.list(PATH, scope="Public Link.Read", answer=PublicLink, summary="Get all public links of a questionnaire")
+async def list_questionnaire_links(call: Call[None], db: Database) -> Answer:
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    return await _listed(call, db, questionnaire_id=call.ids["questionnaire_id"])
+
+
+@routes.list("/q/link", scope="Public Link.Read", answer=PublicLink, summary="Get all public links")
+async def list_links(call: Call[None], db: Database) -> Answer:
+    return await _listed(call, db)
+
+
+@routes.post(
+    PATH, scope="Public Link.Create", body=PublicLinkRequest, answer=PublicLink, summary="Create a public link",
+    description=MEANING,
+)  # fmt: skip
+async def create_link(call: Call[PublicLinkRequest], db: Database) -> Answer:
+    link = await service.create(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        columns=columns_of(msgspec.structs.asdict(call.body)),
+        now=call.now,
+    )
+    return Answer(shown(link, call, {}), version=link.version, location=f"/q/link/{link.link_id}")
+
+
+@routes.get(ONE, scope="Public Link.Read", answer=PublicLink, summary="Get a public link")
+async def get_link(call: Call[None], db: Database) -> Answer:
+    return await _answer(call, db, await service.get(db, caller=call.caller, link_id=call.ids["link_id"]))
+
+
+@routes.patch(
+    ONE, scope="Public Link.Update", body=PublicLinkUpdate, answer=PublicLink, summary="Change a public link",
+    description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
+)  # fmt: skip
+async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
+    link = await service.change(
+        db,
+        caller=call.caller,
+        link_id=call.ids["link_id"],
+        changes=columns_of(call.body.named()),
+        expect=call.check_version,
+        now=call.now,
+    )
+    return await _answer(call, db, link)
+
+
+@routes.delete(
+    ONE,
+    scope="Public Link.Delete",
+    summary="Remove a public link",
+    description="Refused once a response came by it; switch it off instead.",
+    refusals=("in_use",),
+)
+async def delete_link(call: Call[None], db: Database) -> None:
+    await service.delete(db, caller=call.caller, link_id=call.ids["link_id"], expect=call.check_version)
+
+
+def columns_of(members: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that the members of a request are stored in."""
+    columns = dict(members)
+    for name in ("opens_time", "closes_time"):
+        if columns.get(name) is not None:
+            columns[name] = columns[name].instant
+    if "metadata" in columns:
+        columns["metadata"] = {name: value for name, value in columns["metadata"].items() if value}
+    return columns
+
+
+def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
+    return PublicLink.of(
+        link,
+        call.zone,
+        url=call.site.link_url(link.key),
+        state=link.state(call.now),
+        responses_count=counts.get(link.link_id, 0),
+    )
+
+
+async def _answer(call: Call[Any], db: Database, link: Link) -> Answer:
+    counts = await store.count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
+    return Answer(shown(link, call, counts), version=link.version)
+
+
+async def _listed(call: Call[None], db: Database, *, questionnaire_id: str | None = None) -> Answer:
+    rows = await store.list_links(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        questionnaire_id=questionnaire_id,
+        page=call.page,
+    )
+    counts = await store.count_answered(
+        db, organization_id=call.caller.organization_id, link_ids=[link.link_id for link in rows.items]
+    )
+    return Answer(rows.map(lambda link: shown(link, call, counts)))
