@@ -1,12 +1,14 @@
 """The HTTP routes of public links."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from afterword.core.answers.openings import State
+from afterword.core.wire import qr
+from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.links import service, store
 from afterword.links.store import COUNTED_MAX, Link
@@ -14,7 +16,7 @@ from afterword.questionnaires import access
 from afterword.questionnaires.metadata.api import Name
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.operations import Answer, Call, Routes
+from afterword.web.operations import Answer, Call, Download, Routes
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/link"
 ONE: Final = "/q/link/{link_id}"
@@ -29,6 +31,7 @@ MEANING: Final = (
 routes = Routes(tag="Public links")
 
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
+QrFormat = Literal["svg", "png"]
 Per = Literal["browser", "address"]
 Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
 
@@ -61,6 +64,15 @@ class PublicLinkUpdate(fields.Request):
     responses_max: Most | UnsetType | None = UNSET
     locale: fields.LocaleNormal | UnsetType | None = UNSET
     active: bool | UnsetType = UNSET
+
+
+class QrQuery(fields.Request):
+    """The file of a QR code."""
+
+    format: Annotated[QrFormat, Meta(description="`svg` keeps its edges at every size.")] = "svg"
+    pixels: Annotated[
+        Annotated[int, Meta(ge=64, le=4_096)], Meta(description="The most pixels in a row of a `png`.")
+    ] = qr.PIXELS_DEFAULT
 
 
 class PublicLink(fields.Resource):
@@ -145,6 +157,32 @@ async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
 )
 async def delete_link(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, link_id=call.ids["link_id"], expect=call.check_version)
+
+
+@routes.get(
+    f"{ONE}/qr",
+    scope="Public Link.Read",
+    answer=None,
+    query=QrQuery,
+    media_types=("image/svg+xml", "image/png"),
+    summary="Get the QR code of a public link",
+    description="Its address as a picture, with the light around it that readers need.",
+)
+async def get_link_qr(call: Call[None], db: Database) -> Answer:
+    link = await service.get(db, caller=call.caller, link_id=call.ids["link_id"])
+    query: QrQuery = call.query or QrQuery()
+    return Answer(download=qr_of(link, call.site, file_format=query.format, pixels=query.pixels))
+
+
+def qr_of(link: Link, site: Site, *, file_format: QrFormat, pixels: int = qr.PIXELS_DEFAULT) -> Download:
+    url = site.link_url(link.key)
+    content = qr.svg(url) if file_format == "svg" else qr.png(url, pixels=pixels)
+    kind = "image/svg+xml" if file_format == "svg" else "image/png"
+    return Download(kind, f"qr-{link.key}.{file_format}", len(content), _whole(content))
+
+
+async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
+    yield content
 
 
 def columns_of(members: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,3 +72,13 @@ async def test_made_changed_and_removed(shop: Shop) -> None:
         assert [changed.json()] == listed
     assert 204 == (await shop.delete(one)).status_code
     assert 404 == (await shop.get(one)).status_code
+
+
+async def test_qr(shop: Shop) -> None:
+    path = f"/q/link/{(await made(shop))['link_id']}/qr"
+    assert 404 == (await (await shop.of_another_organization()).get(path)).status_code
+    assert 422 == (await shop.get(f"{path}?format=gif")).status_code
+    drawn, picture = await shop.get(path), await shop.get(f"{path}?format=png&pixels=300")
+    assert ("image/svg+xml", True) == (drawn.headers["content-type"], b"<svg" in drawn.content)
+    assert ("image/png", b"\x89PNG") == (picture.headers["content-type"], picture.content[:4])
+    assert int.from_bytes(picture.content[16:20], "big") <= 300

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import segno
 from pyotp.totp import TOTP
 from starlette.responses import Response
 
@@ -12,6 +11,7 @@ from afterword.audit import store as audit
 from afterword.console import screens
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import NOTHING
+from afterword.core.wire import qr
 from afterword.db import Database
 from afterword.logins import hashing, service, store
 from afterword.logins.links import service as links
@@ -290,10 +290,7 @@ def proof_form(visit: Visit, *, wrong: str = "") -> Response:
 
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:
     uri = TOTP(secret).provisioning_uri(name=login.email, issuer_name="Afterword")
-    code = segno.make(uri, micro=False)
-    modules = [(x, y) for y, row in enumerate(code.matrix) for x, dark in enumerate(row) if dark]
     grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     title, status = visit.words("A second factor"), 422 if wrong else 200
-    path = "".join(f"M{x} {y}h1v1h-1z" for x, y in modules)
-    values = {"path": path, "size": len(code.matrix), "secret": grouped, "wrong": wrong}
+    values = {"code": qr.code_of(uri), "secret": grouped, "wrong": wrong}
     return visit.page("totp.html", title=title, status=status, **values)

@@ -12,15 +12,16 @@ from afterword.console.lists import ROWS, Column, Listing, address, behind, key_
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import PERIODS, Choice
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Screens, Visit, download
 from afterword.core.answers.openings import State
+from afterword.core.wire import qr
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.links import api, service, store
 from afterword.links.store import COUNTED_MAX, Link
 from afterword.questionnaires import access
 from afterword.questionnaires.store import Questionnaire
-from afterword.web import fields, html
+from afterword.web import fields, html, static
 
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
@@ -31,6 +32,8 @@ STATES: Final[dict[State, str]] = {
     "over": "Over",
     "off": "Switched off",
 }
+SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
+SHEET_TEXT_MAX: Final = 100
 PER: Final = (
     ("", "as often as somebody likes"),
     ("browser", "once in a browser"),
@@ -156,6 +159,38 @@ async def switch_link(visit: Visit) -> Response:
     return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
 
 
+@routes.get(f"{ONE}/qr", scope="Public Link.Read")
+async def qr_file(visit: Visit) -> Response:
+    async with visit.read() as db:
+        link = await _link(visit, db)
+    file_format: api.QrFormat = "png" if visit.query.get("format") == "png" else "svg"
+    return download(api.qr_of(link, visit.site, file_format=file_format))
+
+
+@routes.get(f"{ONE}/print", scope="Public Link.Read")
+async def print_page(visit: Visit) -> Response:
+    """Sheets of QR codes, for the browser to print."""
+    async with visit.read() as db:
+        questionnaire, link = await _questionnaire(visit, db), await _link(visit, db)
+    each = visit.query.get("each", "")
+    each = each if each in SHEETS else next(iter(SHEETS))
+    here, url = f"{_path(questionnaire)}/{link.link_id}", visit.site.link_url(link.key)
+    return visit.page(
+        "link_print.html",
+        title=visit.words("Print the QR code"),
+        back=(link.title, here),
+        path=f"{here}/print",
+        text=visit.query.get("text", questionnaire.title or questionnaire.display_name)[:SHEET_TEXT_MAX],
+        text_max=SHEET_TEXT_MAX,
+        sheets=[(one, visit.words.plural("{n} code", "{n} codes", int(one))) for one in SHEETS],
+        each=each,
+        copies=int(each),
+        code=qr.code_of(url),
+        shown_url=url.partition("://")[2],
+        print_url=static.url("console/print.css"),
+    )
+
+
 @routes.get(f"{ONE}/removal", scope="Public Link.Delete")
 async def confirm_removal(visit: Visit) -> Response:
     return await _confirm(visit)
@@ -234,6 +269,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         path=f"{_path(questionnaire)}/{link.link_id}",
         link_id=link.link_id,
         url=visit.site.link_url(link.key),
+        code=qr.code_of(visit.site.link_url(link.key)),
         state=visit.words(STATES[link.state(visit.now)]),
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),

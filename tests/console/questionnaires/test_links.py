@@ -33,6 +33,13 @@ async def test_public_link(office: Office) -> None:
         assert address is not None
         assert 404 == (await client.get(f"{LIST}/{'0' * 22}/links/{one.rpartition('/')[2]}")).status_code
 
+        for file_format in ("svg", "png"):
+            file = await client.get(f"{one}/qr?format={file_format}")
+            assert f"image/{file_format}" in file.headers["content-type"]
+            assert "attachment" in file.headers["content-disposition"]
+        sheet = html.unescape((await client.get(f"{one}/print?each=24&text=How+was+it%3F")).text)
+        assert (24, 24) == (sheet.count("<figcaption"), sheet.count(address[0].partition("://")[2]))
+
         changed = {**FORM, "version": "1", "title": "Receipt", "opens_time": "2031-02-01T09:00"}
         assert 303 == (await client.post(one, data=changed)).status_code
         stale = await client.post(one, data={**FORM, "version": "1", "title": "Letter"})

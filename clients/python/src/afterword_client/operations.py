@@ -1383,6 +1383,15 @@ class PublicLinks(Family):
         """
         self._transport.request("DELETE", f"/q/link/{_segment(link_id)}", if_match=if_match)
 
+    def get_link_qr(
+        self, link_id: str, *, format: Literal["png", "svg"] | None = None, pixels: int | None = None
+    ) -> Iterator[bytes]:
+        """Get the QR code of a public link.
+
+        Its address as a picture, with the light around it that readers need. Needs `Public Link.Read`.
+        """
+        return self._transport.stream(f"/q/link/{_segment(link_id)}/qr", query={"format": format, "pixels": pixels})
+
 
 class Responses(Family):
     """Responses."""
