@@ -18,6 +18,7 @@ from benchmarks import (
     exports,
     findings,
     mail,
+    page,
     queue,
     record,
     report,
@@ -41,6 +42,7 @@ PARTS: Final = (
     "export",
     "start",
     "deep",
+    "page",
 )
 LONG: Final = ("claims", "lateness", "million", "console")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
@@ -82,6 +84,9 @@ async def _alone(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     if "deep" in parts:
         async with stage() as ground, web(ground) as (_, port):
             found["deep"] = _told(await deep.page_by_cursor(ground, port, rounds=rounds, seconds=seconds))
+    if "page" in parts:
+        async with stage() as ground, web(ground, link_starts_per_minute="0") as (_, port):
+            found["page"] = _told(await page.first_bytes(ground, port, seconds=chosen.seconds))
     if "start" in parts:
         found["start"] = _told(await rest.warm_start())
     return found

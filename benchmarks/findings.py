@@ -41,6 +41,8 @@ EXPLANATION = """\
 - **raw SQL over the same rows**: promoters, detractors and answers of each local day of a year, in one statement as
   somebody who knows the tables would write it, with parallel workers and no time limit. Ours is the answer to an HTTP
   request, with intervals, from kept counts and the days that are not kept; both must give the same numbers.
+- **First byte of the answer page**: from the moment a request is due at that rate to the first byte of its answer, of
+  one web process; a server that falls behind gets the next request all the same. Beside it a bare server of that size.
 - All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
 """
 

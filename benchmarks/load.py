@@ -1,4 +1,4 @@
-"""A bare HTTP load: N connections that send the same requests in turn and count the answers; a process of its own."""
+"""A bare HTTP load, a process of its own: N connections that send as soon as they can, or requests at a fixed rate."""
 
 import asyncio
 import json
@@ -18,6 +18,16 @@ class Load:
     """Requests a second, the 50th and 99th percentile in milliseconds, and how many answers were not 2xx."""
 
     requests_per_second: float
+    p50_ms: float
+    p99_ms: float
+    failed: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """The time from the moment a request was due to the first byte of its answer, in milliseconds."""
+
     p50_ms: float
     p99_ms: float
     failed: int
@@ -104,19 +114,83 @@ async def run(host: str, port: int, requests: list[bytes], *, connections: int, 
     )
 
 
+class _Paced(asyncio.Protocol):
+    """One request at a time; idle again when the answer is whole."""
+
+    def __init__(self, idle: list["_Paced"], took: list[float], failed: list[int]) -> None:
+        self._idle, self._took, self._failed = idle, took, failed
+        self._buffer = b""
+        self._missing = 0
+        self._whole = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def send(self, request: bytes, *, due: float) -> None:
+        self._due = due
+        self._whole.clear()
+        self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._missing:
+            self._missing -= len(data)
+        else:
+            if not self._buffer:
+                self._took.append(time.perf_counter() - self._due)
+            self._buffer += data
+            head, separator, body = self._buffer.partition(b"\r\n\r\n")
+            if not separator:
+                return
+            if not head.startswith(b"HTTP/1.1 2"):
+                self._failed.append(int(head[9:12]))
+            self._missing = _length(head) - len(body)
+            self._buffer = b""
+        if self._missing == 0:
+            self._whole.set()
+            self._idle.append(self)
+
+    async def close(self) -> None:
+        await self._whole.wait()
+        self._transport.close()
+
+
+async def run_at(host: str, port: int, requests: list[bytes], *, per_second: int, seconds: float) -> Rhythm:
+    """Send `requests` in turn, each when it is due, over as many connections as that takes.
+
+    A server that falls behind gets the next request all the same, and the time it waited counts.
+    """
+    took: list[float] = []
+    failed: list[int] = []
+    idle: list[_Paced] = []
+    every: list[_Paced] = []
+    loop = asyncio.get_running_loop()
+    begun, count = time.perf_counter(), int(per_second * seconds)
+    for number in range(count):
+        due = begun + number / per_second
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        if not idle:
+            _, protocol = await loop.create_connection(lambda: _Paced(idle, took, failed), host, port)
+            every.append(protocol)
+            idle.append(protocol)
+        idle.pop().send(requests[number % len(requests)], due=due)
+    async with asyncio.timeout(GRACE_SECONDS):
+        await asyncio.gather(*(protocol.close() for protocol in every))
+    ordered = sorted(took)
+    p50, p99 = (1000 * ordered[int(len(ordered) * share)] for share in (0.5, 0.99))
+    return Rhythm(p50, p99, len(failed), len(ordered))
+
+
 def _length(head: bytes) -> int:
     found = head.lower().partition(b"\r\ncontent-length:")[2]
     return int(found.partition(b"\r\n")[0]) if found else 0
 
 
 def main() -> None:
-    """Read the order as JSON from standard input, write the Load as JSON to standard output."""
+    """Read the order as JSON from standard input, write the Load or the Rhythm as JSON to standard output."""
     order = json.load(sys.stdin)
-    requests = [text.encode() for text in order["requests"]]
-    load = uvloop.run(
-        run(order["host"], order["port"], requests, connections=order["connections"], seconds=order["seconds"])
-    )
-    json.dump(asdict(load), sys.stdout)
+    requests = [text.encode() for text in order.pop("requests")]
+    found = uvloop.run(run_at(requests=requests, **order) if "per_second" in order else run(requests=requests, **order))
+    json.dump(asdict(found), sys.stdout)
 
 
 if __name__ == "__main__":

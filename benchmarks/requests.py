@@ -56,7 +56,7 @@ async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[
     requests = [request_of("POST", path, stage.seeded.token, body) for body in bodies]
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
         answer = await client.post(path, json=bodies[0])
-    async with _bare(len(answer.content), answer.status_code) as bare_port:
+    async with bare(len(answer.content), answer.status_code) as bare_port:
         what = f"POST queue item, {CONNECTIONS} connections"
         trial = Trial(what, POST_FLOOR, requests, port, bare_port, await _post_script(stage))
         return await _compare(stage, trial, rounds=rounds, seconds=seconds)
@@ -69,7 +69,7 @@ async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> 
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
         answer = await client.get(path)
     assert len(answer.json()) == LIST_ITEMS
-    async with _bare(len(answer.content), answer.status_code) as bare_port:
+    async with bare(len(answer.content), answer.status_code) as bare_port:
         what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
         ids = {"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id}
         script = await _script(stage, api.list_items, ids, Page.first(QUEUE_ITEMS, limit=LIST_ITEMS))
@@ -87,7 +87,7 @@ async def read_instance(stage: Stage, port: int, *, rounds: int, seconds: float)
         path = f"/v3.2/q/instance/{made['instance_id']}"
         answer = await client.get(path)
     assert answer.json() == made
-    async with _bare(len(answer.content), answer.status_code) as bare_port:
+    async with bare(len(answer.content), answer.status_code) as bare_port:
         what = f"Instance by id, {CONNECTIONS} connections"
         requests = [request_of("GET", path, stage.seeded.token)]
         script = await _script(stage, instances_api.get_instance, {"instance_id": made["instance_id"]})
@@ -152,7 +152,7 @@ async def load(port: int, requests: Sequence[bytes], *, seconds: float, connecti
 
 
 @asynccontextmanager
-async def _bare(size: int, status: int) -> AsyncGenerator[int, None]:
+async def bare(size: int, status: int) -> AsyncGenerator[int, None]:
     port = free_port()
     order = json.dumps({"port": port, "bytes": size, "status": status})
     async with running("benchmarks.bare", order, settings={}):
