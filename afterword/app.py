@@ -70,6 +70,7 @@ from afterword.responses.comments import api as comments_api
 from afterword.responses.taggings import api as taggings_api
 from afterword.responses.views import api as views_api
 from afterword.search import api as search_api
+from afterword.search.seen import api as seen_api
 from afterword.search.uses import api as uses_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
@@ -177,6 +178,7 @@ def api_routes() -> list[Routes]:
         suppressions_api.routes,
         people_api.routes,
         search_api.routes,
+        seen_api.routes,
         uses_api.routes,
         erasures_api.routes,
         alerts_api.routes,

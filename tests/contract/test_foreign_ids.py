@@ -67,6 +67,8 @@ OF_US_ALONE: Final = {
     "list_account_domains": "asks for ours",
     "get_figures": "tells of no messages for a foreign account",
     "list_own_endpoints": "asks for ours",
+    "list_instance_values": "asks for ours",
+    "list_responder_values": "asks for ours",
     "count_accounts_locked": "asks for ours",
     "get_has_default": "asks for ours",
     "count_domains": "a domain is anybody's; what is counted is ours",

@@ -1,7 +1,9 @@
 """Settings: the names of metadata that the organization declares for its orders and people."""
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Final, cast
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
@@ -19,6 +21,9 @@ from afterword.questionnaires.metadata.api import (
     MetadataDefinitionRequest,
     MetadataDefinitionUpdate,
 )
+from afterword.search.seen import service as seen_metadata
+from afterword.search.seen.service import NEWEST, SeenName
+from afterword.texts import Texts
 from afterword.web import fields, html
 
 METADATA: Final = "/console/settings/metadata"
@@ -27,6 +32,12 @@ ROWS: Final = 50
 NAMES: Final = fields.listing_of(MetadataDefinition)
 KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
 TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
+VALUE_SCOPES: Final[Mapping[str, str]] = {
+    "questionnaire": "Questionnaire Value.Read",
+    "responder": "Responder Value.Read",
+}
+VALUES_SHOWN: Final = 4
+VALUE_CHARACTERS_MAX: Final = 40
 LEVELS: Final = (("organization", "all applications"), ("application", "one application"))
 TITLE_INPUTS: Final = (
     Input("title", "text", "Title", required=True),
@@ -58,6 +69,10 @@ async def list_names(visit: Visit) -> Response:
             page=behind(Page.first(NAMES, limit=ROWS), visit.query.get("after", "")),
         )
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
+        caller = visit.caller
+        may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
+        seen = await seen_metadata.find(db, caller=caller, kind=kind) if may_see else []
+    of_name = {one.name: one for one in seen}
     last = found.items[-1] if found.has_more else None
     return visit.page(
         "things.html",
@@ -70,14 +85,22 @@ async def list_names(visit: Visit) -> Response:
                 Tab(url=address(METADATA, kind=each), text=words(text), is_current=each == kind) for each, text in KINDS
             ],
             rows=[
-                {
-                    "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
-                    "title": one.name,
-                    "state": words(dict(TYPES)[one.type]),
-                    "when": names.get(one.application_id or "", ""),
-                    "more": one.title,
-                }
-                for one in found.items
+                *(
+                    []
+                    if "after" in visit.query
+                    else [_undeclared(visit, kind, one) for one in seen if not one.declared]
+                ),
+                *(
+                    {
+                        "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
+                        "title": one.name,
+                        "state": words(dict(TYPES)[one.type]),
+                        "when": names.get(one.application_id or "", ""),
+                        "more": one.title,
+                        "seen": _seen(words, of_name.get(one.name)),
+                    }
+                    for one in found.items
+                ),
             ],
             empty=words("No name yet."),
             next_url=address(METADATA, kind=kind, after=key_of(last.created_time, last.metadata_id)) if last else "",
@@ -162,6 +185,33 @@ async def remove_name(visit: Visit) -> Response:
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 
+def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
+    return {
+        "url": f"{METADATA}/new?{urlencode({'kind': kind, 'name': one.name})}",
+        "title": one.name,
+        "state": visit.words("not declared"),
+        "when": "",
+        "more": visit.words("Your system sends it. Declare it to use it in conditions, reports and texts."),
+        "seen": _seen(visit.words, one),
+    }
+
+
+def _seen(words: Texts, one: SeenName | None) -> str:
+    """The most frequent values, each with its count."""
+    if one is None:
+        return ""
+    shown = [
+        words("{value}: {count}", value=each.value[:VALUE_CHARACTERS_MAX], count=words.number(each.count))
+        for each in one.values[:VALUES_SHOWN]
+    ]
+    return words(
+        "In {count} of the last {newest}. {values}",
+        count=words.number(one.count),
+        newest=words.number(NEWEST),
+        values="; ".join([*shown, *(["…"] if one.values_count > VALUES_SHOWN else [])]),
+    )
+
+
 def _kind(text: str) -> Kind:
     return cast("Kind", text) if text in dict(KINDS) else "questionnaire"
 
@@ -188,7 +238,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         back=(words("Metadata"), address(METADATA, kind=kind)),
         action=f"{METADATA}/new",
         inputs=NAME_INPUTS,
-        stored=SimpleNamespace(kind=kind),
+        stored=SimpleNamespace(kind=kind, name=visit.query.get("name", "")),
         refusal=refusal,
         options={"application_id": [("", "–"), *((one.application_id, one.display_name) for one in applications)]},  # noqa: RUF001
     )

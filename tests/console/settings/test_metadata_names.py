@@ -4,9 +4,40 @@ import html
 import re
 
 from tests.console.sending.test_pipelines import version_of
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.console.sending.test_sending import plain
 from tests.logins.conftest import Office, browser_of, found, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
 METADATA = "/console/settings/metadata"
+
+
+async def test_seen(client: Client) -> None:
+    """A name that arrives and nobody declared leads to its declaration; values stand beside the names."""
+    made = [
+        await client.send(
+            "POST",
+            f"/q/questionnaire/{client.queue.house.questionnaire_id}/instance",
+            {"metadata": {"questionnaire": {"branch": branch, "gift": "yes"}}},
+        )
+        for branch in ("Old Town", "Harbour", "Old Town")
+    ]
+    assert [201] * 3 == [one.status_code for one in made]
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        page = await browser.get(METADATA)
+        assert "In 3 of the last 1000. Old Town: 2; Harbour: 1" in plain(page.text)
+        address = re.search(rf'href="({METADATA}/new\?kind=questionnaire&name=branch)"', html.unescape(page.text))
+        assert address is not None
+        assert 'value="branch"' in (await browser.get(address[1])).text
+        form = {"kind": "questionnaire", "name": "branch", "type": "text", "level": "organization", "title": "Branch"}
+        assert 303 == (await browser.post(f"{METADATA}/new", data=form)).status_code
+        page = await browser.get(METADATA)
+        assert "name=gift" in page.text
+        assert "name=branch" not in page.text
+        assert "Old Town: 2; Harbour: 1" in plain(page.text)
 
 
 async def test_names(office: Office) -> None:

@@ -1853,6 +1853,15 @@ class SearchResult(Struct, kw_only=True):
     results: list[SearchHit]
 
 
+class SeenMetadataValue(Struct, kw_only=True):
+    """
+    SeenMetadataValue
+    """
+
+    value: str
+    count: int
+
+
 class SelectionShown(Struct, kw_only=True):
     """
     The responses behind a row: of these questionnaires, with the time of `date_basis` in the period. They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do. Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was not sent.
@@ -3078,6 +3087,18 @@ class ResultRow(Struct, kw_only=True):
     key: dict[str, str | int | None]
     figures: list[Figure]
     selection: SelectionShown
+
+
+class SeenMetadata(Struct, kw_only=True):
+    """
+    A name of metadata that arrived lately.
+    """
+
+    name: str
+    declared: bool
+    count: int
+    values_count: int
+    values: list[SeenMetadataValue]
 
 
 class SimulationRow(Struct, kw_only=True):

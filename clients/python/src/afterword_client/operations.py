@@ -933,6 +933,22 @@ class Metadata(Family):
         """
         self._transport.request("DELETE", f"/q/metadata/responder/{_segment(metadata_id)}", if_match=if_match)
 
+    def list_seen_of_questionnaires(self, *, limit: int = 100) -> Iterator[models.SeenMetadata]:
+        """Get questionnaire metadata seen lately.
+
+        The names that the newest 1,000 instances have, by name, with the 20 most frequent values of each: to see what
+        a system sends, and which names nobody declared. Needs `Metadata.Read` and `Questionnaire Value.Read`.
+        """
+        return self._transport.pages("/q/metadata/seen/questionnaire", models.SeenMetadata, limit=limit)
+
+    def list_seen_of_responders(self, *, limit: int = 100) -> Iterator[models.SeenMetadata]:
+        """Get responder metadata seen lately.
+
+        The names that the newest 1,000 responders have, by name, with the 20 most frequent values of each: to see
+        what a system sends, and which names nobody declared. Needs `Metadata.Read` and `Responder Value.Read`.
+        """
+        return self._transport.pages("/q/metadata/seen/responder", models.SeenMetadata, limit=limit)
+
 
 class QuestionnaireInstances(Family):
     """Questionnaire Instances."""

@@ -1,0 +1,1 @@
+"""The names and values of metadata that arrived lately."""
