@@ -8,6 +8,7 @@ from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
 from afterword.console.questionnaires import (
     builder,
+    endings,
     flows,
     jumps,
     outside,
@@ -68,6 +69,7 @@ MODULES = (
     questionnaires,
     builder_pages,  # before a question, whose id stands in the same place
     outside,
+    endings,
     builder,
     jumps,
     show_if,

@@ -325,7 +325,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
         if not start.is_of(request):
             return _used(request, answer_page)
         if answer_page.instance.finalized:  # a visitor who knows the reference may not reach the instance's own page
-            return thank_you_page(answer_page)
+            return thank_you_page(answer_page, by_reference=True)
         return await _closed(database, answer_page)
     try:
         await service.version_to_start(database, issuable=start.questionnaire, is_by_key=start.terms is not None)

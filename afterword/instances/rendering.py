@@ -10,7 +10,9 @@ from typing import Final, Literal, TypedDict
 from starlette.responses import Response
 
 from afterword.core.answers import instances as core_instances
+from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import Group
+from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.question_types import Question
@@ -19,7 +21,7 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.instances import views
 from afterword.instances.answer_page import AnswerPage, Head, Marked, Posted, Wrong, page_address
-from afterword.instances.variables import filled, filled_question
+from afterword.instances.variables import filled, filled_address, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
 from afterword.texts import Texts
 from afterword.web import public, static
@@ -112,43 +114,57 @@ def question_page(
     )
 
 
-def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Response:
-    """The page after completion; with `can_change` it links back to the answers."""
-    head, t, instance = answer_page.head, answer_page.texts, answer_page.issued
-    authored = filled(answer_page, head.definition.page_texts(head.locale).thank_you or "")
+def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_reference: bool = False) -> Response:
+    """The page after completion; with `can_change` it links back to the answers.
+
+    `by_reference`: the ending, which tells of the answers, is not shown to a visitor who knows the reference.
+    """
+    t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
     facts: list[str] = []
     if instance.completed_time is not None:
-        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.questionnaire.time_zone)))
+        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=zone)))
     link = None
     if can_change:
         end = core_instances.expires_time(instance)
         facts.append(
-            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.questionnaire.time_zone))
+            t("You can change your answers until {date}.", date=t.date(end, time_zone=zone))
             if end
             else t("You can change your answers at any time.")
         )
         link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
     else:
         facts.append(t("You can close this page."))
-    return _message(
-        head,
-        title=t("Thank you"),
-        text=authored or t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand),
+    ending = None if by_reference else answer_page.sequence.ending
+    return _end(answer_page, ending, facts=facts, link=link)
+
+
+def preview_end_page(answer_page: AnswerPage, ending: Ending | None, *, again: str) -> Response:
+    """The page after completion of a preview; it links to its beginning."""
+    t = answer_page.texts
+    facts, link = [t("This was a preview: nothing was kept.")], public.Link(again, t("Begin again"))
+    return _end(answer_page, ending, facts=facts, link=link)
+
+
+def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], link: public.Link | None) -> Response:
+    head, t, links = answer_page.head, answer_page.texts, list[public.Link]()
+    ending_id = ending.ending_id if ending else ""
+    found = next((one for one in head.definition.endings if one.ending_id == ending_id), Ending(ending_id=""))
+    shown = endings.localized(found, head.locale)
+    if shown.button_url:
+        label = filled(answer_page, shown.button_label or shown.button_url)
+        links.append(public.Link(filled_address(answer_page, shown.button_url), label, is_main=True))
+    if shown.review_url:
+        label = filled(answer_page, shown.review_label or "") or t("Write a review")
+        links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links))
+    own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
+    text = shown.text or head.definition.page_texts(head.locale).thank_you or ""
+    return public.message_page(
+        **_frame(head),
+        title=filled(answer_page, shown.title or "") or t("Thank you"),
+        paragraphs=[filled(answer_page, text) or own],
+        links=links,
         facts=facts,
         link=link,
-    )
-
-
-def preview_end_page(answer_page: AnswerPage, *, again: str) -> Response:
-    """The page after completion of a preview; it links to its beginning."""
-    head, t = answer_page.head, answer_page.texts
-    own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
-    return _message(
-        head,
-        title=t("Thank you"),
-        text=filled(answer_page, head.definition.page_texts(head.locale).thank_you or "") or own,
-        facts=[t("This was a preview: nothing was kept.")],
-        link=public.Link(again, t("Begin again")),
     )
 
 
@@ -227,17 +243,9 @@ def _message(
     title: str,
     text: str,
     facts: list[str] | None = None,
-    link: public.Link | None = None,
     status: int = 200,
 ) -> Response:
-    return public.message_page(
-        **_frame(head),
-        title=title,
-        paragraphs=[text],
-        facts=facts or [],
-        link=link,
-        status=status,
-    )
+    return public.message_page(**_frame(head), title=title, paragraphs=[text], facts=facts or [], status=status)
 
 
 def _questions(

@@ -9,6 +9,7 @@ from afterword.core.questionnaires import directions, variables
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS, localized
 from afterword.core.reading.documents import is_array, is_object
+from afterword.core.text import placeholders
 from afterword.instances.answer_page import AnswerPage
 from afterword.texts import Texts
 
@@ -18,6 +19,11 @@ CHOSEN: Final = frozenset({"choice", "choices", "ranking"})
 
 def filled(answer_page: AnswerPage, text: str) -> str:
     return variables.fill(text, lambda name: directions.isolated(_value_of(answer_page, name)))
+
+
+def filled_address(answer_page: AnswerPage, url: str) -> str:
+    """The address with its variables percent-encoded: numbers in digits, other values as texts have them."""
+    return variables.address(url, lambda name: _bare(answer_page, name))
 
 
 def filled_question(answer_page: AnswerPage, question: Question) -> Question:
@@ -40,6 +46,19 @@ def _value_of(answer_page: AnswerPage, name: str) -> str:
         return ""
     given = sequence.answers.get(question.question_id)
     return "" if given is None else _answer(question, given, part, answer_page.texts, answer_page.head.locale)
+
+
+def _bare(answer_page: AnswerPage, name: str) -> str:
+    kind, _, rest = name.partition(".")
+    found, _ = variables.question_of(answer_page.sequence.definition, name) or (None, "")
+    given = answer_page.sequence.answers.get(found.question_id) if found else None
+    text = _value_of(answer_page, name)
+    if text and found and given is not None and found.shape in {"scale", "number", "date", "date_time"}:
+        return str(given.value)
+    if answer_page.started is None or kind not in placeholders.MAPS:
+        return text
+    context = answer_page.context
+    return (context.responder_metadata if kind == "responder" else context.instance.metadata).get(rest, "")
 
 
 def _answer(question: Question, given: Given, part: str, texts: Texts, locale: str) -> str:

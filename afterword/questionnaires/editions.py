@@ -69,4 +69,5 @@ def sound(definition: Definition) -> Definition:
                 if is_new(question.question_id)
             )
             groups.append(replace(group, questions=asked))
-    return replace(definition, groups=tuple(groups))
+    endings = tuple(one for one in definition.endings if is_new(one.ending_id))
+    return replace(definition, groups=tuple(groups), endings=endings)

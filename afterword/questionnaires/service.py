@@ -199,6 +199,7 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
             for row in one.rows
             if row.key is not None
         }
+    known |= {("ending", one.key): one.ending_id for one in (published.endings if published else ()) if one.key}
     return lambda kind, key: known.get((kind, key)) or ids.derived(f"{questionnaire_id}:{kind}:{key}")
 
 

@@ -21,6 +21,7 @@ _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": ""}
 class Link:
     url: str
     label: str
+    is_main: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,14 @@ def message_page(
     paragraphs: Sequence[str] = (),
     facts: Sequence[str] = (),
     link: Link | None = None,
+    links: Sequence[Link] = (),
     button: Button | None = None,
     **frame: Any,
 ) -> Response:
-    """A heading and a few sentences; `frame`: `brand`, `theme_url` and `logo_url`, and other arguments of `page`."""
+    """A heading and a few sentences; `links` stand before the `facts`, `link` behind them.
+
+    `frame`: `brand`, `theme_url` and `logo_url`, and other arguments of `page`.
+    """
     return page(
         "message.html",
         words=words,
@@ -75,6 +80,7 @@ def message_page(
         paragraphs=paragraphs,
         facts=facts,
         link=link,
+        links=links,
         button=button,
         **(_PLAIN | frame),
     )

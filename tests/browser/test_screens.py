@@ -160,6 +160,8 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
         for row in await database.fetch("select questionnaire_id from questionnaire"):
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/links/new", data=test_links.FORM)
             assert 303 == made.status_code
+            made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/edit/endings")
+            assert 303 == made.status_code
     return await tour_of(owner, house.pool)
 
 

@@ -16,6 +16,7 @@ from afterword.channels.base import Retry
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
+from afterword.ids import derived
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.previews import service as previews
 from afterword.organizations import service as accounts
@@ -269,6 +270,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     seen = previews.Permission(house.organization_id, house.questionnaire_id, None, ends)
     ids["permission"] = previews.address_of(seen, site=Site(PUBLIC_URL, b"k" * 32)).rpartition("/")[2]
     ids["group_id"] = version.definition.groups[0].group_id
+    ids["ending_id"] = ending_of(tenant)
     ids["question_id"] = ids["key_question_id"] = version.definition.groups[0].questions[0].question_id
     tenant.deleted |= await _things(wire, tenant)
     ids |= await _things(wire, tenant)
@@ -360,12 +362,18 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
     return made
 
 
+def ending_of(tenant: Tenant) -> str:
+    """The id of the ending of its draft."""
+    return derived(f"ending of {tenant.ids['questionnaire_id']}")
+
+
 async def save_draft(wire: Wire, tenant: Tenant) -> None:
     """A draft that can be published and says something new."""
     path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
     reply = await wire.ask("GET", f"{path}/version/{tenant.house.version_id}", token=tenant.token)
     definition = reply.document["definition"]
     definition["groups"][0]["description"] = f"Edit {next(edits)}"
+    definition["endings"] = [{"ending_id": ending_of(tenant), "title": "Thank you"}]
     reply = await wire.ask("PUT", f"{path}/draft", token=tenant.token, document=definition)
     assert reply.status in {200, 201}, reply
 

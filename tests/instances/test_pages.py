@@ -9,8 +9,9 @@ import pytest
 
 from afterword.core.answers.forms import field_name
 from tests.browser import markup
+from tests.instances.previews.test_pages import go
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
-from tests.questionnaires.http import FORM, Api, published
+from tests.questionnaires.http import FORM, Api, definition, published
 
 BRANCH, TOWN, MANY, WHY = (f"{name:0<22}" for name in ("branch", "town", "many", "why"))
 
@@ -83,3 +84,34 @@ async def test_conditions(api: Api, is_public: bool) -> None:  # noqa: FBT001  t
     instance_id = page.url.path.rsplit("/", 1)[1]
     kept = (await api.get(f"/q/instance/{instance_id}/response/content")).json()
     assert {BRANCH: 1, MANY: 3} == {one["question_id"]: one["value"] for one in kept["answers"]}
+
+
+SCORE = "q" * 22
+HAPPY = {"subject": f"question:{SCORE}", "operator": "equal", "value": 10}
+ENDINGS: list[dict[str, Any]] = [
+    {"conditions": {"not": HAPPY}, "title": "Sorry"},
+    {
+        "title": "Great <b>",
+        "button_label": "To the shop & more",
+        "button_url": "https://shop.example/?o={{ questionnaire.transaction_id | none }}&n={{ responder.email | x }}",
+    },
+]
+
+
+async def test_endings(api: Api) -> None:
+    question = {"question_id": SCORE, "type": "nps", "title": "Would you recommend us?", "required": True}
+    questionnaire_id, _ = await published(api, definition(question, endings=ENDINGS))
+    await api.patch(f"/q/questionnaire/{questionnaire_id}", {"public_link": True})
+    link = f"/p/{questionnaire_id}/ref/1042-x?transaction_id=1/0%2642"
+    instance_id = await api.start(link)
+    sent = await go(api.client, await api.client.get(f"/a/{instance_id}"), "send", **{f"q_{SCORE}": "10"})
+    assert f"/a/{instance_id}" == sent.headers["Location"]
+    end = await api.client.get(f"/a/{instance_id}")
+    assert "<h1>Great &lt;b&gt;</h1>" in end.text
+    assert 'href="https://shop.example/?o=1%2F0%2642&n=x"' in unescape(end.text)
+    assert ">To the shop &amp; more</a>" in end.text
+    assert "Sorry" not in end.text
+    # The reference alone tells nothing of the answers.
+    by_reference = await api.client.get(link)
+    assert "<h1>Thank you</h1>" in by_reference.text
+    assert "shop.example" not in by_reference.text

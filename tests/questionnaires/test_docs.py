@@ -25,3 +25,10 @@ def test_every_type_is_listed(name: str) -> None:
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
     for field in TYPES[name].fields:
         assert f"`{field}`" in row
+
+
+def test_endings() -> None:
+    block = next(each for each in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if each.startswith("endings:"))
+    question = "      - {key: delivery_csat, type: csat, title: How satisfied are you?}\n"
+    file = files.read(HEAD + question + block, give_id=service.giver("Q" * 22, None))
+    assert ["We are glad", None] == [one.title for one in file.definition.endings]

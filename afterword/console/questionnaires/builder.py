@@ -161,11 +161,14 @@ def question_in(work: Work, question_id: str) -> Document:
 
 
 def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **values: Any) -> Response:
-    """The outline, and beside it what `values` say is open: a question, a page or the texts around."""
+    """The outline, and beside it what `values` say is open: a question, a page, the texts around, an ending or all."""
     words, problems, current = visit.words, work.problems(visit), values.get("current", "")
     saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
-    pane = builder_preview.pane(visit, work, question_id=current)
-    open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None}
+    pane = builder_preview.pane(visit, work, current=current)
+    open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None} | {
+        "ending": None,
+        "endings": None,
+    }
     return visit.page(
         "builder.html",
         title=title or words("Questions of “{name}”", name=work.questionnaire.display_name),
@@ -181,10 +184,17 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
         preview=pane,
         script=static.url("console/edit.js"),
         may_publish="Questionnaire Version.Create" in visit.caller.scopes,
-        after=current,
+        after=current if current in _places_in(work.draft.definition) else "",
         saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         **{"refusal": None, **open_values, **values},
     )
+
+
+def _places_in(document: Mapping[str, Any]) -> set[str]:
+    groups = editing.groups_of(document)
+    return {str(one.get("group_id")) for one in groups} | {
+        str(each.get("question_id")) for one in groups for each in editing.questions_of(one)
+    }
 
 
 def known_of(work: Work, question_id: str) -> Document | None:

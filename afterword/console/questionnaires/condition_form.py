@@ -16,6 +16,7 @@ from afterword.core.questionnaires import editing
 from afterword.errors import Refusal
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
+from afterword.texts import Texts
 from afterword.web import parsing
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
@@ -73,16 +74,23 @@ def page(
         refusal=refusal or problems,
         hint=hint,
         remove=remove,
-        group=values.group,
-        groups=[(name, words(text)) for name, text in GROUPS.items()],
-        rows=condition_rows.shown_rows([*values.rows, *([first] if first else [])]),
-        grouped=condition_rows.grouped(known),
-        labels=condition_rows.suggestions(known),
-        comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
-        document=values.document,
+        **values_of(words, values, known, first=first),
         seen=visit.form.text("seen") if isinstance(refusal, errors.Invalid) else seen,
         **{"theirs": "", "targets": (), "target": "", **others},
     )
+
+
+def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:
+    """The variables of the template of rows."""
+    return {
+        "group": values.group,
+        "groups": [(name, words(text)) for name, text in GROUPS.items()],
+        "rows": condition_rows.shown_rows([*values.rows, *([first] if first else [])]),
+        "grouped": condition_rows.grouped(known),
+        "labels": condition_rows.suggestions(known),
+        "comparisons": [(name, words(text)) for name, text in COMPARISONS.items()],
+        "document": values.document,
+    }
 
 
 def require_same(visit: Visit, mark: str) -> None:

@@ -50,6 +50,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
         "jumps",
     ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
     ("unreachable_question", ""): "No answers lead to this question: jumps pass over it, or its condition never holds.",
+    ("unreachable_ending", ""): "Nobody sees this ending: the one without a condition before it holds for everybody.",
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
 _MISSING: Final = "missing_translation"
@@ -121,6 +122,10 @@ def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Fi
 def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: str) -> Problem:
     first, *rest = finding.path[1:].split("/")
     is_error = finding.severity == "error"
+    if first == "endings" and rest:
+        ending = _at(document.get("endings"), rest[0])
+        text, url = _sentence(words, finding, rest[-1]), f"{path}/edit/endings/{ending.get('ending_id')}"
+        return Problem(text, url, str(ending.get("title") or words("Endings")), is_error)
     if first != "groups" or not rest:
         text = _sentence(words, finding, first)
         return Problem(text, f"{path}/edit/texts" if first in {"pages", "translations"} else "", is_error=is_error)

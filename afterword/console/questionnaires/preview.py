@@ -27,8 +27,8 @@ class Pane:
     query: str
 
 
-def pane(visit: Visit, work: Work, *, question_id: str) -> Pane | None:
-    """None where there is nothing to show yet."""
+def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
+    """None where there is nothing to show yet. `current`: the id of the open question or ending."""
     definition, words = work.definition, visit.words
     if not definition.questions():
         return None
@@ -41,9 +41,9 @@ def pane(visit: Visit, work: Work, *, question_id: str) -> Pane | None:
     asked = kept.get("language", "")
     language = asked if asked in definition.locales else definition.default_locale
     shade = kept.get("shade", LIGHT)
-    shown = {"locale": language, "scheme": shade} | (
-        {"question": question_id} if definition.question(question_id) else {}
-    )
+    shown = {"locale": language, "scheme": shade}
+    shown |= {"question": current} if definition.question(current) else {}
+    shown |= {"ending": current} if current in {one.ending_id for one in definition.endings} else {}
     return Pane(
         url=f"{service.address_of(permission, site=visit.site)}?{urlencode(shown)}",
         language=language,

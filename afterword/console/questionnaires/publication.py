@@ -152,9 +152,7 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
     words, problems, found = visit.words, work.problems(visit), _unpublished(work)
     is_first = work.published is None
     is_ready = not any(one.is_error for one in problems) and (is_first or bool(found))
-    links = [
-        (sentence_of(words, one), f"{work.path}/edit/{one.question_id}" if one.question_id else "") for one in found
-    ]
+    links = [(sentence_of(words, one), _place_of(work, one)) for one in found]
     return visit.page(
         "publish.html",
         title=words("Publish “{name}”", name=work.questionnaire.display_name),
@@ -171,6 +169,13 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
         note=visit.form.text("note") if refusal else "",
         note_max=NOTE_CHARACTERS_MAX,
     )
+
+
+def _place_of(work: Work, one: Difference) -> str:
+    """The address where a changed question or ending is edited; empty for another change."""
+    if one.path.startswith("/endings"):
+        return f"{work.path}/edit/endings"
+    return f"{work.path}/edit/{one.question_id}" if one.question_id else ""
 
 
 def _unpublished(work: Work) -> list[Difference]:

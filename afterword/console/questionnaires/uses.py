@@ -19,6 +19,10 @@ async def sentences(visit: Visit, db: Database, work: Work, questions: Sequence[
         leading, asking = editing.uses_of(work.draft.definition, str(question.get("question_id")))
         found += [_of(words("The jump of {titles} leads to it."), visit, leading, ids)]
         found += [_of(words("A condition of {titles} asks for its answer."), visit, asking, ids)]
+        ending = editing.endings_asking(work.draft.definition, str(question.get("question_id")))
+        found.append(
+            _filled(words("The ending {titles} asks for its answer."), [str(one.get("title")) for one in ending])
+        )
     if work.questionnaire.key_question_id in ids:
         found.append(words("It is the question that lists of responses show."))
     elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Final
 
 from afterword.core.answers.values import Given, facts_of
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions, endings
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.visuals import Layout
 
@@ -139,6 +140,11 @@ class PageSequence:
             and question.question_id not in self.answers
             and number in {None, self.numbers[question.question_id]}
         ]
+
+    @property
+    def ending(self) -> Ending | None:
+        """The ending after these answers; None: the text `thank_you`."""
+        return endings.chosen(self.definition.endings, self._known)
 
     def answered(self, changes: Mapping[str, Given | None]) -> "PageSequence":
         """The sequence after a page was answered; None removes an answer."""

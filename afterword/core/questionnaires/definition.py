@@ -11,9 +11,10 @@ from itertools import takewhile
 from typing import Final
 
 from afterword import ids
-from afterword.core.questionnaires import condition_reader, questions
+from afterword.core.questionnaires import condition_reader, endings, questions
 from afterword.core.questionnaires.condition_reader import Kind
 from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.endings import ENDINGS_MAX, Ending
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Jump, Question
 from afterword.core.questionnaires.questions import (
@@ -33,8 +34,8 @@ DEFINITION_BYTES_MAX = 1 << 20
 PAGES: Final = ("welcome", "thank_you", "closed", "expired")
 GROUP_TEXTS: Final = ("title", "description")
 
-# Gives the id of a group, question or row that has a key, but no id yet: ("group", key), ("question", key), and
-# ("row", "{its question's key}.{key}").
+# Gives the id of a group, question, ending or row that has a key, but no id yet: ("group", key), ("question", key),
+# ("ending", key), and ("row", "{its question's key}.{key}").
 GiveId = Callable[[str, str], str]
 
 
@@ -77,6 +78,7 @@ class Definition:
     groups: tuple[Group, ...]
     pages: Mapping[str, PageTexts] = field(default_factory=dict[str, PageTexts])
     translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
+    endings: tuple[Ending, ...] = ()
 
     def questions(self) -> tuple[Question, ...]:
         """All questions in order, enabled or not."""
@@ -157,13 +159,16 @@ def read(
 
 def document_of(definition: Definition) -> dict[str, object]:
     """The definition as JSON, such that `parse` gives the same one back; what a version stores."""
-    return {
+    document: dict[str, object] = {
         "default_locale": definition.default_locale,
         "locales": list(definition.locales),
         "translations": {locale: _texts(texts, GROUP_TEXTS) for locale, texts in definition.translations.items()},
         "groups": [group_document(group) for group in definition.groups],
         "pages": {locale: _texts(texts, PAGES) for locale, texts in definition.pages.items()},
     }
+    if definition.endings:  # else a file without them would publish another version
+        document["endings"] = [endings.document_of(one) for one in definition.endings]
+    return document
 
 
 def group_document(group: Group) -> dict[str, object]:
@@ -201,7 +206,7 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
     )
     if len(definition.questions()) > QUESTIONS_MAX:
         members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")
-    definition = reader.with_conditions(definition)
+    definition = reader.with_endings(members, reader.with_conditions(definition))
     _warn(definition, members.findings)
     return definition
 
@@ -246,7 +251,7 @@ class _Reader:
     ) -> None:
         self._findings, self._locales, self._give_id = findings, locales, give_id
         self._metadata = condition_reader.scope_of(declared)
-        self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
+        self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}, "ending": {}}
         self._rows: dict[str, str] = {}
         self._ids: set[str] = set()
         self._questions: list[Members] = []
@@ -293,6 +298,28 @@ class _Reader:
             for group in definition.groups
         )
         return replace(definition, groups=groups)
+
+    def with_endings(self, members: Members, definition: Definition) -> Definition:
+        """Endings may ask for every answer."""
+        questions = definition.questions()
+        kinds = {name: kind for one in questions for name, kind in one.kinds.items()}
+        values = {name: one.known_values for one in questions for name in one.kinds}
+        keys = {**self._keys["question"], **self._rows}
+        scope = replace(self._metadata, questions=kinds, keys=keys, values=values)
+        found: list[Ending] = []
+        for path, entry in members.items("endings", 0, ENDINGS_MAX):
+            below = Members(entry, path, self._findings)
+            ending_id, key = self._identity(below, "ending")
+            found.append(
+                endings.read(
+                    below,
+                    ending_id=ending_id,
+                    key=key,
+                    locales=self._locales,
+                    scope=scope,
+                )
+            )
+        return replace(definition, endings=tuple(found))
 
     def _question(self, path: str, entry: object) -> Question:
         members = Members(entry, path, self._findings)
@@ -358,6 +385,10 @@ def _warn(definition: Definition, findings: Findings) -> None:
     message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
     for path in (path for index, group in enumerate(definition.groups) for path in _jumps_within(group, index)):
         findings.warning(path, "jump_within_page", message)
+    always = next((n for n, one in enumerate(definition.endings) if one.conditions is None), len(definition.endings))
+    for number in range(always + 1, len(definition.endings)):
+        message = "Nobody sees this ending: the one without a condition before it holds for everybody."
+        findings.warning(f"/endings/{number}", "unreachable_ending", message)
     default = definition.pages.get(definition.default_locale) or PageTexts()
     for locale in definition.locales:
         if locale == definition.default_locale:
@@ -366,6 +397,9 @@ def _warn(definition: Definition, findings: Findings) -> None:
         missing = [f"/pages/{locale}/{name}" for name in PAGES if getattr(default, name) and not getattr(own, name)]
         for index, group in enumerate(definition.groups):
             missing += _untranslated(group, f"/groups/{index}", locale)
+        for index, ending in enumerate(definition.endings):
+            below = f"/endings/{index}/translations/{locale}"
+            missing += [f"{below}/{name}" for name in endings.untranslated(ending, locale)]
         for path in missing:
             findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions, ending_differences
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
 from afterword.core.questionnaires.question_types import Question, Translation
 
@@ -51,6 +51,11 @@ SENTENCES: Final[Mapping[str, str]] = {
     "row_renamed": "A row of “{title}” is called “{after}” in place of “{before}”.",
     "row_translated": "Of “{title}”, the row “{label}” has another text ({locale}).",
     "rows_moved": "The rows of “{title}” have another order.",
+    "ending_added": "The ending “{title}” is new.",
+    "ending_removed": "The ending “{title}” is gone.",
+    "ending_text_changed": "Of the ending “{title}”, {member} changed ({locale}).",
+    "ending_changed": "Of the ending “{title}”, {member} changed.",
+    "endings_moved": "The endings have another order.",
 }
 MEMBERS: Final[Mapping[str, str]] = {
     "title": "the title",
@@ -80,6 +85,12 @@ MEMBERS: Final[Mapping[str, str]] = {
     "contact_fields": "the fields",
     "other": "the text field",
     "exclusive": "the exclusion of other choices",
+    "conditions": "the condition",
+    "text": "the text",
+    "button_label": "the text of the button",
+    "button_url": "the address of the button",
+    "review_label": "the text of the review link",
+    "review_url": "the address of the review link",
 }
 QUESTION_TEXTS: Final = ("title", "description", "low_label", "high_label")
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize")
@@ -119,8 +130,9 @@ class Difference:
 
 
 def differences(earlier: Definition, later: Definition) -> list[Difference]:
-    """Every change from `earlier` to `later`: the languages and page texts, the groups, then the questions."""
-    return [*_whole(earlier, later), *_groups(earlier, later), *_questions(earlier, later)]
+    """Every change from `earlier` to `later`: languages and page texts, groups, questions, then endings."""
+    endings = [Difference(**one) for one in ending_differences.changes(earlier, later, _locales(earlier, later))]
+    return [*_whole(earlier, later), *_groups(earlier, later), *_questions(earlier, later), *endings]
 
 
 # The questionnaire --------------------------------------------------------------------------------------------

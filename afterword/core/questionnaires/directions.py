@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS
@@ -34,6 +35,7 @@ def readable(definition: Definition, locale: str) -> Definition:
         definition,
         groups=tuple(_group(group) for group in definition.groups),
         pages={**definition.pages, definition.default_locale: PageTexts(**_isolated(own, PAGES))},
+        endings=tuple(replace(one, **_isolated(one, endings.TEXTS)) for one in definition.endings),
     )
 
 
@@ -51,6 +53,6 @@ def _question(question: Question) -> Question:
     )
 
 
-def _isolated(owner: Group | PageTexts | Question, names: Sequence[str]) -> dict[str, Any]:
+def _isolated(owner: Group | PageTexts | Question | endings.Ending, names: Sequence[str]) -> dict[str, Any]:
     """The texts of these fields isolated; None stays None."""
     return {name: text and isolated(text) for name in names for text in [getattr(owner, name)]}

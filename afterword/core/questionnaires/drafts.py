@@ -49,8 +49,8 @@ def _remove_key(entry: Document, _: str) -> None:
 
 
 def _changed(document: Mapping[str, object], change: Change, depth: int = 0) -> Document:
-    """A copy of the document in which `change` has seen every group, question and row, from the top down."""
-    copy: Document = dict(document)
+    """A copy of the document in which `change` has seen every ending, group, question and row, from the top down."""
+    copy = dict(document) if depth else _with_endings(document, change)
     name, id_name = _LEVELS[depth]
     entries = copy.get(name)
     if not is_array(entries):
@@ -65,3 +65,16 @@ def _changed(document: Mapping[str, object], change: Change, depth: int = 0) -> 
         changed.append(_changed(one, change, depth + 1) if depth + 1 < len(_LEVELS) else one)
     copy[name] = changed
     return copy
+
+
+def _with_endings(document: Mapping[str, object], change: Change) -> Document:
+    entries = document.get("endings")
+    if not is_array(entries):
+        return dict(document)
+    changed: list[object] = []
+    for entry in entries:
+        one = dict(entry) if is_object(entry) else entry
+        if isinstance(one, dict):
+            change(one, "ending_id")
+        changed.append(one)
+    return {**document, "endings": changed}

@@ -107,12 +107,7 @@ def moved(document: Mapping[str, Any], question_id: str, *, to: str) -> Document
 
 
 def moved_group(document: Mapping[str, Any], group_id: str, *, to: str) -> Document:
-    groups = groups_of(document)
-    at = next((number for number, one in enumerate(groups) if one.get("group_id") == group_id), None)
-    other = None if at is None else at + (1 if to == DOWN else -1)
-    if at is not None and other is not None and 0 <= other < len(groups):
-        groups[at], groups[other] = groups[other], groups[at]
-    return _regrouped(document, groups)
+    return _regrouped(document, _moved_one(groups_of(document), "group_id", group_id, to))
 
 
 def without_question(document: Mapping[str, Any], question_id: str) -> Document:
@@ -154,6 +149,31 @@ def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -
     return {**question, "jumps": jumps}
 
 
+def endings_asking(document: Mapping[str, Any], question_id: str) -> list[Document]:
+    """The endings whose conditions ask for its answer."""
+    return [one for one in endings_of(document) if names(one.get("conditions"), question_id)]
+
+
+def endings_of(document: Mapping[str, Any]) -> list[Document]:
+    return _objects(document.get("endings"))
+
+
+def ending_of(document: Mapping[str, Any], ending_id: str) -> Document | None:
+    return next((one for one in endings_of(document) if one.get("ending_id") == ending_id), None)
+
+
+def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document | None) -> Document:
+    """The document with this ending in the place of the one with its id (none: added), or without it (None)."""
+    found = endings_of(document)
+    at = next((number for number, one in enumerate(found) if one.get("ending_id") == ending_id), len(found))
+    found[at : at + 1] = [] if ending is None else [ending]
+    return {**document, "endings": found}
+
+
+def moved_ending(document: Mapping[str, Any], ending_id: str, *, to: str) -> Document:
+    return {**document, "endings": _moved_one(endings_of(document), "ending_id", ending_id, to)}
+
+
 def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Document], list[Document]]:
     """The other questions whose jumps lead to it, and those whose jumps or own conditions ask for its answer."""
     leading: list[Document] = []
@@ -179,6 +199,15 @@ def names(value: object, identity: str) -> bool:
     if is_object(value):
         return any(names(key, identity) or names(each, identity) for key, each in value.items())
     return is_array(value) and any(names(each, identity) for each in value)
+
+
+def _moved_one(entries: list[Document], id_name: str, identity: str, to: str) -> list[Document]:
+    """The list with one entry a place up or down."""
+    at = next((number for number, one in enumerate(entries) if one.get(id_name) == identity), None)
+    other = None if at is None else at + (1 if to == DOWN else -1)
+    if at is not None and other is not None and 0 <= other < len(entries):
+        entries[at], entries[other] = entries[other], entries[at]
+    return entries
 
 
 def _mapped(document: Mapping[str, Any], change: Callable[[Document], Document | None]) -> Document:

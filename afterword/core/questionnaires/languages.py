@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from afterword.core.questionnaires.definition import Definition, Group, Texts
+from afterword.core.questionnaires.endings import TEXTS, Ending, EndingTexts
 from afterword.core.questionnaires.question_types import Question, Translation
 
 
@@ -41,7 +42,19 @@ def with_languages(
         groups=tuple(group(one) for one in definition.groups),
         pages={each: definition.page_texts(each) for each in locales},
         translations=translations,
+        endings=tuple(_ending(one, first, locales) for one in definition.endings),
     ), texts
+
+
+def _ending(ending: Ending, first: str, locales: Collection[str]) -> Ending:
+    default, *others = locales
+    texts = {first: EndingTexts(**{name: getattr(ending, name) for name in TEXTS}), **ending.translations}
+    mine = texts.get(default) or texts[first]
+    return replace(
+        ending,
+        **{name: getattr(mine, name) or getattr(ending, name) for name in TEXTS},
+        translations={each: texts[each] for each in others if each in texts},
+    )
 
 
 def _question(question: Question, first: str, locales: Collection[str]) -> Question:

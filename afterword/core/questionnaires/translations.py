@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, PageTexts, Texts
 from afterword.core.questionnaires.question_types import Question, Translation
 from afterword.core.questionnaires.questions import TEXTS
@@ -106,6 +107,10 @@ def _texts_of(definition: Definition, locale: str, own: Texts) -> Iterator[Text]
         yield from _members(f"{group.group_id}/", f"{path}/translations/{locale}", GROUP_TEXTS, group, texts)
         for index, question in enumerate(group.questions):
             yield from _of_question(question, f"{path}/questions/{index}/translations/{locale}", locale)
+    for place, ending in enumerate(definition.endings):
+        own_texts = ending.translations.get(locale) or endings.EndingTexts()
+        path = f"/endings/{place}/translations/{locale}"
+        yield from _members(f"{ending.ending_id}/", path, endings.TEXTS, ending, own_texts)
 
 
 def _of_question(question: Question, path: str, locale: str) -> Iterator[Text]:

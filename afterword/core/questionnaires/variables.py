@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+from urllib.parse import quote
 
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import conditions, endings
+from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
@@ -48,6 +50,16 @@ def fill(text: str, value_of: Callable[[str], str]) -> str:
     return template.fill({name: value_of(name) for name in template.names}) or NOTHING
 
 
+def address(url: str, value_of: Callable[[str], str]) -> str:
+    """The address with its variables percent-encoded."""
+    return "".join(
+        [
+            part if isinstance(part, str) else quote(value_of(part.name) or part.fallback, safe="")
+            for part in _parsed(url).parts
+        ]
+    )
+
+
 def question_of(definition: Definition, name: str) -> tuple[Question, str] | None:
     """The question of `answer.QUESTION` or `answer.QUESTION.FIELD`, and the field; None where there is none."""
     kind, _, rest = name.partition(".")
@@ -77,12 +89,11 @@ def check(definition: Definition, declared: Declared, findings: Findings) -> Non
 def metadata_of(definition: Definition) -> dict[str, list[str | None]]:
     """By metadata, as `questionnaire.NAME`: the questions whose conditions or texts use it; None for other texts."""
     found: dict[str, dict[str | None, None]] = {}
-    for question in definition.questions():
-        for condition in (question.show_if, *(jump.conditions for jump in question.jumps)):
-            for leaf in conditions.leaves_of(condition):
-                kind, _, name = leaf.subject.partition("_metadata:")
-                if kind in placeholders.MAPS:
-                    found.setdefault(f"{kind}.{name}", {})[question.question_id] = None
+    for condition, question_id in _conditions(definition):
+        for leaf in conditions.leaves_of(condition):
+            kind, _, name = leaf.subject.partition("_metadata:")
+            if kind in placeholders.MAPS:
+                found.setdefault(f"{kind}.{name}", {})[question_id] = None
     for place in places(definition):
         for name in _parsed(place.text).names if "{{" in place.text else ():
             if placeholders.is_metadata(name):
@@ -96,6 +107,7 @@ def places(definition: Definition) -> Iterator[AuthoredText]:
     for locale, page in definition.pages.items():
         for name in PAGES:
             yield from _place(f"/pages/{locale}", page, name, count if name in AT_THE_END else 0)
+    yield from _of_endings(definition, count)
     position = 0
     for number, group in enumerate(definition.groups):
         path = f"/groups/{number}"
@@ -112,6 +124,25 @@ def places(definition: Definition) -> Iterator[AuthoredText]:
                         f"{below}/translations/{locale}", translation, name, position, question.question_id
                     )
             position += 1
+
+
+def _conditions(definition: Definition) -> Iterator[tuple[Node | None, str | None]]:
+    """Each condition with the question that it belongs to; None for those of endings."""
+    for question in definition.questions():
+        for condition in (question.show_if, *(jump.conditions for jump in question.jumps)):
+            yield condition, question.question_id
+    for ending in definition.endings:
+        yield ending.conditions, None
+
+
+def _of_endings(definition: Definition, position: int) -> Iterator[AuthoredText]:
+    for number, ending in enumerate(definition.endings):
+        path = f"/endings/{number}"
+        for name in (*endings.TEXTS, *endings.ADDRESSES):
+            yield from _place(path, ending, name, position)
+        for locale, texts in ending.translations.items():
+            for name in endings.TEXTS:
+                yield from _place(f"{path}/translations/{locale}", texts, name, position)
 
 
 def _place(

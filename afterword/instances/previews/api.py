@@ -19,6 +19,7 @@ class DraftPreviewRequest(fields.Request):
 
     locale: fields.Locale | None = None
     question_id: fields.Id | None = None
+    ending_id: fields.Id | None = None
     responder_id: fields.Id | None = None
     brand: Brand | None = None
     brand_level: Literal["organization", "application"] = "application"
@@ -52,12 +53,14 @@ async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         question_id=body.question_id,
+        ending_id=body.ending_id,
         responder_id=body.responder_id,
         brand=body.brand,
         brand_level=body.brand_level,
         now=call.now,
     )
-    query = {name: value for name, value in (("locale", body.locale), ("question", body.question_id)) if value}
+    named = (("locale", body.locale), ("question", body.question_id), ("ending", body.ending_id))
+    query = {name: value for name, value in named if value}
     address, asked = service.address_of(permission, site=call.site), f"?{urlencode(query)}" if query else ""
     expires_time = times.format_time(datetime.fromtimestamp(permission.ends, UTC), zone=call.zone)
     return Answer(DraftPreview(url=address + asked, mail_url=address + service.MAIL + asked, expires_time=expires_time))

@@ -29,10 +29,14 @@ routes = Pages()
 
 @routes.get("/preview/{permission}", for_people=True)
 async def get_preview(request: Request) -> Response:
-    """The first page, or that of the `question` in the query, which shows all pages without their jumps."""
+    """The first page, or that of the query: of a `question`, with all pages and no jumps, or of an `ending`."""
     answer_page = await _answer_page(request)
     if answer_page is None:
         return _ended(request)
+    ending_id = request.query_params.get("ending", "")
+    for ending in answer_page.sequence.definition.endings:
+        if ending.ending_id == ending_id:
+            return _framed(preview_end_page(answer_page, ending, again=request.url.path))
     question_id = request.query_params.get("question", "")
     return _page(request, answer_page, answer_page.sequence.at(answer_page.sequence.numbers.get(question_id, 1)), {})
 
@@ -83,7 +87,7 @@ async def post_preview(request: Request) -> Response:
     after = answer_page.sequence.after(number)
     if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
         return _page(request, answer_page, after, carried)
-    return _framed(preview_end_page(answer_page, again=_address(request)))
+    return _framed(preview_end_page(answer_page, answer_page.sequence.ending, again=_address(request)))
 
 
 async def _answer_page(request: Request) -> AnswerPage | None:

@@ -65,19 +65,23 @@ async def permit(
     caller: Caller,
     questionnaire_id: str,
     question_id: str | None,
+    ending_id: str | None,
     responder_id: str | None,
     brand: Mapping[str, Any] | None,
     brand_level: BrandLevel,
     now: datetime,
 ) -> Permission:
-    """Raises NotFound, NoDraft; Invalid `unknown_id` for the question and the responder, Forbidden for the latter.
+    """Raises NotFound, NoDraft; Invalid `unknown_id` for question, ending and responder, Forbidden for the latter.
 
     Raises Invalid for a brand that could not be stored.
     """
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get(db, **questionnaire.key)
-    if question_id and core_definition.read(draft.definition, Findings()).question(question_id) is None:
+    definition = core_definition.read(draft.definition, Findings())
+    if question_id and definition.question(question_id) is None:
         raise errors.Invalid.at("/question_id", "unknown_id", "There is no such question.")
+    if ending_id and ending_id not in {one.ending_id for one in definition.endings}:
+        raise errors.Invalid.at("/ending_id", "unknown_id", "There is no such ending.")
     if responder_id is not None:
         caller.require("Responder.Read")
         key = {"organization_id": caller.organization_id, "responder_id": responder_id}

@@ -7,6 +7,7 @@ from msgspec import Meta, field
 
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import GROUPS_MAX
+from afterword.core.questionnaires.endings import ENDINGS_MAX
 from afterword.core.questionnaires.length import length
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.db import Database
@@ -30,11 +31,19 @@ Groups = Annotated[
     ),
 ]
 
+Endings = Annotated[
+    list[dict[str, Any]],
+    Meta(
+        max_length=ENDINGS_MAX,
+        examples=[[{"title": "Thank you", "button_label": "Back to the shop", "button_url": "https://shop.example/"}]],
+    ),
+]
+
 
 class Definition(fields.Request):
     """The content of a questionnaire: groups with their questions, and texts by language.
 
-    A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and
+    A group, question, row or ending without its id is given one; `translations` has the questionnaire's own `title` and
     `description` in other languages. `docs/questionnaires.md` describes all of it.
     """
 
@@ -43,6 +52,7 @@ class Definition(fields.Request):
     locales: Annotated[list[fields.LocaleNormal], Meta(max_length=LOCALES_MAX)] = field(default_factory=list[str])
     pages: ByLocale = field(default_factory=dict[str, dict[str, Any]])
     translations: ByLocale = field(default_factory=dict[str, dict[str, Any]])
+    endings: Endings = field(default_factory=list[dict[str, Any]])
 
 
 class Problem(fields.Resource):

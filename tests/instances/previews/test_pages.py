@@ -183,3 +183,22 @@ async def test_as_somebody_and_in_a_language(api: Api, path: str) -> None:
     assert 200 == (await api.client.get(address)).status_code
     await api.put(f"{path}/draft", {"default_locale": "en", "groups": []})
     assert 200 == (await api.client.get(address)).status_code
+
+
+async def test_endings(api: Api, path: str) -> None:
+    """Each ending by its id, and the one that the answers lead to."""
+    content = {"subject": f"question:{FIRST}", "operator": "equal", "value": 5}
+    endings = [
+        {"ending_id": "a" * 22, "conditions": content, "title": "Wonderful", "review_url": "https://r.example/"},
+        {"ending_id": "b" * 22, "text": "We shall do better.", "translations": {"el": {"text": "Θα βελτιωθούμε."}}},
+    ]
+    await api.put(f"{path}/draft", {**document(), "endings": endings})
+    assert [("/ending_id", "unknown_id")] == api.wrong(await api.post(f"{path}/draft/preview", {"ending_id": "c" * 22}))
+    second = await api.client.get(await preview(api, path, ending_id="b" * 22, locale="el"))
+    assert "Θα βελτιωθούμε." in second.text
+    page = await api.client.get(await preview(api, path))
+    page = await go(api.client, page, **{f"q_{FIRST}": "5"})
+    end = await go(api.client, page, "send")
+    assert "<h1>Wonderful</h1>" in end.text
+    link = '<a class="button" href="https://r.example/" rel="noopener noreferrer">Write a review</a>'
+    assert link in unescape(end.text)

@@ -450,7 +450,7 @@ class CountedTag(Struct, kw_only=True):
 
 class Definition(Struct, kw_only=True):
     """
-    The content of a questionnaire: groups with their questions, and texts by language. A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
+    The content of a questionnaire: groups with their questions, and texts by language. A group, question, row or ending without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
     """
 
     default_locale: str
@@ -458,6 +458,7 @@ class Definition(Struct, kw_only=True):
     locales: list[str] | UnsetType = UNSET
     pages: dict[str, dict[str, Any]] | UnsetType = UNSET
     translations: dict[str, dict[str, Any]] | UnsetType = UNSET
+    endings: list[dict[str, Any]] | UnsetType = UNSET
 
 
 class Delivery(Struct, kw_only=True):
@@ -527,6 +528,7 @@ class DraftPreviewRequest(Struct, kw_only=True):
 
     locale: str | None | UnsetType = UNSET
     question_id: str | None | UnsetType = UNSET
+    ending_id: str | None | UnsetType = UNSET
     responder_id: str | None | UnsetType = UNSET
     brand: dict[str, Any] | None | UnsetType = UNSET
     brand_level: Literal["application", "organization"] | UnsetType = "application"

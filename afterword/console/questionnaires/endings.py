@@ -1,0 +1,224 @@
+"""The endings of a questionnaire in its editor: their order with their conditions in words, and the form of one."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors, ids
+from afterword.console.questionnaires import condition_form, jump_rows
+from afterword.console.questionnaires.builder import EDIT, address_of, save, show
+from afterword.console.questionnaires.condition_form import Values
+from afterword.console.questionnaires.inserts import inserts
+from afterword.console.questionnaires.questionnaires import Work, work_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.questionnaires import editing, endings
+from afterword.core.questionnaires.editing import Document
+from afterword.questionnaires import condition_rows
+from afterword.questionnaires.condition_rows import Subjects
+from afterword.texts import Texts
+from afterword.web import html
+
+LIST: Final = f"{EDIT}/endings"
+ENDING: Final = f"{LIST}/{{ending_id}}"
+FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
+
+routes = Screens()
+
+
+@routes.get(LIST, scope="Questionnaire.Update")
+async def list_endings(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    known = _known(words, work, None)
+    found = editing.endings_of(work.draft.definition)
+    rows = [
+        {
+            "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
+            "condition": _condition(words, one, known, is_first=number == 1),
+            "name": _name(words, one, number),
+            "is_first": number == 1,
+            "is_last": number == len(found),
+        }
+        for number, one in enumerate(found, 1)
+    ]
+    may_add = len(found) < endings.ENDINGS_MAX
+    return show(visit, work, title=words("Endings"), current="endings", endings={"rows": rows, "may_add": may_add})
+
+
+@routes.post(LIST, scope="Questionnaire.Update")
+async def add_ending(visit: Visit) -> Response:
+    ending_id = ids.ordered(visit.now)
+    await save(visit, lambda document: editing.with_ending(document, ending_id, {"ending_id": ending_id}))
+    return html.redirect(f"{address_of(visit)}/endings/{ending_id}")
+
+
+@routes.get(ENDING, scope="Questionnaire.Update")
+async def ending_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    return _page(visit, work, _ending_in(visit, work))
+
+
+@routes.post(ENDING, scope="Questionnaire.Update")
+async def save_ending(visit: Visit) -> Response:
+    """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
+    form, ending_id = visit.form, visit.id("ending_id")
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    insert = inserts(work)
+    typed = {name: insert.stored(form.text(name)) or None for name in FIELDS}
+    values = condition_form.typed(visit)
+
+    def change(document: Document) -> Document:
+        stored = editing.ending_of(document, ending_id)
+        if stored is None:
+            raise errors.NotFound("There is no such ending.")
+        condition_form.require_same(visit, _mark(stored))
+        condition = condition_form.condition_of(visit, values, _known(visit.words, work, None))
+        return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
+
+    try:
+        await save(visit, change)
+    except (errors.Invalid, errors.Stale) as refusal:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        return _page(visit, work, {**_ending_in(visit, work), **typed}, values, refusal)
+    return html.redirect(f"{address_of(visit)}/endings/{ending_id}?done=saved")
+
+
+@routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
+async def move_ending(visit: Visit) -> Response:
+    ending_id, to = visit.id("ending_id"), visit.form.text("to")
+    await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to))
+    return html.redirect(f"{address_of(visit)}/endings?done=moved")
+
+
+@routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
+async def confirm_removal(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    ending = _ending_in(visit, work)
+    back = f"{work.path}/edit/endings/{ending['ending_id']}"
+    return visit.confirm(
+        title=words("Remove the ending “{title}”?", title=_name(words, ending, _number(work, ending))),
+        sentences=[words("It goes from the draft; publishing makes it so.")],
+        button=words("Remove the ending"),
+        action=f"{back}/removal",
+        back=back,
+    )
+
+
+@routes.post(f"{ENDING}/removal", scope="Questionnaire.Update")
+async def remove_ending(visit: Visit) -> Response:
+    ending_id = visit.id("ending_id")
+    await save(
+        visit,
+        lambda document: (
+            editing.with_ending(document, ending_id, None) if editing.ending_of(document, ending_id) else document
+        ),
+    )
+    return html.redirect(f"{address_of(visit)}/endings?done=removed")
+
+
+def _page(
+    visit: Visit,
+    work: Work,
+    ending: Document,
+    values: Values | None = None,
+    refusal: errors.Refusal | None = None,
+) -> Response:
+    words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
+    known = _known(words, work, stored.get("conditions"))
+    insert = inserts(work)
+    condition = values or condition_form.stored(stored.get("conditions"), known)
+    return show(
+        visit,
+        work,
+        title=_name(words, ending, number),
+        status=refusal.status if refusal else 200,
+        current=str(ending["ending_id"]),
+        refusal=refusal,
+        ending={
+            "path": f"{work.path}/edit/endings/{ending['ending_id']}",
+            "seen": visit.form.text("seen") if isinstance(refusal, errors.Invalid) else _mark(stored),
+            "wrong": refusal or _wrong(visit, work, number),
+            "theirs": _differences(words, stored, ending) if isinstance(refusal, errors.Stale) else [],
+            "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
+            "inserts": insert.offered,
+            "limits": {
+                "title": endings.TITLE_CHARACTERS_MAX,
+                "text": endings.TEXT_CHARACTERS_MAX,
+                "label": endings.LABEL_CHARACTERS_MAX,
+                "address": endings.ADDRESS_CHARACTERS_MAX,
+            },
+            **condition_form.values_of(words, condition, known),
+        },
+    )
+
+
+def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[str, str]]:
+    """The stored values that are not those of the form."""
+    found = [(name, str(stored.get(name) or "")) for name in FIELDS if stored.get(name) != typed.get(name)]
+    labels = {
+        "title": words("Title"),
+        "text": words("Text"),
+        "button_label": words("Text of the button"),
+        "button_url": words("Address of the button"),
+        "review_label": words("Text of the review link"),
+        "review_url": words("Address of the review link"),
+    }
+    return [(labels[name], text) for name, text in found]
+
+
+def _wrong(visit: Visit, work: Work, number: int) -> errors.Refusal | None:
+    """The problems of this ending at its fields."""
+    path = f"/endings/{number - 1}/"
+    found = [
+        errors.FieldError(one.code, visit.words(one.message), pointer=f"/{_field(one.path.removeprefix(path))}")
+        for one in work.findings
+        if one.path.startswith(path) and one.severity == "error"
+    ]
+    return errors.Invalid(visit.words("This ending cannot be published so."), errors=found) if found else None
+
+
+def _field(path: str) -> str:
+    first, *rest = path.split("/")
+    return condition_rows.place_of(rest) if first == "conditions" else first
+
+
+def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: bool) -> str:
+    condition = ending.get("conditions")
+    if condition is None:
+        return words("For everybody") if is_first else words("Otherwise")
+    said = condition_rows.sentence_of(words, condition, condition_rows.with_named(known, condition))
+    return words("If {condition}", condition=said)
+
+
+def _name(words: Texts, ending: Document, number: int) -> str:
+    title = str(ending.get("title") or ending.get("text") or "")[: endings.EXCERPT_CHARACTERS]
+    return title or words("Ending {n}", n=words.count(number))
+
+
+def _known(words: Texts, work: Work, condition: object) -> Subjects:
+    """Every answer, and metadata."""
+    return condition_rows.with_named(jump_rows.subjects(words, work, ""), condition)
+
+
+def _ending_in(visit: Visit, work: Work) -> Document:
+    found = editing.ending_of(work.draft.definition, visit.id("ending_id"))
+    if found is None:
+        raise errors.NotFound("There is no such ending.")
+    return found
+
+
+def _number(work: Work, ending: Document) -> int:
+    """Its place from 1."""
+    found = [one.get("ending_id") for one in editing.endings_of(work.draft.definition)]
+    return found.index(ending["ending_id"]) + 1
+
+
+def _mark(ending: Document) -> str:
+    """The ending in short, by which a change of somebody else is noticed."""
+    return condition_form.mark_of({name: ending.get(name) or None for name in (*FIELDS, "conditions")})

@@ -1,0 +1,141 @@
+"""Endings: the page after completion, by condition. The first that holds is shown, else the text `thank_you`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.condition_reader import Scope
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.reading.documents import Members, read_by_locale
+from afterword.core.text import placeholders
+
+ENDINGS_MAX = 20
+TITLE_CHARACTERS_MAX = 200
+TEXT_CHARACTERS_MAX = 5000
+LABEL_CHARACTERS_MAX = 100
+ADDRESS_CHARACTERS_MAX = 2000
+EXCERPT_CHARACTERS: Final = 60
+TEXTS: Final = ("title", "text", "button_label", "review_label")
+ADDRESSES: Final = ("button_url", "review_url")
+# No user name, no variable in the host: the host is the one that the author reads.
+_ADDRESS: Final = re.compile(r"https://[^\s/?#@:\"'<>\\{}]+(?::\d{1,5})?(?:[/?#][^\s\"'<>\\]*)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class EndingTexts:
+    """An ending's texts in one more language; what is None falls back to the default locale."""
+
+    title: str | None = None
+    text: str | None = None
+    button_label: str | None = None
+    review_label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """One page after completion. Texts and addresses may have variables."""
+
+    ending_id: str
+    key: str | None = None
+    conditions: Node | None = None
+    title: str | None = None
+    text: str | None = None
+    button_label: str | None = None
+    button_url: str | None = None
+    review_label: str | None = None
+    review_url: str | None = None
+    translations: Mapping[str, EndingTexts] = field(default_factory=dict[str, EndingTexts])
+
+
+def chosen(endings: Sequence[Ending], facts: conditions.Facts) -> Ending | None:
+    """The first ending whose condition holds."""
+    return next((one for one in endings if conditions.matches(one.conditions, facts)), None)
+
+
+def localized(ending: Ending, locale: str) -> Ending:
+    texts = ending.translations.get(locale) or EndingTexts()
+    return replace(ending, **{name: getattr(texts, name) or getattr(ending, name) for name in TEXTS}, translations={})
+
+
+def name_of(ending: Ending) -> str:
+    """Its title, else the beginning of its text; empty without both."""
+    text = ending.title or ending.text or ""
+    return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS].rstrip()}…"
+
+
+def untranslated(ending: Ending, locale: str) -> list[str]:
+    texts = ending.translations.get(locale) or EndingTexts()
+    return [name for name in TEXTS if getattr(ending, name) and not getattr(texts, name)]
+
+
+# Writing ------------------------------------------------------------------------------------------------------
+
+
+def document_of(ending: Ending) -> dict[str, object]:
+    return {
+        "ending_id": ending.ending_id,
+        **({"key": ending.key} if ending.key is not None else {}),
+        "conditions": conditions.document_of(ending.conditions),
+        **{name: getattr(ending, name) for name in (*TEXTS, *ADDRESSES)},
+        "translations": {
+            locale: {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
+            for locale, texts in ending.translations.items()
+        },
+    }
+
+
+# Reading ------------------------------------------------------------------------------------------------------
+
+
+def read(
+    members: Members,
+    *,
+    ending_id: str,
+    key: str | None,
+    locales: Sequence[str],
+    scope: Scope,
+) -> Ending:
+    ending = Ending(
+        ending_id=ending_id,
+        key=key,
+        conditions=condition_reader.read(
+            members.take("conditions"), members.pointer("conditions"), members.findings, scope
+        ),
+        **_read_texts(members),
+        button_url=_read_address(members, "button_url"),
+        review_url=_read_address(members, "review_url"),
+        translations=read_by_locale(members, "translations", locales, lambda below: EndingTexts(**_read_texts(below))),
+    )
+    if ending.button_url and not ending.button_label:
+        members.error("button_label", "required", "A button needs a text.")
+    if ending.button_label and not ending.button_url:
+        members.error("button_url", "required", "A button needs an address.")
+    members.finish()
+    return ending
+
+
+def _read_texts(members: Members) -> dict[str, str | None]:
+    return {
+        "title": members.text("title", 0, TITLE_CHARACTERS_MAX) or None,
+        "text": members.text("text", 0, TEXT_CHARACTERS_MAX) or None,
+        "button_label": members.text("button_label", 0, LABEL_CHARACTERS_MAX) or None,
+        "review_label": members.text("review_label", 0, LABEL_CHARACTERS_MAX) or None,
+    }
+
+
+def _read_address(members: Members, name: str) -> str | None:
+    """An address may have variables behind the name of its site; `variables.check` looks at their names."""
+    text = members.text(name, 0, ADDRESS_CHARACTERS_MAX) or None
+    if text is None:
+        return None
+    parts = placeholders.parse(text, lambda _: True).parts
+    bare = "".join([one if isinstance(one, str) else "x" for one in parts])
+    first = parts[0] if isinstance(parts[0], str) else ""
+    has_host = len(parts) == 1 or any(sign in first.removeprefix("https://") for sign in "/?#")
+    if not _ADDRESS.match(bare) or not has_host:
+        members.error(
+            name, "invalid_format", "An address that begins with https:// and the name of a site is expected."
+        )
+    return text
