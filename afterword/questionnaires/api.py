@@ -181,6 +181,7 @@ class Choice(fields.Answer):
     label: str
     other: bool
     exclusive: bool
+    points: int | UnsetType = UNSET
 
 
 class MatrixRow(fields.Answer):
@@ -229,6 +230,7 @@ class Question(fields.Answer):
     jumps: list[Jump]
     translations: dict[str, QuestionTranslation]
     show_if: dict[str, Any] | UnsetType = UNSET
+    scored: bool | UnsetType = UNSET
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
     style: Literal["numbers", "stars", "dropdown", "slider"] | UnsetType = UNSET

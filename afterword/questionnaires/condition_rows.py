@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from afterword.core.answers import forms
 from afterword.core.questionnaires.condition_reader import Kind
 from afterword.core.questionnaires.conditions import WITHOUT_VALUE, boolean_of
 from afterword.core.questionnaires.definition import Definition
@@ -221,6 +222,8 @@ def _one_of(text: str, kind: Kind, labels: Mapping[int, str]) -> object:
         return int(text)
     if kind in _NUMBERS and _DECIMAL.match(text):
         return float(Decimal(text.replace(",", ".")))
+    if kind in {"time", "date_time"}:
+        return forms.read_time(text) if kind == "time" else forms.read_date_time(text)
     found = boolean_of(text) if kind == "boolean" else None
     return text if found is None else found
 

@@ -14,10 +14,10 @@ ISOLATES = str.maketrans("", "", "\u2068\u2069")
 
 
 def document() -> dict[str, Any]:
-    choices = [{"value": 1, "label": "Athens"}, {"value": 2, "label": "Elsewhere", "other": True}]
+    choices = [{"value": 1, "label": "Athens"}, {"value": 2, "label": "Elsewhere", "other": True, "points": 12}]
     title = (
         f"{{{{ answer.{WHERE} | nowhere }}}}; {{{{ answer.{MANY} | never }}}}; {{{{ answer.{DAY} | some day }}}}; "
-        "{{ questionnaire.store_id | no store }}; {{ questionnaire.store_pickup }}; {{ organization }}"
+        "{{ questionnaire.store_id | no store }}; {{ questionnaire.store_pickup }}; {{ questionnaire.score }} points"
     )
     greek = {"title": title.replace("nowhere", "πουθενά").replace("never", "ποτέ")}
     return {
@@ -51,13 +51,15 @@ async def test_variables(api: Api) -> None:
     fields = {field_name(WHERE): "2", field_name(WHERE, "other"): "<i>Volos</i>", field_name(MANY): "2.5"}
     status, page = await send(api.client, page, **{**fields, field_name(DAY): "2026-11-05"})
     assert 303 == status
-    assert "&lt;i&gt;Volos&lt;&#x2f;i&gt;; 2.5; November 5, 2026; &lt;b&gt;7&amp;; Yes; " in text_of(page)
+    assert "&lt;i&gt;Volos&lt;&#x2f;i&gt;; 2.5; November 5, 2026; &lt;b&gt;7&amp;; Yes; 12 points" in text_of(page)
     _, page = await send(api.client, page, go="send")
+    stored = (await api.get(f"/q/instance/{page.url.path.rsplit('/', 1)[1]}/response/content")).json()
+    assert "12" == stored["metadata"]["questionnaire"]["score"]
     assert "&lt;i&gt;Volos&lt;&#x2f;i&gt;!" in text_of(page)
 
     page = await api.client.get(f"/p/{questionnaire_id}?locale=el")
     _, page = await send(api.client, page, **{field_name(WHERE): "1"})
-    assert "Αθήνα; ποτέ; some day; no store; ; " in text_of(page)
+    assert "Αθήνα; ποτέ; some day; no store; ; 0 points" in text_of(page)
 
 
 async def test_not_to_who_only_knows_the_reference(api: Api) -> None:

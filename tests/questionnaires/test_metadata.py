@@ -17,7 +17,7 @@ DEFINITION = {
     "read_only", "created_time", "updated_time", "created_by", "updated_by",
 }  # fmt: skip
 RETAIL = "0000000000000000retail"
-GLOBALS = {"transaction_id", "transaction_date", "store_pickup", "store_id"}
+GLOBALS = {"score", "transaction_id", "transaction_date", "store_pickup", "store_id"}
 
 
 def named(name: str = "basket", **more: object) -> dict[str, Any]:

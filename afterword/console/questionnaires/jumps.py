@@ -5,7 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.questionnaires import condition_form, jump_rows, outline
+from afterword.console.questionnaires import condition_form, jump_rows, matching, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
 from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.questionnaires import Work, work_of
@@ -26,12 +26,14 @@ routes = Screens()
 async def jump_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-    question = question_in(work, visit.id("question_id"))
-    jump = _jump_in(visit, question)
-    if jump is None:
-        raise errors.NotFound("There is no such jump.")
+        question = question_in(work, visit.id("question_id"))
+        jump = _jump_in(visit, question)
+        if jump is None:
+            raise errors.NotFound("There is no such jump.")
+        matching_text = await matching.sentence(visit, db, work, jump.get("conditions"))
     values = condition_form.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
-    return _page(visit, work, question, str(jump.get("target_question_id") or ""), values)
+    target = str(jump.get("target_question_id") or "")
+    return _page(visit, work, question, target, values, matching_text=matching_text)
 
 
 @routes.post(JUMP, scope="Questionnaire.Update")
@@ -69,9 +71,11 @@ def _page(
     values: Values,
     *,
     refusal: errors.Refusal | None = None,
+    matching_text: str = "",
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
+    may_count = not is_new and matching.may_count(visit)
     said = words("This jump cannot be published so.")
     return condition_form.page(
         visit,
@@ -87,6 +91,8 @@ def _page(
         problems=condition_form.problems_of(work, question_id, f"jumps/{visit.id('number')}", _field, said),
         first=Row(f"question:{question_id}", "less_equal") if is_new else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=matching_text,
+        count_url=f"{path}/jump/{visit.id('number')}?{matching.COUNT}=1" if may_count else "",
         path=path,
         action=f"{path}/jump/{visit.id('number')}",
         seen=condition_form.mark_of(_jump_in(visit, question)),

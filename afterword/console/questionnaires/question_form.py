@@ -41,12 +41,16 @@ LABELS: Final[Mapping[str, str]] = {
     "decimals": "Decimals",
     "date_min": "First day",
     "date_max": "Last day",
+    "points": "Points",
+    "scored": "Its answer counts as points",
     "contact_fields": "Fields",
 }
 HINTS: Final[Mapping[str, str]] = {
     "choices": "One on each line; paste as many as you like. A line that changes little keeps its answers.",
     "rows": "One on each line. A line that changes little keeps its answers.",
     "choices_max": "Empty: all of them.",
+    "points": "A number for each choice, in their order: 10, 5, 0. Empty: none. Their sum is the score of a response.",
+    "scored": "The number of the answer, or 1 for yes, is added to the score of a response.",
     "rank_max": "Empty: all of them are ordered.",
     "display_name": "A short one. Empty: the question itself.",
 }
@@ -75,6 +79,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "required": "check",
     "enabled": "check",
     "randomize": "check",
+    "scored": "check",
+    "points": "text",
     "multiline": "check",
     "scale_min": "choice",
     "scale_max": "choice",
@@ -97,12 +103,14 @@ _MOST: Final[Mapping[str, int]] = {
     "low_label": questions.END_LABEL_CHARACTERS_MAX,
     "high_label": questions.END_LABEL_CHARACTERS_MAX,
     "choices": LINES_CHARACTERS_MAX,
+    "points": 1_000,
     "rows": LINES_CHARACTERS_MAX,
 }
 _ORDER: Final = (
-    "title", "description", "rows", "choices", "other", "exclusive", "contact_fields", "scale_min", "scale_max",
-    "style", "low_label", "high_label", "choices_min", "choices_max", "rank_max", "number_min", "number_max",
-    "decimals", "date_min", "date_max", "length_max", "multiline", "randomize", "required", *MORE,
+    "title", "description", "rows", "choices", "points", "other", "exclusive", "contact_fields", "scale_min",
+    "scale_max", "style", "low_label", "high_label", "choices_min", "choices_max", "rank_max", "number_min",
+    "number_max", "decimals", "date_min", "date_max", "length_max", "multiline", "randomize", "scored", "required",
+    *MORE,
 )  # fmt: skip
 
 
@@ -127,6 +135,7 @@ class Wrong:
 def fields(words: Texts, question: Mapping[str, Any], values: Values) -> list[Field]:
     question_type = str(question.get("type"))
     known = set(fields_of(question_type))
+    known |= {"points"} if "choices" in known and question_type != "ranking" else set()
     if "choices" in known and question_type in {"single_choice", "multiple_choice"}:
         known |= {"other", "exclusive"} if question_type == "multiple_choice" else {"other"}
     return [_field(words, question, name, values.get(name, "")) for name in _ORDER if name in known]

@@ -5,7 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.questionnaires import condition_form, jump_rows, outline
+from afterword.console.questionnaires import condition_form, jump_rows, matching, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
 from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.questionnaires import Work, work_of
@@ -25,9 +25,11 @@ routes = Screens()
 async def condition_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-    question = question_in(work, visit.id("question_id"))
-    condition = question.get("show_if")
-    return _page(visit, work, question, condition_form.stored(condition, _known(visit, work, condition)))
+        question = question_in(work, visit.id("question_id"))
+        condition = question.get("show_if")
+        matching_text = await matching.sentence(visit, db, work, condition)
+    values = condition_form.stored(condition, _known(visit, work, condition))
+    return _page(visit, work, question, values, matching_text=matching_text)
 
 
 @routes.post(SHOW_IF, scope="Questionnaire.Update")
@@ -57,7 +59,13 @@ async def save_condition(visit: Visit) -> Response:
 
 
 def _page(
-    visit: Visit, work: Work, question: Document, values: Values, refusal: errors.Refusal | None = None
+    visit: Visit,
+    work: Work,
+    question: Document,
+    values: Values,
+    refusal: errors.Refusal | None = None,
+    *,
+    matching_text: str = "",
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
@@ -72,6 +80,8 @@ def _page(
         refusal=refusal,
         problems=condition_form.problems_of(work, question_id, "show_if", condition_rows.place_of, said),
         theirs=jump_rows.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=matching_text,
+        count_url=f"{path}/condition?{matching.COUNT}=1" if condition and matching.may_count(visit) else "",
         path=path,
         action=f"{path}/condition",
         seen=condition_form.mark_of(condition),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from afterword.core.answers.progress import PageSequence
+from afterword.core.answers.scores import score
 from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
@@ -18,9 +19,10 @@ VALID_DAYS_MAX: Final = 3650
 
 @dataclass(slots=True)
 class Edit:
-    """The changes of a posted page; `after`: all stored answers then, `wrong`: refused ones."""
+    """The changes of a posted page; `after`: all stored answers then, `score`: their points, `wrong`: refused ones."""
 
     after: dict[str, Given]
+    score: int | None = None
     changed: dict[str, Given] = field(default_factory=dict[str, Given])
     removed: list[str] = field(default_factory=list[str])
     wrong: tuple[FieldError, ...] = ()
@@ -73,7 +75,9 @@ def edit(
             continue
         if result.after.get(question_id) != checked:
             result.after[question_id] = result.changed[question_id] = checked
-    for question_id in PageSequence(definition, question_ids, result.after, facts).hidden & result.after.keys():
+    hidden = PageSequence(definition, question_ids, result.after, facts).hidden
+    result.score = score(definition, result.after, hidden)
+    for question_id in hidden & result.after.keys():
         del result.after[question_id]
         result.changed.pop(question_id, None)
         if question_id in stored:

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from afterword.core.answers.scores import points
 from afterword.core.answers.values import Given, facts_of
 from afterword.core.questionnaires import conditions, endings
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition, Group
 from afterword.core.questionnaires.endings import Ending
+from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.visuals import Layout
 
 PERCENT: Final = 100
+SCORE_FACT: Final = f"questionnaire_metadata:{SCORE}"
 
 
 def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
@@ -162,13 +165,17 @@ class PageSequence:
 
     @cached_property
     def _decided(self) -> tuple[Facts, frozenset[str]]:
-        """The facts of the answers, and the hidden questions; each depends on those before it."""
-        known, hidden = dict(self.facts), set[str]()
+        """The facts of the answers and the score so far, and the hidden questions; each depends on those before it."""
+        known, hidden, total = dict(self.facts), set[str](), 0
+        has_points = any(question.has_points for question in self.definition.questions())
         for question in self.definition.questions():
             if not conditions.matches(question.show_if, known):
                 hidden.add(question.question_id)
             elif (given := self.answers.get(question.question_id)) is not None:
                 known |= facts_of(question, given.value)
+                total += points(question, given.value)
+            if has_points:
+                known[SCORE_FACT] = total
         return known, frozenset(hidden)
 
     def _may_show(self, questions: Sequence[Question]) -> bool:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from typing import Final, TypeAlias
 
 from afterword.core.messaging import addresses
@@ -85,6 +85,10 @@ def facts_of(question: Question, value: object) -> dict[str, object]:
         return {name: value, **{f"{name}:{part}": one for part, one in value.items()}}
     if question.shape == "date" and is_date(value):
         return {name: date.fromisoformat(value)}
+    if question.shape == "date_time" and is_date_time(value):
+        return {name: datetime.fromisoformat(value)}
+    if question.shape == "time" and is_time(value):
+        return {name: time.fromisoformat(value)}
     return {name: value}
 
 

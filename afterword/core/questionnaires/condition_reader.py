@@ -20,6 +20,7 @@ from afterword.core.questionnaires.conditions import (
     leaves_of,
     number_of,
     pattern_of,
+    time_of,
 )
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import Members, is_array, is_integer, is_object, is_printable
@@ -35,7 +36,9 @@ NAME_CHARACTERS_MAX = 255
 OUTCOMES = ("cause", "remedy")  # of the case of a response
 
 # The kind of a subject's value. `presence`: there or not; `any`: not known beforehand.
-Kind = Literal["integer", "integers", "number", "text", "date", "boolean", "presence", "metric", "any"]
+Kind = Literal[
+    "integer", "integers", "number", "text", "date", "time", "date_time", "boolean", "presence", "metric", "any"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,8 @@ _BY_KIND: Final[Mapping[Kind, frozenset[str]]] = {
     "number": _IN_ORDER,
     "text": _SAME | {"contains", "not_contains", "begins_with", "ends_with", "matches"},
     "date": _IN_ORDER,
+    "time": _IN_ORDER | {"begins_with"},
+    "date_time": _IN_ORDER | {"begins_with"},
     "boolean": _SAME,
     "presence": frozenset(),
 }
@@ -241,7 +246,7 @@ def _check_value(members: Members, value: object, operator: str, kind: Kind) -> 
         members.error("value", "wrong_type", "A text, a number, true or false is expected.")
     elif isinstance(value, str) and (len(value) > VALUE_CHARACTERS_MAX or not is_printable(value)):
         members.error("value", "too_long", f"At most {VALUE_CHARACTERS_MAX} printable characters are possible.")
-    elif kind in _EXPECTED and not _EXPECTED[kind][1](value):
+    elif kind in _EXPECTED and operator != "begins_with" and not _EXPECTED[kind][1](value):
         members.error("value", "wrong_type", f"{_EXPECTED[kind][0]} is expected here.")
     elif operator == "matches":
         _check_pattern(members, value)
@@ -259,6 +264,8 @@ _EXPECTED: Final[Mapping[Kind, tuple[str, Callable[[object], bool]]]] = {
     "integers": ("A whole number", is_integer),
     "number": ("A number", lambda value: number_of(value) is not None),
     "date": ("A date such as 2026-11-21", lambda value: date_of(value) is not None),
+    "time": ("A time such as 09:30", lambda value: time_of(value) is not None),
+    "date_time": ("A date, or one with a time such as 2026-11-21T09:30", lambda value: date_of(value) is not None),
     "boolean": ("true or false", lambda value: boolean_of(value) is not None),
 }
 

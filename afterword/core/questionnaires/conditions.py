@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -156,6 +156,8 @@ def document_of(node: Node | None) -> dict[str, object] | None:
 def _plain(value: object) -> object:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | time):
+        return value.isoformat(timespec="minutes")
     if isinstance(value, date):
         return value.isoformat()
     if is_object(value):
@@ -222,6 +224,9 @@ def _ordered(actual: object, value: object) -> tuple[Decimal, Decimal] | None:
         if isinstance(actual, datetime) and isinstance(expected, datetime):
             return _moment(actual), _moment(expected)
         return Decimal(actual.toordinal()), Decimal(expected.toordinal())
+    if isinstance(actual, time):
+        at = time_of(value)
+        return None if at is None else (_minutes(actual), _minutes(at))
     return None
 
 
@@ -240,6 +245,19 @@ def date_of(value: object) -> date | None:
         return date.fromisoformat(text) if len(text) == len("2026-01-31") else datetime.fromisoformat(text)
     except ValueError:
         return None
+
+
+def time_of(value: object) -> time | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return time.fromisoformat(value.strip())
+    except ValueError:
+        return None
+
+
+def _minutes(value: time) -> Decimal:
+    return Decimal(value.hour * 60 + value.minute)
 
 
 def _moment(value: datetime) -> Decimal:
@@ -261,7 +279,14 @@ def _folded(value: object) -> str:
     """Text such that only letters count: composed and without case; numbers and booleans as they are written."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime | time):
+        value = value.isoformat(timespec="minutes")
     return unicodedata.normalize("NFC", str(value)).casefold().strip()
+
+
+def _is_text(value: object) -> bool:
+    """Times are texts too: conditions asked for their hour before they were compared."""
+    return isinstance(value, str | datetime | time)
 
 
 def _matches(actual: object, value: object) -> bool:
@@ -275,7 +300,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[object, object], bool]]] = {
     "less": lambda actual, value: _compare(actual, value) == -1,
     "less_equal": lambda actual, value: _compare(actual, value) in {-1, 0},
     "contains": _contains,
-    "begins_with": lambda actual, value: isinstance(actual, str) and _folded(actual).startswith(_folded(value)),
+    "begins_with": lambda actual, value: _is_text(actual) and _folded(actual).startswith(_folded(value)),
     "ends_with": lambda actual, value: isinstance(actual, str) and _folded(actual).endswith(_folded(value)),
     "matches": _matches,
 }

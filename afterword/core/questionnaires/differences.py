@@ -91,9 +91,11 @@ MEMBERS: Final[Mapping[str, str]] = {
     "button_url": "the address of the button",
     "review_label": "the text of the review link",
     "review_url": "the address of the review link",
+    "points": "the points",
+    "scored": "the counting of its answer as points",
 }
 QUESTION_TEXTS: Final = ("title", "description", "low_label", "high_label")
-OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize")
+OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")
 OF_TYPES: Final = (
     "scale_min", "scale_max", "style", "choices_min", "choices_max", "rank_max", "length_max", "multiline",
     "number_min", "number_max", "decimals", "date_min", "date_max", "contact_fields",
@@ -370,7 +372,7 @@ def _choices(before: Question, after: Question, locales: Sequence[str], path: st
         earlier = before.choice(choice.value)
         if earlier is None:
             continue
-        for name in ("other", "exclusive"):
+        for name in ("other", "exclusive", "points"):
             values = getattr(earlier, name), getattr(choice, name)
             if values[0] != values[1]:
                 below = f"{path}/choices/{place}/{name}"

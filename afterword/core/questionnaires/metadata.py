@@ -89,11 +89,13 @@ def _own(
     )
 
 
+SCORE: Final = "score"  # the sum of the points of a response
 PRODUCT: Final = (
     _own("transaction_id", "questionnaire", "Transaction"),
     _own("transaction_date", "questionnaire", "Transaction date", "date"),
     _own("store_pickup", "questionnaire", "Picked up in store", "boolean"),
     _own("store_id", "questionnaire", "Store"),
+    _own(SCORE, "questionnaire", "Score", "number"),
     _own("email", "responder", "E-mail address", anonymize=True),
     _own("phone_number", "responder", "Phone number", anonymize=True),
     _own("order_total", "questionnaire", "Order total", "number", of="retail"),

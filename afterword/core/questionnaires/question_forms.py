@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from afterword.core.questionnaires.editing import Document, NewId
 from afterword.core.questionnaires.question_types import FIELDS, TYPES
-from afterword.core.questionnaires.questions import TEXT_CHARACTERS_DEFAULT
+from afterword.core.questionnaires.questions import SCORED, TEXT_CHARACTERS_DEFAULT
 from afterword.core.reading.documents import is_array, is_object
 
 Typed = Mapping[str, Sequence[str]]
@@ -22,7 +22,13 @@ _WHOLE_NUMBERS: Final = (
     "display_probability", "scale_min", "scale_max", "choices_min", "choices_max", "rank_max", "length_max", "decimals",
 )  # fmt: skip
 _NUMBERS: Final = ("number_min", "number_max")
-_TICKS: Final[Mapping[str, bool]] = {"required": False, "enabled": True, "randomize": False, "multiline": True}
+_TICKS: Final[Mapping[str, bool]] = {
+    "required": False,
+    "enabled": True,
+    "randomize": False,
+    "scored": False,
+    "multiline": True,
+}
 _DEFAULTS: Final[Mapping[str, object]] = {
     "display_probability": 100,
     "length_max": TEXT_CHARACTERS_DEFAULT,
@@ -42,6 +48,8 @@ def fields_of(question_type: str) -> tuple[str, ...]:
         common += SCALE_LABELS
     if known.shape in RANDOMIZED:
         common.append("randomize")
+    if known.shape in SCORED:
+        common.append("scored")
     return (*common, *known.fields)
 
 
@@ -61,6 +69,8 @@ def values_of(question: Mapping[str, Any]) -> Values:
     choices = _objects(question.get("choices"))
     if "choices" in values:
         values["other"] = next((str(one.get("value")) for one in choices if one.get("other") is True), "")
+        points = [_text(one.get("points")) for one in choices]
+        values["points"] = ", ".join(points) if any(points) else ""
         values["exclusive"] = [str(one.get("value")) for one in choices if one.get("exclusive") is True]
     return values
 
@@ -103,7 +113,8 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
     used = [one.get("value") for one in (*earlier, *published)]
     highest = max((one for one in used if isinstance(one, int)), default=0)
     found: list[Document] = []
-    for line, value in zip(lines, values, strict=True):
+    points = [one.strip() for one in _first(typed, "points").split(",")]
+    for number, (line, value) in enumerate(zip(lines, values, strict=True)):
         if value is None:
             highest += 1
         own = highest if value is None else value
@@ -113,6 +124,7 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
                 "label": line,
                 "other": _first(typed, "other") == str(own),
                 "exclusive": str(own) in typed.get("exclusive", ()),
+                **({"points": _number(points[number], is_whole=True)} if any(points[number : number + 1]) else {}),
             }
         )
     return found

@@ -64,8 +64,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         QuestionType("statement", "none"),
     )
 }
-# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts. A time
-# is a text: it is equal to another, or begins with its hour.
+# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts.
 KINDS: Final[Mapping[Shape, Kind]] = {
     "scale": "integer",
     "choice": "integer",
@@ -76,8 +75,8 @@ KINDS: Final[Mapping[Shape, Kind]] = {
     "text": "text",
     "number": "number",
     "date": "date",
-    "time": "text",
-    "date_time": "text",
+    "time": "time",
+    "date_time": "date_time",
     "consent": "boolean",
     "contact": "presence",
     "none": "any",
@@ -86,12 +85,13 @@ KINDS: Final[Mapping[Shape, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others."""
+    """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others, `points` are scored."""
 
     value: int
     label: str
     other: bool = False
     exclusive: bool = False
+    points: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ class Question:
     enabled: bool = True
     display_probability: int = 100
     randomize: bool = False
+    scored: bool = False
     low_label: str | None = None
     high_label: str | None = None
     show_if: conditions.Node | None = None
@@ -171,6 +172,10 @@ class Question:
     @property
     def is_answered(self) -> bool:
         return self.shape != "none"
+
+    @property
+    def has_points(self) -> bool:
+        return self.scored or any(choice.points is not None for choice in self.choices)
 
     @property
     def is_required(self) -> bool:

@@ -28,6 +28,8 @@ COLUMNS_MAX = 11
 RANKED_MAX = 20
 ROWS_MAX = 30
 CHOICE_VALUE_MAX = 1000
+POINTS_MAX = 1000
+SCORED: Final = frozenset({"scale", "yes_no"})  # shapes whose answer is a number of points
 JUMPS_MAX = 20
 TEXT_CHARACTERS_MAX = 5000
 TEXT_CHARACTERS_DEFAULT = 2000
@@ -54,7 +56,7 @@ RowIdentity = Callable[[Members], tuple[str, str | None]]
 
 
 def localized(question: Question, locale: str, *, seed: str | None = None) -> Question:
-    """The question as a reader of `locale` is shown it: texts translated, no translations, conditions or jumps left.
+    """The question as a reader of `locale` is shown it: translated, without translations, conditions, jumps and points.
 
     `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
     for one instance on every page, another for the next. Without a seed they keep the authored order.
@@ -64,7 +66,10 @@ def localized(question: Question, locale: str, *, seed: str | None = None) -> Qu
     return replace(
         shown,
         **{name: getattr(texts, name) or getattr(question, name) for name in TEXTS},
-        choices=tuple(replace(one, label=texts.choices.get(one.value) or one.label) for one in shown.choices),
+        choices=tuple(
+            replace(one, label=texts.choices.get(one.value) or one.label, points=None) for one in shown.choices
+        ),
+        scored=False,
         rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in shown.rows),
         show_if=None,
         jumps=(),
@@ -94,6 +99,8 @@ def document_of(question: Question) -> dict[str, object]:
     if question.key is not None:
         document["key"] = question.key
     document |= {name: getattr(question, name) for name in _COMMON} | _type_fields(question)
+    if question.scored:
+        document["scored"] = True
     if question.show_if is not None:
         document["show_if"] = conditions.document_of(question.show_if)
     document["jumps"] = [
@@ -111,7 +118,10 @@ def _type_fields(question: Question) -> dict[str, object]:
     if fields.get("style", "") is None:
         del fields["style"]
     if "choices" in fields:
-        fields["choices"] = [asdict(choice) for choice in question.choices]
+        fields["choices"] = [
+            {name: value for name, value in asdict(choice).items() if name != "points" or value is not None}
+            for choice in question.choices
+        ]
     if "rows" in fields:
         fields["rows"] = [
             {"row_id": row.row_id, **({"key": row.key} if row.key is not None else {}), "label": row.label}
@@ -156,6 +166,7 @@ def read(
         enabled=members.boolean("enabled", default=True),
         display_probability=members.integer("display_probability", 1, 100, 100),
         randomize=members.boolean("randomize", default=False),
+        scored=_read_scored(members, known.shape),
         low_label=members.text("low_label", 0, END_LABEL_CHARACTERS_MAX),
         high_label=members.text("high_label", 0, END_LABEL_CHARACTERS_MAX),
         translations=read_by_locale(
@@ -227,6 +238,7 @@ def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
             label=one.required_text("label", 1, LABEL_CHARACTERS_MAX),
             other=one.boolean("other", default=False),
             exclusive=one.boolean("exclusive", default=False),
+            points=one.optional_integer("points", -POINTS_MAX, POINTS_MAX),
         )
         one.finish()
         if one.take("value") in [earlier.value for earlier in choices]:
@@ -236,8 +248,17 @@ def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
         if shape in {"matrix", "ranking"} and (choice.other or choice.exclusive):
             name = "other" if choice.other else "exclusive"
             one.error(name, "unknown_value", f"No choice of a {shape} can be {name}.")
+        if choice.points is not None and shape == "ranking":
+            one.error("points", "unknown_value", "Choices of a ranking have no points.")
         choices.append(choice)
     return tuple(choices)
+
+
+def _read_scored(members: Members, shape: Shape) -> bool:
+    scored = members.boolean("scored", default=False)
+    if scored and shape not in SCORED:
+        members.error("scored", "unknown_value", "Answers of scales, and yes, count as points; choices have points.")
+    return scored and shape in SCORED
 
 
 def _read_rows(members: Members, identity: RowIdentity) -> tuple[Row, ...]:

@@ -198,7 +198,9 @@ async def save_answers(
         )
     if edit.removed:
         await store.delete_answers(db, **key, question_ids=edit.removed)
-    after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
+    after = await store.update_progress(
+        db, **key, is_submitted=bool(edit.changed), is_complete=completes, score=edit.score, now=now
+    )
     recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
     await events.record(db, events=recorded)
     if is_first and questionnaire.credits_accountable:

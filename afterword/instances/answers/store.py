@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
+from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
@@ -130,14 +131,25 @@ async def update_viewed(db: Database, *, organization_id: str, instance_id: str,
 
 
 async def update_progress(
-    db: Database, *, organization_id: str, instance_id: str, is_submitted: bool, is_complete: bool, now: datetime
+    db: Database,
+    *,
+    organization_id: str,
+    instance_id: str,
+    is_submitted: bool,
+    is_complete: bool,
+    score: int | None,
+    now: datetime,
 ) -> Instance:
-    """Record the responder's progress: viewed, and submitted and completed if given; each time is set once."""
+    """Record the responder's progress: viewed, and submitted and completed if given; each time is set once.
+
+    `score`: kept as metadata of this name; None where nothing gives points.
+    """
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set viewed_time = coalesce(viewed_time, $5),
              submitted_time = coalesce(submitted_time, case when $3 then $5 end),
              completed_time = coalesce(completed_time, case when $4 then $5 end),
+             metadata = metadata || $6::jsonb,
              finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and instance_id = $2
            returning {INSTANCE_COLUMNS}""",
@@ -146,6 +158,7 @@ async def update_progress(
         is_submitted,
         is_complete,
         now,
+        {} if score is None else {SCORE: str(score)},
     )
     if row is None:
         raise errors.NotFound("There is no such questionnaire instance.")

@@ -15,7 +15,7 @@ def test_fields(question_type: str) -> None:
     question = {"type": question_type}
     found = question_form.fields(WORDS, question, question_forms.values_of(question))
     assert TYPES[question_type]
-    names = {one.name for one in found} - {"other", "exclusive"}
+    names = {one.name for one in found} - {"other", "exclusive", "points"}
     assert set(question_forms.fields_of(question_type)) == names
     assert all(one.label for one in found)
 

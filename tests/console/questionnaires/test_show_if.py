@@ -27,6 +27,11 @@ async def test_condition(office: Office) -> None:
         asked = (await draft_of(office, path))["groups"][0]["questions"]
         assert [None, {"all": [leaf]}] == [one.get("show_if") for one in asked]
         assert "A condition of “Which town?” asks for its answer." in text_of(await client.get(f"{branch}/removal"))
+        await saved(client, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10, x")
+        assert f'href="{branch}#choices"' in text_of(await client.get(f"{path}/edit"))
+        await saved(client, branch, type="single_choice", title="Where?", choices="Athens\nElsewhere", points="10,")
+        stored = (await draft_of(office, path))["groups"][0]["questions"][0]["choices"]
+        assert [10, None] == [one.get("points") for one in stored]
         late = await client.post(f"{town}/condition", data={**form, "value-0": "Athens"})
         assert (412, True) == (late.status_code, "Asked if “Where?” is Elsewhere." in text_of(late))
 

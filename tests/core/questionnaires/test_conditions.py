@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, date, datetime
+from datetime import time as clock
 
 import pytest
 from hypothesis import given
@@ -152,3 +153,25 @@ def test_a_tree_survives_its_document(node: conditions.Node, facts: dict[str, ob
     if not findings.found:  # deeper than allowed otherwise
         assert node == again
         assert conditions.matches(node, facts) is conditions.matches(again, facts)
+
+
+@pytest.mark.parametrize(
+    ("actual", "operator", "value", "holds"),
+    [
+        (clock(9, 5), "less", "10:00", True),
+        (clock(9, 5), "greater", "08:59", True),
+        (clock(9, 5), "equal", "09:05", True),
+        (clock(9, 5), "in", ("08:00", "09:05"), True),
+        (clock(9, 5), "begins_with", "09", True),
+        (clock(9, 5), "less", "soon", False),
+        (datetime(2026, 11, 21, 9, 30), "greater", "2026-11-21T09:29", True),  # noqa: DTZ001  an answer has no zone
+        (datetime(2026, 11, 21, 9, 30), "less_equal", "2026-11-21", True),  # noqa: DTZ001  a day is all of it
+        (datetime(2026, 11, 21, 9, 30), "equal", "2026-11-21T09:30", True),  # noqa: DTZ001
+        (datetime(2026, 11, 21, 9, 30), "begins_with", "2026-11-21T09", True),  # noqa: DTZ001
+    ],
+)
+def test_times(actual: object, operator: str, value: object, holds: bool) -> None:  # noqa: FBT001  a table's column
+    leaf = Leaf("question:q", operator, value)
+    found = conditions.evaluate(leaf, {"question:q": actual})
+    assert holds is found.matches
+    assert isinstance(found.document["actual"], str)

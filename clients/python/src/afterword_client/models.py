@@ -363,6 +363,7 @@ class Choice(Struct, kw_only=True):
     label: str
     other: bool
     exclusive: bool
+    points: int | UnsetType = UNSET
 
 
 class CommentWord(Struct, kw_only=True):
@@ -2951,6 +2952,7 @@ class Question(Struct, kw_only=True):
     jumps: list[Jump]
     translations: dict[str, QuestionTranslation]
     show_if: dict[str, Any] | UnsetType = UNSET
+    scored: bool | UnsetType = UNSET
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
     style: str | UnsetType = UNSET
