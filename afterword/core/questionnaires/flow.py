@@ -12,6 +12,7 @@ from typing import Final
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import Jump, Question
 from afterword.core.questionnaires.visuals import Layout
 from afterword.core.reading.findings import Findings
@@ -120,6 +121,11 @@ def warn(definition: Definition, findings: Findings) -> None:
             if question.question_id in unreachable:
                 message = "No answers lead to this question: jumps pass over it, or its condition never holds."
                 findings.warning(f"/groups/{place}/questions/{index}", "unreachable_question", message)
+
+
+def used_by_endings(definition: Definition, question_id: str) -> list[Ending]:
+    """The endings that ask for its answer."""
+    return [one for one in definition.endings if _asks_for(one.conditions, question_id)]
 
 
 def used_by_jumps(definition: Definition, question_id: str) -> list[str]:

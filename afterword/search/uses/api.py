@@ -17,14 +17,15 @@ class QuestionUse(fields.Answer):
     """A place where a question is used."""
 
     kind: Annotated[
-        Literal["key_question", "show_if", "jump", "alert", "sequence", "report"],
+        Literal["key_question", "show_if", "jump", "ending", "alert", "sequence", "report"],
         Meta(
             description="Where: `jump` is another question, or the same, whose jumps lead to it or ask for it; "
-            "`show_if` one that is shown by its answer."
+            "`show_if` one that is shown by its answer, `ending` an ending that asks for it."
         ),
     ]
     id: Annotated[
-        str, Meta(description="The id of the questionnaire, the question, the alert, the sequence or the report.")
+        str,
+        Meta(description="The id of the questionnaire, question, ending, alert, sequence or report."),
     ]
     title: Annotated[str, Meta(description="Its title.")]
 

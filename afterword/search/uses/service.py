@@ -6,7 +6,8 @@ from typing import Final
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires.flow import used_by_jumps, used_to_show
+from afterword.core.questionnaires import endings
+from afterword.core.questionnaires.flow import used_by_endings, used_by_jumps, used_to_show
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.questionnaires import access, editions
@@ -38,6 +39,7 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
     for kind, using in (("show_if", used_to_show), ("jump", used_by_jumps)):
         asking = map(definition.question, using(definition, question_id))
         uses += [Use(kind, question.question_id, question.plain_title) for question in asking if question]
+    uses += [Use("ending", one.ending_id, endings.name_of(one)) for one in used_by_endings(definition, question_id)]
     return uses + await elsewhere(db, caller=caller, question_ids=[question_id])
 
 

@@ -13,7 +13,9 @@ async def test_uses(api: Api) -> None:
     jumps = [{"target_question_id": None, "conditions": condition}]
     score = {"question_id": SCORE, "type": "nps", "title": "Would you recommend us?", "jumps": jumps}
     why = {"question_id": WHY, "type": "text", "title": "Why?"}
-    questionnaire_id, _ = await published(api, definition(score, why))
+    questionnaire_id, _ = await published(
+        api, definition(score, why, endings=[{"ending_id": "e" * 22, "conditions": condition, "title": "Sorry"}])
+    )
     path = f"/q/questionnaire/{questionnaire_id}"
     assert [] == (await api.get(f"{path}/question/{WHY}/use")).json()
     assert 404 == (await api.get(f"{path}/question/{'x' * 22}/use")).status_code
@@ -31,15 +33,16 @@ async def test_uses(api: Api) -> None:
     expected = [
         {"kind": "key_question", "id": questionnaire_id, "title": "Mine"},
         {"kind": "jump", "id": SCORE, "title": "Would you recommend us?"},
+        {"kind": "ending", "id": "e" * 22, "title": "Sorry"},
         {"kind": "alert", "id": made["alert"], "title": "A alert"},
         {"kind": "report", "id": made["report"], "title": "A report"},
     ]
     assert expected == (await api.get(f"{path}/question/{SCORE}/use")).json()
     token = await api.token(scopes=["Question.Read", "Alert.Read"])
-    assert expected[:3] == (await api.get(f"{path}/question/{SCORE}/use", token=token)).json()
+    assert expected[:4] == (await api.get(f"{path}/question/{SCORE}/use", token=token)).json()
     elsewhere = await api.token(application_ids=[await api.application()])
     assert 404 == (await api.get(f"{path}/question/{SCORE}/use", token=elsewhere)).status_code
     await api.delete(f"/alert/{made['alert']}")
-    assert ["key_question", "jump", "report"] == [
+    assert ["key_question", "jump", "ending", "report"] == [
         one["kind"] for one in (await api.get(f"{path}/question/{SCORE}/use")).json()
     ]
