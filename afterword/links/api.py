@@ -7,12 +7,14 @@ import msgspec
 from msgspec import Meta
 
 from afterword.core.answers.openings import State
+from afterword.core.questionnaires import metadata
 from afterword.core.wire import qr
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.links import service, store
 from afterword.links.store import COUNTED_MAX, Link
 from afterword.questionnaires import access
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.metadata.api import Name
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
@@ -117,6 +119,7 @@ async def list_links(call: Call[None], db: Database) -> Answer:
     description=MEANING,
 )  # fmt: skip
 async def create_link(call: Call[PublicLinkRequest], db: Database) -> Answer:
+    await _check_declared(call, db, questionnaire_id=call.ids["questionnaire_id"])
     link = await service.create(
         db,
         caller=call.caller,
@@ -137,6 +140,8 @@ async def get_link(call: Call[None], db: Database) -> Answer:
     description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
 )  # fmt: skip
 async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
+    before = await service.get(db, caller=call.caller, link_id=call.ids["link_id"])
+    await _check_declared(call, db, questionnaire_id=before.questionnaire_id)
     link = await service.change(
         db,
         caller=call.caller,
@@ -204,6 +209,21 @@ def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
         state=link.state(call.now),
         responses_count=counts.get(link.link_id, 0),
     )
+
+
+async def _check_declared(
+    call: Call[PublicLinkRequest] | Call[PublicLinkUpdate], db: Database, *, questionnaire_id: str
+) -> None:
+    """Raise Invalid `unknown_metadata` for a name that nobody declared, where the client asked for strictness."""
+    if not call.strict or call.body.metadata is UNSET:
+        return
+    declared = await metadata_service.declared_of(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=call.caller.application_ids,
+    )
+    metadata.changes_of(call.body.metadata, declared=declared, strict=True)
 
 
 async def _answer(call: Call[Any], db: Database, link: Link) -> Answer:
