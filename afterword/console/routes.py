@@ -23,7 +23,16 @@ from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, reports, shared
 from afterword.console.responses import exports, responses, taggings, tags, views
 from afterword.console.screens import Screen
-from afterword.console.sending import contact_policy, invitations, pipeline_messages, pipeline_parts, pipelines, sending
+from afterword.console.sending import (
+    address_lists,
+    contact_policy,
+    invitations,
+    list_results,
+    pipeline_messages,
+    pipeline_parts,
+    pipelines,
+    sending,
+)
 from afterword.console.settings import (
     audit,
     brands,
@@ -61,6 +70,8 @@ MODULES = (
     plans,
     metadata_names,
     webhooks,
+    address_lists,
+    list_results,
     pipelines,  # before the page of an item, whose id stands in the same place
     pipeline_messages,
     pipeline_parts,

@@ -67,6 +67,7 @@ class Form:
 
     values: Mapping[str, list[str]]
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    file_names: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
 
     def text(self, name: str) -> str:
         return next(iter(self.values.get(name, ())), "").strip()
@@ -322,7 +323,9 @@ def _read_parts(parts: Sequence[uploads.Part]) -> Form:
         pairs = [(one.name, one.content.decode()) for one in parts if one.file_name is None]
     except UnicodeDecodeError:
         raise errors.Malformed("The form cannot be read.", "malformed_form") from None
-    return Form(_values_of(pairs), {one.name: one.content for one in parts if one.file_name and one.content})
+    files = {one.name: one for one in parts if one.file_name and one.content}
+    names = {name: uploads.file_name_of(one.file_name or "") for name, one in files.items()}
+    return Form(_values_of(pairs), {name: one.content for name, one in files.items()}, names)
 
 
 def _values_of(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:

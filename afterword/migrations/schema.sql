@@ -1434,6 +1434,9 @@ CREATE TABLE queue_import (
     created_time timestamp with time zone NOT NULL,
     created_by text,
     actor_kind text NOT NULL,
+    rows_repeated integer DEFAULT 0 NOT NULL,
+    reasons jsonb DEFAULT '{}'::jsonb NOT NULL,
+    first_time timestamp with time zone,
     CONSTRAINT queue_import_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text, 'worker'::text]))),
     CONSTRAINT queue_import_check CHECK ((cardinality(places) = cardinality(columns))),
     CONSTRAINT queue_import_check1 CHECK (((next_piece >= 0) AND (next_piece <= pieces))),
@@ -1470,6 +1473,8 @@ CREATE TABLE queue_import_row (
     item_id text COLLATE pg_catalog."C",
     external_reference text,
     problem jsonb,
+    line integer,
+    reason text,
     CONSTRAINT queue_import_row_check CHECK (((state = 'failed'::text) = (problem IS NOT NULL))),
     CONSTRAINT queue_import_row_external_reference_check CHECK (((length(external_reference) >= 1) AND (length(external_reference) <= 100))),
     CONSTRAINT queue_import_row_row_check CHECK (("row" >= 1)),
@@ -1530,6 +1535,35 @@ CREATE TABLE queue_item (
     CONSTRAINT queue_item_status_check CHECK (((status >= 1) AND (status <= 8)))
 )
 WITH (fillfactor='85', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE queue_list (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    list_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    pipeline_id text NOT NULL COLLATE pg_catalog."C",
+    file_name text,
+    content bytea,
+    encoding text NOT NULL,
+    separator text NOT NULL,
+    has_header boolean NOT NULL,
+    mapping jsonb DEFAULT '{}'::jsonb NOT NULL,
+    on_conflict text DEFAULT 'error'::text NOT NULL,
+    check_id text COLLATE pg_catalog."C",
+    import_id text COLLATE pg_catalog."C",
+    created_time timestamp with time zone NOT NULL,
+    created_by text,
+    CONSTRAINT queue_list_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
+    CONSTRAINT queue_list_on_conflict_check CHECK ((on_conflict = ANY (ARRAY['error'::text, 'update'::text, 'skip'::text])))
+);
+ALTER TABLE ONLY queue_list ALTER COLUMN content SET STORAGE EXTERNAL;
+
+CREATE TABLE queue_list_column (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    application_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    meaning text NOT NULL,
+    used_time timestamp with time zone NOT NULL
+);
 
 CREATE TABLE report_digest (
     organization_id text NOT NULL COLLATE pg_catalog."C",
@@ -2119,6 +2153,12 @@ ALTER TABLE ONLY queue_import_row
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_pkey PRIMARY KEY (organization_id, item_id);
 
+ALTER TABLE ONLY queue_list_column
+    ADD CONSTRAINT queue_list_column_pkey PRIMARY KEY (organization_id, application_id, name);
+
+ALTER TABLE ONLY queue_list
+    ADD CONSTRAINT queue_list_pkey PRIMARY KEY (organization_id, list_id);
+
 ALTER TABLE ONLY report_digest
     ADD CONSTRAINT report_digest_pkey PRIMARY KEY (organization_id, digest_id);
 
@@ -2445,6 +2485,14 @@ CREATE INDEX queue_item_reminder_open ON queue_item USING btree (organization_id
 CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_id, sequence_id, previous_questionnaire_instance_id) WHERE (sequence_id IS NOT NULL);
 
 CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
+
+CREATE INDEX queue_list_check ON queue_list USING btree (organization_id, check_id) WHERE (check_id IS NOT NULL);
+
+CREATE INDEX queue_list_import ON queue_list USING btree (organization_id, import_id) WHERE (import_id IS NOT NULL);
+
+CREATE INDEX queue_list_newest ON queue_list USING btree (organization_id, created_time DESC, list_id DESC);
+
+CREATE INDEX queue_list_old ON queue_list USING btree (created_time);
 
 CREATE INDEX report_digest_due ON report_digest USING btree (due_time);
 
@@ -2817,6 +2865,24 @@ ALTER TABLE ONLY queue_item
 
 ALTER TABLE ONLY queue_item
     ADD CONSTRAINT queue_item_organization_id_previous_item_id_fkey FOREIGN KEY (organization_id, previous_item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE SET NULL (previous_item_id);
+
+ALTER TABLE ONLY queue_list_column
+    ADD CONSTRAINT queue_list_column_organization_id_application_id_fkey FOREIGN KEY (organization_id, application_id) REFERENCES application(organization_id, application_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY queue_list_column
+    ADD CONSTRAINT queue_list_column_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY queue_list
+    ADD CONSTRAINT queue_list_organization_id_check_id_fkey FOREIGN KEY (organization_id, check_id) REFERENCES queue_import(organization_id, import_id) ON DELETE SET NULL (check_id);
+
+ALTER TABLE ONLY queue_list
+    ADD CONSTRAINT queue_list_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY queue_list
+    ADD CONSTRAINT queue_list_organization_id_import_id_fkey FOREIGN KEY (organization_id, import_id) REFERENCES queue_import(organization_id, import_id) ON DELETE SET NULL (import_id);
+
+ALTER TABLE ONLY queue_list
+    ADD CONSTRAINT queue_list_organization_id_pipeline_id_questionnaire_id_fkey FOREIGN KEY (organization_id, pipeline_id, questionnaire_id) REFERENCES pipeline(organization_id, pipeline_id, questionnaire_id);
 
 ALTER TABLE ONLY report_digest
     ADD CONSTRAINT report_digest_organization_id_report_id_fkey FOREIGN KEY (organization_id, report_id) REFERENCES custom_report(organization_id, report_id) ON DELETE CASCADE;

@@ -19,6 +19,7 @@ from afterword.events.log import service as log
 from afterword.exports import service as exports
 from afterword.instances.expiry import service as instances_expiry
 from afterword.intake.imports import service as imports
+from afterword.intake.lists import service as lists
 from afterword.intake.sequences import service as sequences
 from afterword.intake.test_messages import service as test_messages
 from afterword.logins import service as logins
@@ -132,6 +133,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune links to reports", PRUNE_SECONDS, PRUNE_ROWS_MAX, shares.prune),
         batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
         batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
+        batches("prune lists", PRUNE_SECONDS, PRUNE_ROWS_MAX, lists.prune),
         batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue.prune_outbox),

@@ -63,7 +63,7 @@ class TestRefusals:
             assert "default-src 'none'" in answer.headers["content-security-policy"], address
 
     async def test_language_of_the_browser(self, client: httpx2.AsyncClient) -> None:
-        answer = await client.get("/a/no", headers={"Accept-Language": "fr, ar;q=0.9, en"})
+        answer = await client.get("/a/no", headers={"Accept-Language": "ja, ar;q=0.9, en"})
         assert '<html lang="ar" dir="rtl">' in answer.text
 
     async def test_expired(self, client: httpx2.AsyncClient, shop: Shop) -> None:

@@ -3,6 +3,7 @@
 The list is the table of screens. A new screen is covered once a link leads to it.
 """
 
+import asyncio
 import gzip
 import html
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -24,12 +26,13 @@ from afterword.console import routes
 from afterword.console.screens import LANGUAGES, Screen
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.questionnaires.metadata import service as metadata
-from tests.browser.conftest import House, email_of
+from afterword.worker.imports import Importer
+from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG
 from tests.conftest import note_statements
 from tests.console.cases import test_statuses as test_case_statuses
 from tests.console.questionnaires import test_links
-from tests.console.sending import test_contact_policy
+from tests.console.sending import test_address_lists, test_contact_policy
 from tests.console.sending.test_pipelines import version_of
 from tests.console.settings import test_webhooks
 from tests.logins.conftest import OWN, PASSWORD, log_in
@@ -162,7 +165,24 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
             assert 303 == made.status_code
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/edit/endings")
             assert 303 == made.status_code
+    await send_lists(owner, house)
     return await tour_of(owner, house.pool)
+
+
+async def send_lists(owner: httpx2.AsyncClient, house: House) -> None:
+    """A list that was imported, and one with a faulty row that was checked."""
+    page = html.unescape((await owner.get("/console/sending/lists/new")).text)
+    first = re.search(r'<option value="(\w+/\w+)"', page)
+    assert first is not None
+    importer = Importer(house.pool, uuid4(), secret=SECRET)
+    for rows in ("E-mail\tName\nann@example.com\tAnn", "E-mail\tName\nann@example.com\tAnn\nnobody\tBen"):
+        sent = await owner.post("/console/sending/lists/new", data={"pipeline": first[1], "rows": rows})
+        here = sent.headers["location"]
+        await owner.post(here, data=test_address_lists.choices((await owner.get(here)).text))
+        while await importer.work_next(asyncio.Event()):
+            pass
+        if "nobody" not in rows:
+            await owner.post(here.replace("/columns", "/confirm"))
 
 
 @asynccontextmanager

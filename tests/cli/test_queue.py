@@ -58,7 +58,7 @@ class TestResume:
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,
                 pipeline_id=house.pipeline_id,
-                cut=imports.cut(b"responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
+                cut=imports.cut("responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
                 secret=house.site.secret,
                 now=now,
             )

@@ -19,7 +19,7 @@ from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
 from afterword.console.reports import views as report_views
-from afterword.console.sending import contact_policy, invitations, pipeline_parts, pipelines, sending
+from afterword.console.sending import address_lists, contact_policy, invitations, pipeline_parts, pipelines, sending
 from afterword.console.settings import (
     audit,
     brands,
@@ -44,6 +44,8 @@ PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 OTHERS = (SOURCE / "questionnaires/condition_rows.py", SOURCE / "pipelines/resources.py")  # with texts of the console
 TABLES = (
+    address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
+    address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
     screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,

@@ -409,6 +409,17 @@ async def _fill_ways_in(database: db.Database, tenant: str) -> None:
         "insert into queue_import_row (organization_id, import_id, row, state) values ($1, $1, 1, 'created')", tenant
     )
     await database.execute(
+        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, encoding, separator,
+             has_header, check_id, import_id, created_time)
+           values ($1, $1, $1, $1, 'utf-8', ',', true, $1, $1, $2)""",
+        *(tenant, NOW),
+    )
+    await database.execute(
+        """insert into queue_list_column (organization_id, application_id, name, meaning, used_time)
+           values ($1, $1, 'Mail', '', $2)""",
+        *(tenant, NOW),
+    )
+    await database.execute(
         """insert into sequence (organization_id, sequence_id, title, from_questionnaire_id, pipeline_id, created_time,
              updated_time) values ($1, $1, $1, $1, $1, $2, $2)""",
         *(tenant, NOW),

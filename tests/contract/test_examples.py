@@ -17,6 +17,7 @@ SAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 ORDER: Final = ("GET", "PUT", "POST", "PATCH", "DELETE")
 WAIT: Final[Mapping[str, str]] = {
     "GET /q/export/{export_id}/file": "409 until a worker has made the file",
+    "POST /q/import/{import_id}/resumption": "409 unless it failed",
     "POST /q/queue/item/{item_id}/repetition": "409 until the item has failed",
 }
 

@@ -105,6 +105,7 @@ OF_US_ALONE: Final = {
     "list_sequences": "asks for ours",
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",
+    "list_lists": "asks for ours",
     "get_needs": "asks for ours",
     "get_subjects": "asks for ours",
     "get_unknown": "says which id is not ours",
@@ -136,6 +137,7 @@ BLIND: Final = {
     "get_instance_by_reference",
     "get_pipeline_id_by_slug",
     "list_descendants",
+    "list_failed_rows",  # no row failed
     "get_piece",  # an import that has ended has none
     "list_taken_references",  # what other ways made
     "get_result",  # nobody asked for a test message
@@ -235,7 +237,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "status_id": int(theirs["status_id"]),
         "questionnaire_ids": [theirs["questionnaire_id"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
-        **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
+        **(ways.arguments() if ".intake." in function.__module__ else {}),
         "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),
         **(
             {

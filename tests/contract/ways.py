@@ -45,12 +45,25 @@ async def ways_in(
     for _ in range(2):
         reply = await wire.ask("DELETE", f"/v3.2/q/queue/batch/{batches[1]}", token=token)
         assert 204 == reply.status, reply
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """with list as (
+                 insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, encoding, separator,
+                   has_header, import_id, created_time)
+                 select organization_id, import_id, questionnaire_id, pipeline_id, 'utf-8', ',', true, import_id, now()
+                 from queue_import where import_id = $1 returning organization_id)
+               insert into queue_list_column (organization_id, application_id, name, meaning, used_time)
+               select organization_id, $2, 'E-mail', 'responder_channel_identifier', now() from list""",
+            imports[0],
+            ids["application_id"],
+        )
     importer = Importer(pool, uuid4(), secret=secret)
     while await importer.work_next(asyncio.Event()):
         pass
     return {
         "batch_id": batches[0],
         "import_id": imports[0],
+        "list_id": imports[0],
         "sequence_id": sequences[0],
         "from_questionnaire_id": ids["questionnaire_id"],
     }, {
@@ -61,5 +74,6 @@ async def ways_in(
 
 
 def arguments() -> dict[str, Any]:
-    """What the stores of imports take."""
-    return {"number": 0}
+    """What the stores of imports and lists take."""
+    reading = {"encoding": "utf-16", "separator": ";", "has_header": False, "mapping": {}, "on_conflict": "skip"}
+    return {"number": 0, "after": 0, "mapping": {"E-mail": ""}, "columns": reading}

@@ -372,6 +372,31 @@ class TestDryRun:
             row["state"] for row in await importing.rows(real)
         ]
 
+    async def test_asks_the_rules(self, importing: Importing) -> None:
+        """With the reason of each row that would not be sent, and a line where the file has more than rows."""
+        await importing.queue.execute("update pipeline set frequency_cap_days = 30, capped_time = now()")
+        rows = ['"ann@example.com\n",,1', "ben@example.com,,3", "ann@example.com,,4"]
+        dry = await importing.done(lines(*rows), "?dry_run=1")
+        assert ({"frequency_cap": 1}, 3, 1) == (dry["reasons"], dry["rows_created"], dry["rows_repeated"])
+        assert dry["first_time"] is not None
+        found = await importing.rows(dry)
+        assert [(1, 2, None), (2, 4, None), (3, 5, "frequency_cap")] == [
+            (row["row"], row["line"], row["reason"]) for row in found
+        ]
+        real = await importing.done(
+            lines("Ρόδη@example.com,,5").decode().encode("windows-1253"), "?encoding=windows-1253"
+        )
+        assert ({}, None) == (real["reasons"], real["first_time"])
+
+    async def test_resumed(self, importing: Importing) -> None:
+        job = await importing.send(many(3))
+        path = f"/q/import/{job['import_id']}/resumption"
+        assert "queued" == (await importing.client.send("POST", path)).json()["state"]
+        await importing.queue.execute("update queue_import set state = 'failed', finished_time = now()")
+        assert "queued" == (await importing.client.send("POST", path)).json()["state"]
+        await importing.work()
+        assert 409 == (await importing.client.send("POST", path)).status_code
+
 
 class TestCancel:
     @pytest.mark.usefixtures("small")

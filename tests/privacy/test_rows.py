@@ -13,7 +13,7 @@ from tests.privacy.conftest import Desk, people
 
 NAMES = ["zqhector", "zqandromache", "zqpriam"]
 # Where a canary cannot stand as text: hashes of it; a file that is compressed; words of a protocol.
-NOT_SEEN = {"export_piece", "instance_tag", "queue_import_piece"}
+NOT_SEEN = {"export_piece", "instance_tag", "queue_import_piece", "queue_list"}
 
 
 async def figures(desk: Desk) -> Any:
@@ -63,6 +63,12 @@ async def test_nothing_is_left(
         assert set(HOLDS) - NOT_SEEN <= set(await desk.traces(each.canary))
         assert each.canary in await shown(desk, each.item_ids, each.responder_id, each.instance_id, each.address)
     await desk.execute("update organization set minimum_base = 1")
+    await desk.execute(
+        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, content, encoding,
+             separator, has_header, created_time)
+           select organization_id, pipeline_id, questionnaire_id, pipeline_id, 'x', 'utf-8', ',', true, now()
+           from pipeline limit 1"""
+    )
     before = await figures(desk)
     others = await desk.traces(other.canary)
     for each in erased:
@@ -74,6 +80,7 @@ async def test_nothing_is_left(
         text = await shown(desk, each.item_ids, each.responder_id, each.instance_id, each.address)
         assert each.canary not in text
     assert 0 == await desk.value("select count(*) from export_piece")
+    assert 0 == await desk.value("select count(content) from queue_list")
     assert set(others) - {"export_piece"} == set(await desk.traces(other.canary)) - {"export_piece"}
     if mode == "anonymize":
         assert before == await figures(desk)

@@ -56,7 +56,7 @@ async def list_pipelines(visit: Visit) -> Response:
             application_ids=visit.caller.application_ids,
             page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),
         )
-        names = dict(await _questionnaires(visit, db))
+        names = dict(await questionnaires_of(visit, db))
     last = found.items[-1] if found.has_more else None
     may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
@@ -277,7 +277,7 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
     }
 
 
-async def _questionnaires(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:
+async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:
     found = await questionnaires_store.list_questionnaires(
         db,
         organization_id=visit.caller.organization_id,
@@ -290,7 +290,7 @@ async def _questionnaires(visit: Visit, db: Database) -> Sequence[tuple[str, str
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
-        questionnaires = await _questionnaires(visit, db)
+        questionnaires = await questionnaires_of(visit, db)
     typed = bool(form.values)
     return visit.page(
         "pipeline_new.html",

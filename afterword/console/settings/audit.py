@@ -59,6 +59,7 @@ KINDS: Final[Mapping[str, str]] = {
     "report_digest": "a report by mail",
     "inbound": "the address for reports of a provider",
     "erasure": "an erasure",
+    "queue_list": "a list of addresses",
     "export": "a file of responses",
     "pipeline": "the pipeline",
     "public_link": "the public link",

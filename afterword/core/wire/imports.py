@@ -28,6 +28,8 @@ COLUMNS_MAX: Final = 500
 PIECE_ROWS: Final = 1_000
 PIECE_CHARACTERS: Final = 1_000_000  # beyond, a piece is closed early: rows may be long
 SEPARATORS: Final = (",", ";", "\t", "|")
+UTF8: Final = "utf-8"
+UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 COMPRESSION: Final = 1
 HEAD_BYTES: Final = 100
 
@@ -70,6 +72,7 @@ class Cut:
     columns: Sequence[str] = ()
     places: Sequence[int] = ()
     rows_total: int = 0
+    rows_repeated: int = 0  # whose address an earlier row has
     pieces: Sequence[Piece] = ()
 
 
@@ -79,22 +82,37 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts."""
+    """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts.
+
+    `lines` are the lines of the file on which the rows begin, and `known` the places of those in the piece whose
+    address an earlier row of the file has.
+    """
 
     rows: list[list[str] | Fault]
     repeated: list[str]
     names: list[str] = []
+    lines: list[int] = []
+    known: list[int] = []
 
 
-def decode(content: bytes) -> str:
-    """The text of a file. Raises Malformed, which says what to do, for what is not UTF-8."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in content[:HEAD_BYTES]:
+class Record(NamedTuple):
+    """A row as it stands in the file: the line on which it begins, its cells or what is wrong with it, its text."""
+
+    line: int
+    cells: list[str] | Fault
+    text: str = ""  # of one whose cells cannot be told apart
+
+
+def decode(content: bytes, encoding: str = UTF8) -> str:
+    """The text of a file. Raises Malformed, which says what to do, for what is not in this encoding."""
+    if encoding == UTF8 and (content.startswith(UTF16_MARKS) or b"\x00" in content[:HEAD_BYTES]):
         raise errors.Malformed(f"The file is UTF-16. {NOT_UTF8}", "malformed_encoding")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig" if encoding == UTF8 else encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        told = f"The file is not UTF-8: line {line:,} has other bytes, as Latin-1 and Windows-1252 write them."
+        other = ", as Latin-1 and Windows-1252 write them" if encoding == UTF8 else ""
+        told = f"The file is not {encoding.upper()}: line {line:,} has other bytes{other}."
         raise errors.Malformed(f"{told} {NOT_UTF8}", "malformed_encoding") from None
 
 
@@ -105,23 +123,31 @@ def cut(text: str, *, fields: Sequence[str], separator: str, mapping: Mapping[st
     mark without end, no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
     refuses a wrong header.
     """
-    records = _records(text, separator)
-    header = next(records, None)
-    if header is None:
-        _refuse("too_few", "The file has no header.", "")
-    if isinstance(header, Fault):
-        _refuse(header.code, f"The file's header cannot be read. {header.message}", "")
-    names = [name.strip() for name in header]
-    while names and not names[-1]:
-        names.pop()
+    names, records = read(text, separator)
     found = Cut(fields, names, separator, mapping)
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
         return found
-    pieces, rows_total = _pieces(records, names, columns, places)
+    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places)
     if not rows_total:
         _refuse("too_few", "The file has a header and no rows.", "")
-    return dataclasses.replace(found, columns=columns, places=places, rows_total=rows_total, pieces=pieces)
+    return dataclasses.replace(
+        found, columns=columns, places=places, rows_total=rows_total, rows_repeated=rows_repeated, pieces=pieces
+    )
+
+
+def read(text: str, separator: str) -> tuple[list[str], Iterator[Record]]:
+    """The names of the header, and the rows behind it. Raises Invalid for a header that cannot be read."""
+    records = _records(text, separator)
+    header = next(records, None)
+    if header is None:
+        _refuse("too_few", "The file has no header.", "")
+    if isinstance(header.cells, Fault):
+        _refuse(header.cells.code, f"The file's header cannot be read. {header.cells.message}", "")
+    names = [name.strip() for name in header.cells]
+    while names and not names[-1]:
+        names.pop()
+    return names, records
 
 
 def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
@@ -209,6 +235,15 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
 
 def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool) -> str:
     """The likely meaning of an unknown column, in words that repeat nothing of the file."""
+    close = meaning_of(name, fields, declared)
+    meant = f"did you mean {close}?" if close else "it can be metadata.questionnaire.NAME, for example."
+    if is_mapped:
+        return f"There is no such column to map to; {meant}"
+    return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."
+
+
+def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | None:
+    """The column that a name of a header most likely means."""
     known = {
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.responder.values()},
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.questionnaire.values()},
@@ -216,10 +251,7 @@ def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: 
         **{_plain(one): one for one in fields},
     }
     close = difflib.get_close_matches(_plain(name), known, n=1, cutoff=_MEANING_CUTOFF)
-    meant = f"did you mean {known[close[0]]}?" if close else "it can be metadata.questionnaire.NAME, for example."
-    if is_mapped:
-        return f"There is no such column to map to; {meant}"
-    return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."
+    return known[close[0]] if close else None
 
 
 def _plain(name: str) -> str:
@@ -254,6 +286,7 @@ class _Lines:
     lines: Iterator[str]
     taken: list[str] = field(default_factory=list[str])
     characters: int = 0
+    number: int = 0
     has_ended: bool = False
 
     def __iter__(self) -> "_Lines":
@@ -267,6 +300,7 @@ class _Lines:
             raise
         self.taken.append(line)
         self.characters += len(line)
+        self.number += 1
         return line
 
     @property
@@ -282,7 +316,7 @@ class _Lines:
         return sum(len(line.encode()) for line in self.taken) > RECORD_BYTES_MAX
 
 
-def _records(text: str, separator: str) -> Iterator[list[str] | Fault]:
+def _records(text: str, separator: str) -> Iterator[Record]:
     """The records of a text, without those that are blank. Raises Invalid where a quotation mark has no end."""
     lines = _Lines(iter(io.StringIO(text, newline="")))
     reader = csv.reader(lines, delimiter=separator, strict=True)
@@ -304,52 +338,75 @@ def _records(text: str, separator: str) -> Iterator[list[str] | Fault]:
         if cells is not None and not any(map(str.strip, cells)):
             continue
         number += 1
-        if cells is None and not lines.is_too_long:
-            yield Fault("invalid_format", BROKEN)
-        elif cells is None or lines.is_too_long:
-            yield Fault("too_long", f"A row may have {RECORD_BYTES_MAX:,} bytes.")
-        elif any("\x00" in line for line in lines.taken):
-            yield Fault("invalid_format", "The character NUL is not allowed.")
+        line = lines.number - len(lines.taken) + 1
+        if (fault := _fault_of(cells, lines)) is not None:
+            yield Record(line, fault, "".join(lines.taken)[:RECORD_BYTES_MAX])
         else:
-            yield cells
+            yield Record(line, cells or [])
+
+
+def _fault_of(cells: list[str] | None, lines: _Lines) -> Fault | None:
+    if lines.is_too_long:
+        return Fault("too_long", f"A row may have {RECORD_BYTES_MAX:,} bytes.")
+    if cells is None:
+        return Fault("invalid_format", BROKEN)
+    if any("\x00" in line for line in lines.taken):
+        return Fault("invalid_format", "The character NUL is not allowed.")
+    return None
 
 
 def _pieces(
-    records: Iterator[list[str] | Fault], names: Sequence[str], columns: Sequence[str], places: Sequence[int]
-) -> tuple[list[Piece], int]:
+    records: Iterator[Record], names: Sequence[str], columns: Sequence[str], places: Sequence[int]
+) -> tuple[list[Piece], int, int]:
+    """The pieces, the number of all rows, and of those whose address an earlier one has."""
     shown = [names[place - 1] for place in places]
     reference = columns.index(REFERENCE) if REFERENCE in columns else None
+    address = columns.index(ADDRESS) if ADDRESS in columns else None
     pieces: list[Piece] = []
-    rows: list[list[str] | Fault] = []
-    repeated: list[str] = []
+    piece = Rows([], [], shown)
     seen: set[str] = set()
-    size = total = 0
+    met: set[str] = set()
+    size = total = rows_repeated = 0
     for total, record in enumerate(records, start=1):
         if total > ROWS_MAX:
             raise errors.TooLarge(f"A file may have {ROWS_MAX:,} rows; send it in parts.")
-        row = _row(record, places, width=len(names))
-        rows.append(row)
+        row = row_of(record, places, width=len(names))
         if not isinstance(row, Fault):
             size += sum(map(len, row))
-            key = row[reference].strip() if reference is not None else ""
-            if key in seen:
-                repeated.append(key)
-            elif key:
-                seen.add(key)
-        if len(rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
-            pieces.append(_piece(total, Rows(rows, repeated, shown)))
-            rows, repeated, size = [], [], 0
-    if rows:
-        pieces.append(_piece(total, Rows(rows, repeated, shown)))
-    return pieces, total
+            if _is_repeated(row, reference, seen):
+                piece.repeated.append(row[reference or 0].strip())
+            if _is_repeated(row, address, met):
+                piece.known.append(len(piece.rows))
+                rows_repeated += 1
+        piece.rows.append(row)
+        piece.lines.append(record.line)
+        if len(piece.rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
+            pieces.append(_piece(total, piece))
+            piece, size = Rows([], [], shown), 0
+    if piece.rows:
+        pieces.append(_piece(total, piece))
+    return pieces, total, rows_repeated
 
 
-def _row(record: list[str] | Fault, places: Sequence[int], *, width: int) -> list[str] | Fault:
-    if isinstance(record, Fault):
-        return record
-    if len(record) < width or any(map(str.strip, record[width:])):
-        return Fault("invalid_format", f"This row has {len(record):,} cells, and the header {width:,}.")
-    return [record[place - 1] for place in places]
+def _is_repeated(row: Sequence[str], place: int | None, seen: set[str]) -> bool:
+    """Whether an earlier row has the same in this cell, which `seen` notes."""
+    key = row[place].strip() if place is not None else ""
+    if not key:
+        return False
+    if key in seen:
+        return True
+    seen.add(key)
+    return False
+
+
+def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | Fault:
+    """The cells at these places of a header of this width, from 1, or what is wrong with the row."""
+    cells = record.cells
+    if isinstance(cells, Fault):
+        return cells
+    if len(cells) < width or any(map(str.strip, cells[width:])):
+        return Fault("invalid_format", f"This row has {len(cells):,} cells, and the header {width:,}.")
+    return [cells[place - 1] for place in places]
 
 
 def _piece(last_row: int, rows: Rows) -> Piece:

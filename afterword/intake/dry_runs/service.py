@@ -1,7 +1,7 @@
 """Says what would become of items, by the very rules and texts that sending goes by; reads, and writes nothing."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -110,6 +110,46 @@ async def simulate(
         else:
             found.append(writer.forecast(one, forecasts[one.item_id]))
     return found
+
+
+async def decide_rows(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    rows: Mapping[int, QueueItemRequest],
+    known: Collection[int],
+    secret: bytes,
+) -> dict[int, tuple[Decision, datetime]]:
+    """The decision about each row of a part of a file, by its place, and when it would leave.
+
+    `known`: places of rows whose address an earlier row of the file has. Where that row is in another part, and the
+    rules count messages to an address, it is taken to leave first.
+    """
+    scheduler = await scheduler_of(
+        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
+    )
+    [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    proposed = dict(zip(rows, await _proposed_rows(scheduler, list(rows.values()), {}, refuses=False), strict=True))
+    wanted = {place: one for place, one in proposed.items() if isinstance(one, ProposedItem)}
+    earlier: dict[bytes, ProposedItem | None] = {}
+    for place, one in wanted.items() if settings.reserves_contacts else ():
+        is_elsewhere = place in known and one.address_key not in earlier
+        # Its id is before all others, so that it goes first.
+        ghost = msgspec.structs.replace(one, item_id=f"!{one.item_id}") if is_elsewhere else None
+        earlier.setdefault(one.address_key, ghost)
+    forecasts = await deciding.foresee_items(
+        db,
+        items=[(one, one.due_time) for one in (*filter(None, earlier.values()), *wanted.values())],
+        settings={settings.key: settings},
+        now=scheduler.intake.now,
+    )
+    return {
+        place: (decision, decision.until or one.due_time)
+        for place, one in wanted.items()
+        for decision in (forecasts[one.item_id].decision,)
+    }
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from afterword.core.wire import imports
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
@@ -15,19 +16,21 @@ from afterword.web.uploads import Upload
 PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import"
 IMPORT: Final = "/q/import/{import_id}"
 COLUMNS: Final = (
-    "A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in it. "
+    "A CSV file with a header, in UTF-8 unless `encoding` says otherwise, at most 200,000 rows of at most 65,536 "
+    "bytes; or a form with the file in it. "
     f"Columns: {', '.join(f'`{name}`' for name in service.FIELDS)}, "
     "`metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a file "
     "with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch. `dry_run` "
-    "checks all of them and writes no item. A row whose reference a live item has is refused, or with `on_conflict` "
-    "changes that item (which also needs `Queue.Update`) or is skipped."
+    "checks all of them, asks the rules about each, and writes no item. A row whose reference a live item has is "
+    "refused, or with `on_conflict` changes that item (which also needs `Queue.Update`) or is skipped."
 )
 
 routes = Routes(tag="Queue")
 
 
 def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
-    return service.cut(upload.content, separator=query.separator, mapping=query.map), upload.file_name
+    text = imports.decode(upload.content, query.encoding)
+    return service.cut(text, separator=query.separator, mapping=query.map), upload.file_name
 
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
@@ -85,6 +88,20 @@ async def cancel_import(call: Call[None], db: Database) -> None:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
     call.check_version(job.version)
     await service.delete(db, job=job, now=call.now)
+
+
+@routes.post(
+    f"{IMPORT}/resumption",
+    scope="Queue.Create",
+    answer=Import,
+    status=200,
+    summary="Resume Import",
+    description="A failed import goes on where it stopped, while the rest of its file is kept.",
+    refusals=("not_ready",),
+)
+async def resume_import(call: Call[Any], db: Database) -> service.Import:
+    job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
+    return await service.resume(db, job=job, now=call.now)
 
 
 @routes.list(

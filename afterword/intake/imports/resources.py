@@ -11,6 +11,11 @@ from afterword.core.wire.site import Site
 from afterword.intake.imports import store
 from afterword.web import fields, problems
 
+Encoding = Literal[
+    "utf-8", "utf-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
+    "windows-1256",
+]  # fmt: skip
+
 
 class ImportQuery(fields.Request):
     """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
@@ -18,6 +23,7 @@ class ImportQuery(fields.Request):
     dry_run: bool = False
     separator: Literal[",", ";", "\t", "|"] = ","
     on_conflict: Literal["error", "update", "skip"] = "error"
+    encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -35,6 +41,11 @@ class Import(fields.Resource):
     rows_updated: int
     rows_skipped: int
     rows_failed: int
+    rows_repeated: Annotated[int, Meta(description="Rows whose address an earlier row has.")]
+    reasons: Annotated[
+        dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
+    ]
+    first_time: Annotated[fields.DateTime | None, Meta(description="Of a dry run: when the first message would leave.")]
     error: str | None
     created_time: fields.DateTime
     finished_time: fields.DateTime | None
@@ -42,10 +53,12 @@ class Import(fields.Resource):
 
 
 class ImportRow(fields.Resource):
-    """The outcome of a row, counted from 1 after the header."""
+    """The outcome of a row, counted from 1 after the header, and the line of the file on which it begins."""
 
     row: int
+    line: Annotated[int | None, Meta(description="Of the file, from 1; a row may have several.")]
     state: Literal["created", "updated", "skipped", "failed"]
+    reason: Annotated[str | None, Meta(description="Of a dry run: the rule by which the row would not be sent.")]
     item_id: fields.Id | None
     external_reference: str | None
     problem: dict[str, Any] | None

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -27,6 +27,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.intake.batches import service as bulk
 from afterword.intake.batches.service import Outcome, Policy
+from afterword.intake.dry_runs import service as dry_runs
 from afterword.intake.imports import resources, store
 from afterword.intake.imports.store import Import, ImportRow
 from afterword.organizations import store as accounts_store
@@ -88,6 +89,7 @@ async def create(
             "columns": cut.columns,
             "places": cut.places,
             "rows_total": cut.rows_total,
+            "rows_repeated": cut.rows_repeated,
             "pieces": len(cut.pieces),
             "created_time": now,
             "created_by": caller.actor_id or None,
@@ -98,9 +100,9 @@ async def create(
     return job
 
 
-def cut(content: bytes, *, separator: str, mapping: Mapping[str, str]) -> Cut:
-    """A file in pieces, for a thread of its own: nothing here waits. Raises Malformed, Invalid, TooLarge."""
-    return core_imports.cut(core_imports.decode(content), fields=FIELDS, separator=separator, mapping=mapping)
+def cut(text: str, *, separator: str, mapping: Mapping[str, str]) -> Cut:
+    """A file in pieces, for a thread of its own: nothing here waits. Raises Invalid, TooLarge."""
+    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping)
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
@@ -145,11 +147,18 @@ async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: da
     if piece is None:
         raise LeaseLost
     first_row, content = piece
-    settled = await _rows(
+    settled, first_time = await _rows(
         db, job=job, rows=core_imports.read_piece(content), first_row=first_row, secret=secret, now=now
     )
     await store.insert_rows(db, **key, rows=settled)
-    after = await store.settle_piece(db, job=job, owner=owner, counts=Counter(row.state for row in settled))
+    after = await store.settle_piece(
+        db,
+        job=job,
+        owner=owner,
+        counts=Counter(row.state for row in settled),
+        reasons=Counter(job.reasons) + Counter(row.reason for row in settled if row.reason),
+        first_time=first_time,
+    )
     if after is None:
         raise LeaseLost
     if after.next_piece < after.pieces:
@@ -182,19 +191,61 @@ class _Undone(Exception):
 
 async def _rows(
     db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
-) -> list[ImportRow]:
+) -> tuple[list[ImportRow], datetime | None]:
+    """The outcome of each row, and for a dry run when the first message of them would leave."""
     requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
     places = [place for place in range(len(requests)) if place not in known]
     outcomes = await _scheduled(db, job=job, rows=[requests[place] for place in places], secret=secret)
     all_outcomes = known | dict(zip(places, outcomes, strict=True))
-    # Pieces that an earlier release cut are without the header's texts.
+    reasons, first_time = await _foreseen(
+        db, job=job, requests=requests, outcomes=all_outcomes, known=set(rows.known), secret=secret
+    )
+    # Pieces that an earlier release cut are without the header's texts, and without lines.
     names = [f"“{name[:NAME_CHARACTERS_MAX]}”" for name in rows.names] or [str(place) for place in job.places]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
-    return [
-        _settled(first_row + place, all_outcomes[place], reference, columns, is_dry=job.dry_run)
+    lines = rows.lines or [None] * len(references)
+    settled = [
+        _settled(first_row + place, all_outcomes[place], reference, columns, is_dry=job.dry_run)._replace(
+            line=lines[place], reason=reasons.get(place)
+        )
         for place, reference in enumerate(references)
     ]
+    return settled, first_time
+
+
+async def _foreseen(
+    db: Database,
+    *,
+    job: Import,
+    requests: Sequence[QueueItemRequest | errors.Invalid],
+    outcomes: Mapping[int, Outcome],
+    known: Collection[int],
+    secret: bytes,
+) -> tuple[dict[int, str], datetime | None]:
+    """Of a dry run: the reasons of rows that a rule would not send, and when the first other one would leave.
+
+    `known`: rows whose address an earlier piece may have.
+    """
+    if not job.dry_run:
+        return {}, None
+    new = {
+        place: request
+        for place, request in enumerate(requests)
+        if isinstance(request, QueueItemRequest) and outcomes[place].status == CREATED
+    }
+    decisions = await dry_runs.decide_rows(
+        db,
+        caller=_caller(job),
+        questionnaire_id=job.questionnaire_id,
+        pipeline_id=job.pipeline_id,
+        rows=new,
+        known=known,
+        secret=secret,
+    )
+    times_planned = [planned for decision, planned in decisions.values() if decision.verdict != "skip"]
+    reasons = {place: str(decision.reason) for place, (decision, _) in decisions.items() if decision.verdict == "skip"}
+    return reasons, min(times_planned, default=None)
 
 
 async def _requests(

@@ -33,6 +33,9 @@ class Import:
     rows_updated: int
     rows_skipped: int
     rows_failed: int
+    rows_repeated: int
+    reasons: dict[str, int]
+    first_time: datetime | None
     error: str | None
     pieces: int
     next_piece: int
@@ -54,10 +57,10 @@ class Import:
 
 _COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
   dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
-  rows_failed, error, pieces, next_piece, failures as attempts, finished_time, version, created_time, created_by,
-  actor_kind"""
+  rows_failed, rows_repeated, reasons, first_time, error, pieces, next_piece,
+  failures as attempts, finished_time, version, created_time, created_by, actor_kind"""
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
-  on_conflict, columns, places, rows_total, pieces, created_time, created_by, actor_kind"""
+  on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 IMPORTS: Final = Leases(
     record=Import,
@@ -71,13 +74,18 @@ IMPORTS: Final = Leases(
 
 
 class ImportRow(NamedTuple):
-    """The outcome of a row; `problem` has the members `status`, `code`, `detail` and `errors`."""
+    """The outcome of a row; `problem` has the members `status`, `code`, `detail` and `errors`.
+
+    `line` of the file on which it begins. `reason`: the rule by which a row of a dry run would not be sent.
+    """
 
     row: int
     state: Any
     item_id: str | None
     external_reference: str | None
     problem: dict[str, Any] | None
+    line: int | None = None
+    reason: str | None = None
 
 
 async def get_import(
@@ -113,13 +121,28 @@ async def list_imports(
 
 async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
     rows = await db.fetch_list(
-        """select row, state, item_id, external_reference, problem from queue_import_row
+        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
            where organization_id = $1 and import_id = $2""",
         organization_id,
         import_id,
         page=page,
     )
     return rows.map(lambda row: ImportRow(**dict(row)))
+
+
+async def list_failed_rows(
+    db: Database, *, organization_id: str, import_id: str, after: int, limit: int
+) -> list[ImportRow]:
+    """Those behind this row, in their order."""
+    rows = await db.fetch(
+        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+           where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
+        organization_id,
+        import_id,
+        after,
+        limit,
+    )
+    return [ImportRow(**dict(row)) for row in rows]
 
 
 async def insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Import:
@@ -178,23 +201,31 @@ async def list_taken_references(
 
 async def insert_rows(db: Database, *, organization_id: str, import_id: str, rows: Sequence[ImportRow]) -> None:
     await db.execute(
-        """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem)
-           select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[])""",
+        """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem,
+             line, reason)
+           select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::integer[],
+             $9::text[])""",
         organization_id,
         import_id,
-        *arrays(rows, 5),
+        *arrays(rows, 7),
     )
 
 
-async def settle_piece(
-    db: Database, *, job: Import, owner: UUID, counts: Mapping[str, int]
-) -> Import | None:  # any tenant: the import names its own
+async def settle_piece(  # any tenant: the import names its own
+    db: Database,
+    *,
+    job: Import,
+    owner: UUID,
+    counts: Mapping[str, int],
+    reasons: Mapping[str, int],
+    first_time: datetime | None,
+) -> Import | None:
     """Count the next piece as worked off and remove it; None: the lease is lost."""
     row = await db.fetch_row(
         f"""with settled as (
              update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $5,
                rows_updated = rows_updated + $6, rows_skipped = rows_skipped + $7, rows_failed = rows_failed + $8,
-               failures = 1, version = version + 1
+               reasons = $9, first_time = least(first_time, $10), failures = 1, version = version + 1
              where {IMPORTS.is_held} and next_piece = $4
              returning {_COLUMNS}),
            removed as (
@@ -206,6 +237,8 @@ async def settle_piece(
         owner,
         job.next_piece,
         *(counts.get(state, 0) for state in ("created", "updated", "skipped", "failed")),
+        dict(reasons),
+        first_time,
     )
     return None if row is None else _import(row)
 

@@ -62,6 +62,7 @@ def scans(db: Database, *, organization_id: str, erasure_id: str, person: Person
     async def import_rests(*, after: str) -> ScanResult:
         del after  # what is removed is not met again
         count = await store.delete_import_rests(db, **scope, limit=PIECES_MAX)
+        count = max(count, await store.update_lists(db, **scope, limit=PIECES_MAX))
         return count, "more" if count == PIECES_MAX else None
 
     return {

@@ -175,6 +175,17 @@ async def delete_import_rests(db: Database, *, organization_id: str, limit: int)
     )
 
 
+async def update_lists(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove the files of lists, compressed as they are: nobody can tell whose rows these are."""
+    return await db.execute(
+        """update queue_list set content = null where (organization_id, list_id) in (
+             select organization_id, list_id from queue_list
+             where organization_id = $1 and content is not null limit $2)""",
+        organization_id,
+        limit,
+    )
+
+
 # exports ---------------------------------------------------------------------------------------------------------
 async def update_exports(db: Database, *, organization_id: str, erasure_id: str) -> int:
     """End the files of the person's questionnaires, and begin again those that are being written."""

@@ -28,7 +28,7 @@ async def send(rig: Rig, rows: int) -> str:
             caller=house.caller,
             questionnaire_id=house.questionnaire_id,
             pipeline_id=house.pipeline_id,
-            cut=service.cut("\n".join([HEADER, *table]).encode(), separator=",", mapping={}),
+            cut=service.cut("\n".join([HEADER, *table]), separator=",", mapping={}),
             secret=SECRET.encode(),
             now=database.clock.now(),
         )

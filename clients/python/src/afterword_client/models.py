@@ -631,6 +631,9 @@ class Import(Struct, kw_only=True):
     rows_updated: int
     rows_skipped: int
     rows_failed: int
+    rows_repeated: int
+    reasons: dict[str, int]
+    first_time: datetime | None
     error: str | None
     created_time: datetime
     finished_time: datetime | None
@@ -639,11 +642,13 @@ class Import(Struct, kw_only=True):
 
 class ImportRow(Struct, kw_only=True):
     """
-    The outcome of a row, counted from 1 after the header.
+    The outcome of a row, counted from 1 after the header, and the line of the file on which it begins.
     """
 
     row: int
+    line: int | None
     state: str
+    reason: str | None
     item_id: str | None
     external_reference: str | None
     problem: dict[str, Any] | None

@@ -1773,22 +1773,41 @@ class Queue(Family):
         dry_run: bool | None = None,
         separator: Literal["\t", ",", ";", "|"] | None = None,
         on_conflict: Literal["error", "skip", "update"] | None = None,
+        encoding: Literal[
+            "utf-16",
+            "utf-8",
+            "windows-1250",
+            "windows-1251",
+            "windows-1252",
+            "windows-1253",
+            "windows-1254",
+            "windows-1255",
+            "windows-1256",
+        ]
+        | None = None,
         map: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.Import:
         """Import queue items from a file.
 
-        A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in
-        it. Columns: `responder_channel_identifier`, `locale`, `send_time`, `external_reference`,
-        `metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a
-        file with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch.
-        `dry_run` checks all of them and writes no item. A row whose reference a live item has is refused, or with
-        `on_conflict` changes that item (which also needs `Queue.Update`) or is skipped. Needs `Queue.Create`.
+        A CSV file with a header, in UTF-8 unless `encoding` says otherwise, at most 200,000 rows of at most 65,536
+        bytes; or a form with the file in it. Columns: `responder_channel_identifier`, `locale`, `send_time`,
+        `external_reference`, `metadata.questionnaire.NAME`, `metadata.responder.NAME`;
+        `map[E-mail]=responder_channel_identifier` takes a file with other names, and `map[Notes]=` leaves a column
+        out. Each row is checked alone, as in a batch. `dry_run` checks all of them, asks the rules about each, and
+        writes no item. A row whose reference a live item has is refused, or with `on_conflict` changes that item
+        (which also needs `Queue.Update`) or is skipped. Needs `Queue.Create`.
         """
         return self._transport.request(
             "POST",
             f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/import",
-            query={"dry_run": dry_run, "separator": separator, "on_conflict": on_conflict, "map": map},
+            query={
+                "dry_run": dry_run,
+                "separator": separator,
+                "on_conflict": on_conflict,
+                "encoding": encoding,
+                "map": map,
+            },
             file=body,
             media_type="text/csv",
             idempotency_key=idempotency_key,
@@ -1808,6 +1827,15 @@ class Queue(Family):
         `Queue.Delete`.
         """
         self._transport.request("DELETE", f"/q/import/{_segment(import_id)}", if_match=if_match)
+
+    def resume_import(self, import_id: str, *, idempotency_key: str | None = None) -> models.Import:
+        """Resume Import.
+
+        A failed import goes on where it stopped, while the rest of its file is kept. Needs `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/import/{_segment(import_id)}/resumption", idempotency_key=idempotency_key
+        ).read(models.Import)
 
     def list_import_rows(
         self, import_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100

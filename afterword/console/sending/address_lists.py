@@ -1,0 +1,278 @@
+"""Lists in five steps: those there are, the file of a new one, and its columns."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import Listing, address, key_of, read_key
+from afterword.console.screens import Screens, Visit
+from afterword.console.sending import pipelines, sending
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire import list_files
+from afterword.core.wire.imports import ADDRESS, REFERENCE
+from afterword.core.wire.list_files import Reading
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.intake.lists import service, store
+from afterword.intake.lists.store import AddressList
+from afterword.pipelines import service as pipelines_service
+from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires.metadata import service as metadata
+from afterword.texts import Texts
+from afterword.web import html
+
+LISTS: Final = f"{sending.SENDING}/lists"
+NEW: Final = f"{LISTS}/new"
+ONE: Final = f"{LISTS}/{{list_id}}"
+ROWS: Final = 50
+PIPELINES_MAX: Final = 100
+STEPS: Final = ("File", "Columns", "Check", "Confirm", "Result")
+MEANINGS: Final[Mapping[str, str]] = {
+    ADDRESS: "Address: whom to write to",
+    REFERENCE: "Order number",
+    "send_time": "When to send",
+    "locale": "Language",
+}
+ADDRESSES: Final[Mapping[int, str]] = {
+    CHANNEL_EMAIL: "Address: the e-mail to write to",
+    CHANNEL_SMS: "Address: the phone to write to",
+}
+LEVELS: Final[Mapping[str, str]] = {"questionnaire": "of the order", "responder": "of the person"}
+ENCODINGS: Final[Mapping[str, str]] = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250 (Central European)",
+    "windows-1251": "Windows-1251 (Cyrillic)",
+    "windows-1252": "Windows-1252 (Western European)",
+    "windows-1253": "Windows-1253 (Greek)",
+    "windows-1254": "Windows-1254 (Turkish)",
+    "windows-1255": "Windows-1255 (Hebrew)",
+    "windows-1256": "Windows-1256 (Arabic)",
+}
+SEPARATORS: Final[Mapping[str, str]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
+CONFLICTS: Final[Mapping[str, str]] = {
+    "error": "It is a faulty row",
+    "skip": "It is left as it is",
+    "update": "The waiting message is changed",
+}
+
+routes = Screens()
+
+
+@routes.get(LISTS, scope="Queue.Read")
+async def list_lists(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        found = await store.list_lists(
+            db,
+            organization_id=visit.caller.organization_id,
+            application_ids=visit.caller.application_ids,
+            after=read_key(visit.query.get("after", "")),
+            limit=ROWS + 1,
+        )
+    last = found[ROWS - 1] if len(found) > ROWS else None
+    may_add = "Queue.Create" in visit.caller.scopes
+    return visit.page(
+        "lists.html",
+        title=words("Lists"),
+        new_url=NEW if may_add else "",
+        list=Listing(
+            rows=[
+                {
+                    "url": f"{LISTS}/{one.list_id}/{'result' if one.import_id else 'check'}",
+                    "name": one.file_name or words("Pasted rows"),
+                    "pipeline": one.pipeline_title,
+                    "when": words.moment(one.created_time, time_zone=visit.zone),
+                    "rows": words.plural("{n} row", "{n} rows", one.rows_total) if one.rows_total else "",
+                    "state": _state_of(words, one),
+                }
+                for one in found[:ROWS]
+            ],
+            empty=words("No list yet. Send a questionnaire to the people of a file, or paste their addresses."),
+            empty_link=(words("Send to a list"), NEW) if may_add else None,
+            note=words("A file is kept for seven days, the record of what became of it for thirty."),
+            next_url=address(LISTS, after=key_of(last.created_time, last.list_id)) if last else "",
+            first_url=LISTS if "after" in visit.query else "",
+        ),
+    )
+
+
+@routes.get(NEW, scope="Queue.Create")
+async def new_page(visit: Visit) -> Response:
+    return await _new(visit)
+
+
+@routes.post(NEW, scope="Queue.Create")
+async def stage(visit: Visit) -> Response:
+    form = visit.form
+    content = form.files.get("file") or form.secret("rows").encode()
+    questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
+    try:
+        reading = await asyncio.to_thread(service.read_file, content)
+        packed = await asyncio.to_thread(service.packed, content)
+        async with visit.write() as db:
+            list_id = await service.stage(
+                db,
+                caller=visit.caller,
+                questionnaire_id=questionnaire_id,
+                pipeline_id=pipeline_id,
+                file_name=form.file_names.get("file"),
+                content=packed,
+                reading=reading,
+                mapping={},
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Malformed, errors.NotFound) as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(f"{LISTS}/{list_id}/columns")
+
+
+@routes.get(f"{ONE}/columns", scope="Queue.Create")
+async def columns_page(visit: Visit) -> Response:
+    return await _columns(visit)
+
+
+@routes.post(f"{ONE}/columns", scope="Queue.Create")
+async def check(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        async with visit.read() as db:
+            found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        reading = _reading(form.text, found, separator=form.secret("separator"))
+        text = await asyncio.to_thread(service.text_of, found, reading)
+        names, _ = list_files.sample_of(text, reading.separator)
+        mapping = {name: form.text(f"column{place}") for place, name in enumerate(names)}
+        cut = await asyncio.to_thread(service.cut, text, reading, mapping)
+        async with visit.write() as db:
+            await service.check(
+                db,
+                caller=visit.caller,
+                found=found,
+                reading=reading,
+                mapping=mapping,
+                on_conflict=form.text("on_conflict"),
+                cut=cut,
+                secret=visit.site.secret,
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
+        return await _columns(visit, refusal)
+    return html.redirect(f"{LISTS}/{found.list_id}/check")
+
+
+def steps_of(words: Texts) -> list[tuple[int, str]]:
+    return [(number, words(text)) for number, text in enumerate(STEPS, start=1)]
+
+
+async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> pipelines_store.Pipeline:
+    return await pipelines_service.get(
+        db, caller=visit.caller, questionnaire_id=found.questionnaire_id, pipeline_id=found.pipeline_id
+    )
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _state_of(words: Texts, one: store.ListedList) -> str:
+    if one.import_id:
+        return words("imported") if one.state == "done" else words("being imported") if one.state else words("imported")
+    return words("not imported") if one.is_kept else words("not imported, the file is gone")
+
+
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    async with visit.read() as db:
+        found = await pipelines_store.list_pipelines(
+            db,
+            organization_id=visit.caller.organization_id,
+            application_ids=visit.caller.application_ids,
+            page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
+        )
+        names = dict(await pipelines.questionnaires_of(visit, db))
+    return visit.page(
+        "list_new.html",
+        title=words("Send to a list"),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        pipelines=[
+            (f"{one.questionnaire_id}/{one.pipeline_id}", f"{one.title} · {names.get(one.questionnaire_id, '')}")
+            for one in found.items
+        ],
+        value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
+        refusal=refusal,
+    )
+
+
+def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
+    """As it was chosen, else as it was guessed."""
+    encoding = given("encoding")
+    return Reading(
+        encoding if encoding in list_files.ENCODINGS else found.encoding,
+        separator if separator in SEPARATORS else found.separator,
+        found.has_header if not given("header") else given("header") == "1",
+    )
+
+
+async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    """The first rows as we read them, with the meaning of each column; what was typed stays."""
+    words, form = visit.words, visit.form
+    chosen: Any = form.text if form.values else lambda name: visit.query.get(name, "")
+    async with visit.read() as db:
+        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        reading = _reading(chosen, found, separator=visit.query.get("separator", "") or form.secret("separator"))
+        try:
+            text = await asyncio.to_thread(service.text_of, found, reading)
+            names, rows = list_files.sample_of(text, reading.separator)
+        except (errors.Invalid, errors.Malformed) as unreadable:
+            refusal, names, rows = refusal or unreadable, [], []
+        declared = await metadata.declared_of(
+            db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
+        )
+        mapping = await service.columns_of(db, found=found, names=names, rows=rows, declared=declared)
+        pipeline = await pipeline_of(visit, db, found)
+    here = f"{LISTS}/{found.list_id}/columns"
+    return visit.page(
+        "list_columns.html",
+        title=words("Columns"),
+        status=refusal.status if refusal else 200,
+        steps=steps_of(words),
+        file_name=found.file_name or words("Pasted rows"),
+        pipeline=pipeline.title,
+        columns=[
+            {
+                "name": name,
+                "field": f"column{place}",
+                "samples": [row[place] for row in rows],
+                "meaning": form.text(f"column{place}") if form.values else mapping[name],
+            }
+            for place, name in enumerate(names)
+        ],
+        meanings=_meanings(words, declared, pipeline.channel_id),
+        encodings=[(key, words(ENCODINGS[key])) for key in list_files.ENCODINGS],
+        separators=[(key, words(text)) for key, text in SEPARATORS.items()],
+        first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],
+        conflicts=[
+            (key, words(text))
+            for key, text in CONFLICTS.items()
+            if key != "update" or "Queue.Update" in visit.caller.scopes
+        ],
+        reading=reading,
+        on_conflict=form.text("on_conflict") or found.on_conflict,
+        action=here,
+        forget_url=f"{LISTS}/{found.list_id}/stop" if "Queue.Delete" in visit.caller.scopes else "",
+        refusal=refusal,
+    )
+
+
+def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[str, str]]:
+    fixed = {**MEANINGS, ADDRESS: ADDRESSES.get(channel_id, MEANINGS[ADDRESS])}
+    known = [*declared.questionnaire.values(), *declared.responder.values()]
+    return [
+        ("", words("Not used")),
+        *((key, words(text)) for key, text in fixed.items()),
+        *((f"metadata.{one.kind}.{one.name}", f"{one.title or one.name} ({words(LEVELS[one.kind])})") for one in known),
+    ]

@@ -1,0 +1,1 @@
+"""Lists: a file of addresses from its reading to its import, with a dry run between."""

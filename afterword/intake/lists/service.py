@@ -1,0 +1,277 @@
+"""Lists that people send: read, checked by a dry run, repaired, and then imported.
+
+Functions that read a whole file say so: they are for a thread, outside of a transaction.
+"""
+
+import dataclasses
+import zlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire import list_files
+from afterword.core.wire.imports import COLUMNS_MAX, Cut
+from afterword.core.wire.list_files import Reading
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.intake.imports import service as imports
+from afterword.intake.imports.store import Import
+from afterword.intake.lists import store
+from afterword.intake.lists.store import AddressList
+from afterword.pipelines import service as pipelines
+
+KEEP_DAYS: Final = 7  # the file
+RECORD_DAYS: Final = 30
+REMEMBERED_MAX: Final = 2_000  # columns of an application
+NAME_CHARACTERS_MAX: Final = 200  # of a column that is remembered
+FAULTY_MAX: Final = 200_000
+COMPRESSION: Final = 1
+
+
+class FileGone(errors.Conflict):
+    """The file was kept for some days, or until somebody was erased."""
+
+    code_default = "not_ready"
+
+
+def read_file(content: bytes) -> Reading:
+    """The way in which a file seems to be written. Reads it. Raises Malformed, Invalid for an empty one."""
+    if not content.strip():
+        raise errors.Invalid.of(FieldError("required", "Choose a file, or paste some rows.", pointer="/file"))
+    return list_files.guess(content)
+
+
+def packed(content: bytes) -> bytes:
+    return zlib.compress(content, COMPRESSION)
+
+
+async def stage(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    file_name: str | None,
+    content: bytes,
+    reading: Reading,
+    mapping: Mapping[str, str],
+    now: datetime,
+) -> str:
+    """Keep a file that was `packed`; its list_id. Raises NotFound."""
+    await pipelines.get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    list_id = ids.ordered(now)
+    columns = {
+        "list_id": list_id,
+        "questionnaire_id": questionnaire_id,
+        "pipeline_id": pipeline_id,
+        "file_name": file_name,
+        "created_time": now,
+        "created_by": caller.actor_id or None,
+        "mapping": dict(mapping),
+        **dataclasses.asdict(reading),
+    }
+    await store.insert_list(db, organization_id=caller.organization_id, columns=columns, content=content)
+    return list_id
+
+
+async def get(db: Database, *, caller: Caller, list_id: str, is_locked: bool = False) -> AddressList:
+    """Raises NotFound."""
+    found = await store.get_list(
+        db,
+        organization_id=caller.organization_id,
+        list_id=list_id,
+        application_ids=caller.application_ids,
+        is_locked=is_locked,
+    )
+    if found is None or caller.test:
+        raise errors.NotFound("There is no such list.")
+    return found
+
+
+def reading_of(found: AddressList) -> Reading:
+    return Reading(found.encoding, found.separator, found.has_header)
+
+
+def text_of(found: AddressList, reading: Reading) -> str:
+    """The text of the file, with a header. Reads it. Raises FileGone, Malformed."""
+    if found.content is None:
+        raise FileGone("The file is no longer kept. Send it again.")
+    return list_files.text_of(zlib.decompress(found.content), reading)
+
+
+async def columns_of(
+    db: Database, *, found: AddressList, names: list[str], rows: list[list[str]], declared: Declared
+) -> dict[str, str]:
+    """The meanings of the columns: those of this list, else as they were remembered or can be guessed."""
+    if set(names) == found.mapping.keys():
+        return found.mapping
+    remembered = await store.list_columns(
+        db, organization_id=found.organization_id, application_id=found.application_id
+    )
+    return list_files.columns_of(
+        names, rows, fields=imports.FIELDS, declared=declared, remembered={**remembered, **found.mapping}
+    )
+
+
+def cut(text: str, reading: Reading, mapping: Mapping[str, str]) -> Cut:
+    """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
+    if len(mapping) > COLUMNS_MAX:
+        raise errors.Invalid.of(FieldError("too_many", f"A file has at most {COLUMNS_MAX} columns.", pointer=""))
+    return imports.cut(text, separator=reading.separator, mapping=mapping)
+
+
+async def check(
+    db: Database,
+    *,
+    caller: Caller,
+    found: AddressList,
+    reading: Reading,
+    mapping: Mapping[str, str],
+    on_conflict: str,
+    cut: Cut,
+    secret: bytes,
+    now: datetime,
+    content: bytes | None = None,
+) -> Import:
+    """Begin the dry run of the list as it is now, in place of the one before. Raises Conflict once it is imported.
+
+    `content`: a new file in place of the one that is kept.
+    """
+    found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
+    _require_open(found)
+    if found.check_id is not None:
+        before = await imports.get(db, caller=caller, import_id=found.check_id)
+        await imports.delete(db, job=before, now=now)
+    job = await _import(db, caller=caller, found=found, on_conflict=on_conflict, cut=cut, secret=secret, now=now)
+    await _update(
+        db,
+        found,
+        {
+            **dataclasses.asdict(reading),
+            "mapping": dict(mapping),
+            "on_conflict": on_conflict,
+            "check_id": job.import_id,
+        },
+        content=content,
+    )
+    remembered = {name: meaning for name, meaning in mapping.items() if 0 < len(name) <= NAME_CHARACTERS_MAX}
+    await store.update_columns(
+        db,
+        organization_id=found.organization_id,
+        application_id=found.application_id,
+        mapping=remembered,
+        now=now,
+        keep_max=REMEMBERED_MAX,
+    )
+    return job
+
+
+async def confirm(
+    db: Database, *, caller: Caller, found: AddressList, cut: Cut, secret: bytes, now: datetime
+) -> Import:
+    """Import the list as it was checked. Raises Conflict where it was not, or was imported."""
+    checked_id = found.check_id
+    found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
+    _require_open(found)
+    checked = await imports.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
+    if checked is None or checked.state != "done" or found.check_id != checked_id:
+        raise errors.Conflict("The list has to be checked first.")
+    job = await _import(
+        db, caller=caller, found=found, on_conflict=found.on_conflict, cut=cut, secret=secret, now=now, dry_run=False
+    )
+    await _update(db, found, {"import_id": job.import_id})
+    return job
+
+
+async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> dict[int, str]:
+    """The numbers of the rows that failed last, with what is wrong. Raises Conflict while none were tried."""
+    import_id = found.import_id or found.check_id
+    if import_id is None:
+        raise errors.Conflict("The list has to be checked first.")
+    await imports.get(db, caller=caller, import_id=import_id)
+    return await store.list_failed_rows(
+        db, organization_id=found.organization_id, import_id=import_id, limit=FAULTY_MAX
+    )
+
+
+def repaired(found: AddressList, content: bytes, problems: Mapping[int, str]) -> bytes:
+    """The file with corrected rows in place of the faulty ones, in UTF-8. Reads both. Raises Invalid, Malformed."""
+    reading = reading_of(found)
+    new = read_file(content)
+    text = list_files.repaired(
+        text_of(found, reading),
+        reading,
+        corrected=list_files.text_of(content, new),
+        separator=new.separator,
+        numbers=problems.keys(),
+    )
+    return text.encode()
+
+
+async def delete(db: Database, *, caller: Caller, found: AddressList, now: datetime) -> None:
+    """Forget the list, with its file and its dry run. An import stays; one that is under way ends."""
+    for import_id in (found.check_id, found.import_id):
+        if import_id is not None:
+            job = await imports.get(db, caller=caller, import_id=import_id)
+            if import_id == found.check_id or not job.has_ended:
+                await imports.delete(db, job=job, now=now)
+    await store.delete_list(db, organization_id=found.organization_id, list_id=found.list_id)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Forget files, and later the lists, when their days are over; how many."""
+    count = await store.prune_contents(db, before=now - timedelta(days=KEEP_DAYS), limit=max(1, limit // 100))
+    return count + await store.prune_lists(db, before=now - timedelta(days=RECORD_DAYS), limit=limit)
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _require_open(found: AddressList) -> None:
+    if found.import_id is not None:
+        raise errors.Conflict("This list was imported.")
+
+
+async def _import(
+    db: Database,
+    *,
+    caller: Caller,
+    found: AddressList,
+    on_conflict: str,
+    cut: Cut,
+    secret: bytes,
+    now: datetime,
+    dry_run: bool = True,
+) -> Import:
+    if on_conflict == "update":
+        caller.require("Queue.Update")
+    return await imports.create(
+        db,
+        caller=caller,
+        questionnaire_id=found.questionnaire_id,
+        pipeline_id=found.pipeline_id,
+        cut=cut,
+        file_name=found.file_name,
+        dry_run=dry_run,
+        on_conflict=found.on_conflict if not dry_run else _policy(on_conflict),
+        strict=True,
+        secret=secret,
+        now=now,
+    )
+
+
+def _policy(text: str) -> imports.Policy:
+    return "update" if text == "update" else "skip" if text == "skip" else "error"
+
+
+async def _update(
+    db: Database, found: AddressList, changes: Mapping[str, object], *, content: bytes | None = None
+) -> None:
+    names = ("encoding", "separator", "has_header", "mapping", "on_conflict", "check_id", "import_id")
+    columns = {name: getattr(found, name) for name in names} | dict(changes)
+    await store.update_list(
+        db, organization_id=found.organization_id, list_id=found.list_id, columns=columns, content=content
+    )

@@ -1,0 +1,199 @@
+"""SQL of lists: the file as it came, how it is read, its dry run and its import; columns that are remembered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString, NamedTuple
+
+from afterword.db import Database, Row
+from afterword.db.columns import qualified
+
+_COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
+  encoding, separator, has_header, mapping, on_conflict, check_id, import_id, created_time, created_by"""
+_COLUMNS_L: Final = qualified(_COLUMNS, "l")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressList:
+    """`content` is compressed; None once its days are over. `application_id` is the questionnaire's."""
+
+    organization_id: str
+    list_id: str
+    application_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    file_name: str | None
+    content: bytes | None
+    encoding: Any
+    separator: str
+    has_header: bool
+    mapping: dict[str, str]
+    on_conflict: Any
+    check_id: str | None
+    import_id: str | None
+    created_time: datetime
+    created_by: str | None
+
+
+class ListedList(NamedTuple):
+    list_id: str
+    file_name: str | None
+    pipeline_title: str
+    created_time: datetime
+    import_id: str | None
+    rows_total: int | None
+    state: str | None
+    is_kept: bool
+
+
+async def insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
+    await db.execute(
+        """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
+             encoding, separator, has_header, mapping, created_time, created_by)
+           select $1, list_id, questionnaire_id, pipeline_id, file_name, $3, encoding, separator, has_header,
+             mapping, created_time, created_by
+           from jsonb_populate_record(null::queue_list, $2::jsonb)""",
+        organization_id,
+        dict(columns),
+        content,
+    )
+
+
+async def get_list(
+    db: Database, *, organization_id: str, list_id: str, application_ids: Sequence[str] = (), is_locked: bool = False
+) -> AddressList | None:
+    """The list, unless its questionnaire belongs to another application than these (none: any)."""
+    lock: LiteralString = "for update of l" if is_locked else ""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_L}, q.owner_application_id as application_id from queue_list l
+           join questionnaire q on q.organization_id = l.organization_id and q.questionnaire_id = l.questionnaire_id
+           where l.organization_id = $1 and l.list_id = $2
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3)) {lock}""",
+        organization_id,
+        list_id,
+        list(application_ids),
+    )
+    return None if row is None else _list(row)
+
+
+async def list_lists(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> list[ListedList]:
+    """The newest first, behind this key."""
+    time, list_id = after or (None, None)
+    rows = await db.fetch(
+        """select l.list_id, l.file_name, p.title as pipeline_title, l.created_time, l.import_id, i.rows_total,
+             i.state, l.content is not null as is_kept
+           from queue_list l
+           join pipeline p on p.organization_id = l.organization_id and p.pipeline_id = l.pipeline_id
+           join questionnaire q on q.organization_id = l.organization_id and q.questionnaire_id = l.questionnaire_id
+           left join queue_import i on i.organization_id = l.organization_id
+             and i.import_id = coalesce(l.import_id, l.check_id)
+           where l.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
+             and ($3::timestamptz is null or (l.created_time, l.list_id) < ($3, $4))
+           order by l.created_time desc, l.list_id desc limit $5""",
+        organization_id,
+        list(application_ids),
+        time,
+        list_id,
+        limit,
+    )
+    return [ListedList(**row) for row in rows]
+
+
+async def update_list(
+    db: Database, *, organization_id: str, list_id: str, columns: Mapping[str, Any], content: bytes | None
+) -> None:
+    """Write how it is read and its dry run; and the file, where `content` is given."""
+    await db.execute(
+        """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
+             mapping = n.mapping, on_conflict = n.on_conflict, check_id = n.check_id, import_id = n.import_id,
+             content = coalesce($4, l.content)
+           from jsonb_populate_record(null::queue_list, $3::jsonb) n
+           where l.organization_id = $1 and l.list_id = $2""",
+        organization_id,
+        list_id,
+        dict(columns),
+        content,
+    )
+
+
+async def delete_list(db: Database, *, organization_id: str, list_id: str) -> None:
+    await db.execute("delete from queue_list where organization_id = $1 and list_id = $2", organization_id, list_id)
+
+
+async def list_columns(db: Database, *, organization_id: str, application_id: str) -> dict[str, str]:
+    """The remembered meanings by the names of columns."""
+    rows = await db.fetch(
+        "select name, meaning from queue_list_column where organization_id = $1 and application_id = $2",
+        organization_id,
+        application_id,
+    )
+    return {row["name"]: row["meaning"] for row in rows}
+
+
+async def update_columns(
+    db: Database, *, organization_id: str, application_id: str, mapping: Mapping[str, str], now: datetime, keep_max: int
+) -> None:
+    """Remember these, and of all at most `keep_max`, the last used ones."""
+    await db.execute(
+        """insert into queue_list_column (organization_id, application_id, name, meaning, used_time)
+           select $1, $2, name, meaning, $5 from unnest($3::text[], $4::text[]) as m (name, meaning) order by name
+           on conflict (organization_id, application_id, name)
+             do update set meaning = excluded.meaning, used_time = excluded.used_time""",
+        organization_id,
+        application_id,
+        list(mapping),
+        list(mapping.values()),
+        now,
+    )
+    await db.execute(
+        """delete from queue_list_column where organization_id = $1 and application_id = $2 and name in (
+             select name from queue_list_column where organization_id = $1 and application_id = $2
+             order by used_time desc, name offset $3)""",
+        organization_id,
+        application_id,
+        keep_max,
+    )
+
+
+async def list_failed_rows(db: Database, *, organization_id: str, import_id: str, limit: int) -> dict[int, str]:
+    """The numbers of rows that failed, and the sentences about each."""
+    rows = await db.fetch(
+        """select row, coalesce(
+             (select string_agg(each ->> 'message', ' ') from jsonb_array_elements(problem -> 'errors') each),
+             problem ->> 'detail') as problem
+           from queue_import_row where organization_id = $1 and import_id = $2 and state = 'failed' limit $3""",
+        organization_id,
+        import_id,
+        limit,
+    )
+    return {row["row"]: row["problem"] or "" for row in rows}
+
+
+async def prune_contents(db: Database, *, before: datetime, limit: int) -> int:
+    return await db.execute(
+        """update queue_list set content = null where (organization_id, list_id) in (
+             select organization_id, list_id from queue_list
+             where created_time < $1 and content is not null order by created_time limit $2)""",
+        before,
+        limit,
+    )
+
+
+async def prune_lists(db: Database, *, before: datetime, limit: int) -> int:
+    return await db.execute(
+        """delete from queue_list where (organization_id, list_id) in (
+             select organization_id, list_id from queue_list where created_time < $1 order by created_time limit $2)""",
+        before,
+        limit,
+    )
+
+
+def _list(row: Row) -> AddressList:
+    return AddressList(**dict(row))

@@ -1,0 +1,144 @@
+"""Lists: a check whose counts add up, faulty rows corrected, the confirmation, the result and what can be resumed."""
+
+import asyncio
+import re
+import uuid
+
+import pytest
+
+from afterword.core.wire import imports as core_imports
+from afterword.worker.imports import Importer
+from tests.console.sending.test_address_lists import LISTS, choices, upload
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.console.sending.test_sending import plain
+from tests.logins.conftest import browser_of, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.sizes import size
+
+FILE = (
+    "Πελάτης;E-mail;Order ID;Notes\n"
+    'Άννα;ann@example.com;7;"two\nlines"\n'
+    "Νίκος;nobody;8;\n"
+    "Μαρία;maria@example.com;9\n"
+    "Εύα;eve@example.com;10;\n"
+    "Άννα;ann@example.com;11;\n"
+    "Άννα;ann@example.com;7;\n"
+)
+
+
+async def work(client: Client) -> None:
+    importer = Importer(client.queue.pool, uuid.uuid4(), secret=client.queue.secret)
+    while await importer.work_next(asyncio.Event()):
+        pass
+
+
+async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file in pieces of two rows: where a row stands changes nothing of the counts."""
+    monkeypatch.setattr(core_imports, "PIECE_ROWS", 2)
+    await client.queue.execute("update pipeline set frequency_cap_days = 30, capped_time = now()")
+    await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "eve@example.com"})
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, FILE.encode("windows-1253"))
+        page = (await browser.get(f"{here}/columns")).text
+        chosen = choices(page)
+        assert ("windows-1253", ";", "1") == (chosen["encoding"], chosen["separator"], chosen["header"])
+        assert ["", "responder_channel_identifier", "external_reference", ""] == [
+            chosen[f"column{place}"] for place in range(4)
+        ]
+        assert "Πελάτης" in page
+        refused = await browser.post(f"{here}/columns", data={"column2": "external_reference"})
+        assert "No column says who is written to." in plain(refused.text)
+        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+        assert "are not read yet" in plain((await browser.get(f"{here}/check")).text)
+        await work(client)
+
+        page = plain((await browser.get(f"{here}/check")).text)
+        for told in (
+            "will not be asked: this pipeline asked lately", "6 rows in the file 1will be asked",
+            "will not be asked: the address is blocked",
+            "2 rows have an address that an earlier row has", "3 faulty rows", "4 Row 2, column “E-mail”: This is not",
+            "5 Row 3: This row has 3 cells, and the header 4",
+        ):  # fmt: skip
+            assert told in page, page[page.index("Step 3") :][:900]
+        faulty = (await browser.get(f"{here}/faulty")).text
+        assert ["Πελάτης;E-mail;Order ID;Notes;problem", "Νίκος;nobody;8"] == [
+            faulty.lstrip("\ufeff").split("\n")[0], faulty.split("\n")[1][:14],
+        ]  # fmt: skip
+
+        corrected = faulty.replace("nobody", "nikos@example.com").replace(";7;", ";12;").encode()
+        sent = await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected, "text/csv")})
+        assert 303 == sent.status_code, plain(sent.text)
+        await work(client)
+        page = plain((await browser.get(f"{here}/check")).text)
+        assert "faulty" not in page
+        assert 0 == await client.queue.value("select count(*) from queue_item")
+        confirm = plain((await browser.get(f"{here}/confirm")).text)
+        assert "Schedule 3 messages" in confirm
+        assert "The first message leaves" in confirm
+        assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
+        assert 409 == (await browser.post(f"{here}/confirm")).status_code
+        await work(client)
+        assert "6are scheduled" in plain((await browser.get(f"{here}/result")).text)
+        assert 6 == await client.queue.value("select count(*) from queue_item")
+        remembered = await upload(browser, client, b"Notes,E-mail\nx,ann@example.com\n")
+        assert "responder_channel_identifier" == choices((await browser.get(f"{remembered}/columns")).text)["column1"]
+        assert "imported" in plain((await browser.get(LISTS)).text)
+
+
+async def test_many_rows(client: Client) -> None:
+    """77 bad rows among many are corrected alone; an import that failed goes on where it stopped."""
+    rows, bad = size(400, 100_000), 77
+    lines = [f"person{n}@example.com,{n}" if n % (rows // bad) or n >= bad * (rows // bad) else f"nobody,{n}"
+             for n in range(rows)]  # fmt: skip
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, "\n".join(["E-mail,Order", *lines, ""]).encode())
+        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+        await work(client)
+        page = (await browser.get(f"{here}/check")).text
+        assert f"{rows - bad:,}will be asked{bad}have a problem" in plain(page)
+        second = re.search(r'href="([^"]*after=\d+)#faulty"', page.replace("&#x2f;", "/"))
+        assert second is not None
+        assert 27 == (await browser.get(second[1])).text.count("This is not an e-mail address")
+        faulty = (await browser.get(f"{here}/faulty")).text
+        assert bad + 2 == len(faulty.split("\n"))
+        corrected = re.sub(r"^nobody,(\d+)", r"corrected\1@example.com,\1", faulty, flags=re.MULTILINE)
+        await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected.encode(), "text/csv")})
+        await work(client)
+        assert f"Schedule {rows:,} messages" in plain((await browser.get(f"{here}/confirm")).text)
+        await browser.post(f"{here}/confirm")
+        await client.queue.execute(
+            "update queue_import set state = 'failed', error = 'It stopped.', finished_time = now() where not dry_run"
+        )
+        assert "It stopped." in (await browser.get(f"{here}/result")).text
+        assert 303 == (await browser.post(f"{here}/resume")).status_code
+        await work(client)
+        assert f"{rows:,}are scheduled" in plain((await browser.get(f"{here}/result")).text)
+    assert rows == await client.queue.value("select count(distinct external_reference) from queue_item")
+
+
+async def test_stopped_and_late_corrections(client: Client) -> None:
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, b"E-mail,Order\nann@example.com,1\nnobody,2\n")
+        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+        assert f"{here}/check" == (await browser.get(f"{here}/confirm")).headers["location"]
+        assert 409 == (await browser.post(f"{here}/confirm")).status_code
+        await work(client)
+        wrong = await browser.post(f"{here}/repair", files={"file": ("a.csv", b"Mail\na@b.example\n", "text/csv")})
+        assert "lack the column" in plain(wrong.text)
+        await browser.post(f"{here}/confirm")
+        await work(client)
+        late = {"file": ("late.csv", b"E-mail,Order,problem\nben@example.com,2,x\n", "text/csv")}
+        new = (await browser.post(f"{here}/repair", files=late)).headers["location"]
+        assert f"{here}/columns" != new
+        assert "responder_channel_identifier" == choices((await browser.get(new)).text)["column0"]
+        await client.queue.execute("update queue_list set content = null")
+        assert 409 == (await browser.get(f"{here}/faulty")).status_code
+        await client.queue.execute("update queue_import set state = 'queued', finished_time = null, next_piece = 0")
+        assert "Stop the import?" in (await browser.get(f"{here}/stop")).text
+        await browser.post(f"{here}/stop")
+        assert "This import was stopped." in (await browser.get(f"{here}/result")).text
