@@ -94,6 +94,16 @@ def accepted(header: str) -> str:
     return locales.accepted(header, LANGUAGES, SOURCE_LANGUAGE)
 
 
+def own_name(tag: str) -> str:
+    """The name of a language in itself, as its speakers look for it."""
+    try:
+        locale = Locale.parse(tag.replace("-", "_"))
+    except (ValueError, UnknownLocaleError):
+        return tag
+    name = locale.get_display_name(locale) or tag
+    return name[:1].upper() + name[1:]
+
+
 @lru_cache(maxsize=64)
 def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
     path = LOCALE_FOLDER / language / "LC_MESSAGES" / f"{domain}.po"

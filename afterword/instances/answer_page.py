@@ -20,6 +20,7 @@ from afterword.instances.store import Instance, PublicQuestionnaire
 from afterword.texts import Texts, texts
 from afterword.web import public
 
+LOCALE_GO: Final = "locale:"  # of the buttons that send the page in another language
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
 NUMBER_DIGITS_MAX: Final = 4
 
@@ -90,6 +91,7 @@ class Posted:
     token: str
     start: str
     fields: Fields
+    locale: str = ""  # the language to go on in, where its button sent the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,23 @@ class AnswerPage:
         """The page in the layout of a posted form; the visual may have changed since."""
         return self if layout is None else replace(self, sequence=replace(self.sequence, layout=layout))
 
+    @property
+    def languages(self) -> list[str]:
+        """Those in which a question has texts."""
+        definition = self.sequence.definition
+        return [
+            locale
+            for locale in definition.locales
+            if locale == definition.default_locale
+            or any(locale in each.translations for each in definition.questions())
+        ]
+
+    def in_language(self, locale: str) -> "AnswerPage":
+        """The page in another of its languages; as it is for any other text."""
+        if locale not in self.languages:
+            return self
+        return replace(self, head=head_of(self.head.questionnaire, self.sequence.definition, locale))
+
     def answered(self, given: Mapping[str, Given | None]) -> "AnswerPage":
         return replace(self, sequence=self.sequence.answered(given))
 
@@ -262,7 +281,8 @@ def read_posted(body: bytes) -> Posted:
     layouts: dict[str, Layout] = {name: name for name in LAYOUTS}
     page = page_number(first(fields, "page"))
     layout = layouts.get(first(fields, "layout"))
-    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields)
+    locale = asked.removeprefix(LOCALE_GO) if asked.startswith(LOCALE_GO) else ""
+    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields, locale)
 
 
 def page_number(text: str | None) -> int | None:

@@ -173,9 +173,9 @@ async def post_start(request: Request, read: ReadStart, posted: Posted) -> Respo
             start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
             if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
                 return await _unread_start(request, database, read, posted)
-            wrong = _wrong_at_start(start, posted)
-            if wrong and start.answer_page.instance is None:
-                return _start_page(request, start, posted=posted, wrong=wrong)
+            wrong = {} if posted.locale else _wrong_at_start(start, posted)
+            if (wrong or posted.locale) and start.answer_page.instance is None:
+                return _start_page(request, start, posted=posted, wrong=wrong, locale=posted.locale)
             instance_id = start.answer_page.seed
             issued = (await _issued(request, database, start)).with_layout(posted.layout)
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
@@ -251,11 +251,26 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
     except (answers.Inactive, answers.Closed):
         return closed_page(answer_page)
     before, answer_page = answer_page, replace(answer_page.answered(given), started=saved.context)
+    if posted.locale:
+        return await _in_language(request, database, answer_page, posted, has_wrong=bool(form.wrong))
     appeared = answer_page.appeared(before, number)
     wrong = answer_page.wrong_on(number, form, appeared)
     if saved.wrong and posted.go != "back" and not wrong:
         return _whole(request, answer_page, posted)
     return await _go_on(request, database, answer_page, posted, wrong=wrong, appeared=appeared)
+
+
+async def _in_language(
+    request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted, *, has_wrong: bool
+) -> Response:
+    """The same page in another language; what could not be stored is shown as it was typed."""
+    answer_page = answer_page.in_language(posted.locale)
+    locale, now = answer_page.head.locale, database.clock.now()
+    if locale != answer_page.issued.locale:
+        await service.choose_language(database, instance=answer_page.issued, locale=locale, now=now)
+    if has_wrong:
+        return _page(request, answer_page, posted.page, posted=posted)
+    return _go(answer_page, posted.page)
 
 
 async def _go_on(
@@ -341,21 +356,25 @@ def _start_page(
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
+    locale: str = "",
 ) -> Response:
+    """`locale`: the language that was chosen on the page; the address of its form names it from then on."""
     site: Site = request.state.site
-    answer_page = start.answer_page
+    answer_page = start.answer_page.in_language(locale)
     number = answer_page.sequence.at(1)
+    url = request.url.include_query_params(locale=answer_page.head.locale) if locale else request.url
     return question_page(
         answer_page,
         number,
-        action=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        action=url.path + (f"?{url.query}" if url.query else ""),
         token=token_of(site.secret, START_PURPOSE, start.subject),
         start=start.nonce,
         marked=answer_page.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
         wrong=wrong or {},
         notice=notice,
-        status=FORM_STATUS_WRONG if posted else 200,
+        status=FORM_STATUS_WRONG if posted and not locale else 200,
+        has_languages=True,
     )
 
 
@@ -432,6 +451,7 @@ def _page(
         wrong=wrong or {},
         notice=notice,
         status=status,
+        has_languages=True,
     )
 
 

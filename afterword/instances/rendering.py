@@ -20,10 +20,10 @@ from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.instances import views
-from afterword.instances.answer_page import AnswerPage, Head, Marked, Posted, Wrong, page_address
+from afterword.instances.answer_page import LOCALE_GO, AnswerPage, Head, Marked, Posted, Wrong, page_address
 from afterword.instances.variables import filled, filled_address, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
-from afterword.texts import Texts
+from afterword.texts import Texts, own_name
 from afterword.web import public, static
 
 FINGERPRINT_CHARACTERS: Final = 10
@@ -74,6 +74,7 @@ def question_page(
     notice: str = "",
     foot: str = "",
     status: int = 200,
+    has_languages: bool = False,
 ) -> Response:
     """A page of questions; `sequence.end` is a page with nothing but the button to send.
 
@@ -109,9 +110,19 @@ def question_page(
         view=view,
         start=start,
         questions=questions,
+        languages=_languages(answer_page) if has_languages else [],
         send_label=t("Save my changes") if is_finalized else t("Send my answers"),
         foot=foot or _foot(answer_page),
     )
+
+
+def _languages(answer_page: AnswerPage) -> list[dict[str, str]]:
+    """The other languages of the page, each by its own name."""
+    return [
+        {"go": f"{LOCALE_GO}{one}", "tag": one, "name": own_name(one)}
+        for one in answer_page.languages
+        if one != answer_page.head.locale
+    ]
 
 
 def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_reference: bool = False) -> Response:

@@ -415,6 +415,18 @@ async def update_instance(
     return _found(row)
 
 
+async def update_language(db: Database, *, organization_id: str, instance_id: str, locale: str, now: datetime) -> None:
+    await db.execute(
+        """update questionnaire_instance
+           set locale = $3, version = version + 1, updated_time = greatest(updated_time, $4)
+           where organization_id = $1 and instance_id = $2 and deleted_time is null""",
+        organization_id,
+        instance_id,
+        locale,
+        now,
+    )
+
+
 async def insert_expiry_cursor(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, since: datetime
 ) -> None:

@@ -47,6 +47,31 @@ async def send(
     return sent.status_code, await client.get(sent.headers["location"]) if sent.status_code == 303 else sent
 
 
+@pytest.mark.parametrize("is_public", [True, False])
+async def test_another_language(api: Api, is_public: bool) -> None:  # noqa: FBT001  two ways to one page
+    """Its button keeps what was answered and what is wrong; languages without texts are not offered."""
+    first = {"question_id": MANY, "type": "number", "title": "How often?",
+             "translations": {"el": {"title": "Πόσο συχνά;"}, "ar": {"title": "كم مرة؟"}}}  # fmt: skip
+    several = {"default_locale": "en", "locales": ["en", "el", "ar", "de"], "groups": [{"questions": [first]}]}
+    questionnaire_id, _ = await published(api, several, public_link=True)
+    address = f"/p/{questionnaire_id}"
+    if not is_public:
+        issued = (await api.post(f"/q/questionnaire/{questionnaire_id}/instance")).json()
+        address = f"/a/{issued['instance_id']}"
+    page = await api.client.get(address)
+    assert ["locale:el", "locale:ar"] == re.findall(r'value="(locale:\w+)"', page.text)
+    _, greek = await send(api.client, page, "locale:el", many="7")
+    assert '<html lang="el" dir="ltr">' in greek.text
+    assert ("Πόσο συχνά;" in greek.text, 'value="7"' in greek.text) == (True, True)
+    _, arabic = await send(api.client, greek, "locale:ar", many="x7")
+    assert '<html lang="ar" dir="rtl">' in arabic.text
+    assert 'value="x7"' in arabic.text
+    _, same = await send(api.client, arabic, "locale:de", many="8")
+    assert '<html lang="ar" dir="rtl">' in same.text
+    status, end = await send(api.client, same, "send", many="8")
+    assert (303, True) == (status, '<html lang="ar"' in end.text)
+
+
 def asked(page: httpx2.Response) -> str:
     return " ".join(title for title in ("Where?", "Which town?", "How often?", "Why there?") if title in page.text)
 
