@@ -200,7 +200,7 @@ async def list_question_ids(
                   (q.value->>'display_probability')::integer as display_probability,
                   (q.value->>'randomize')::boolean as randomize, q.value->>'low_label' as low_label,
                   q.value->>'high_label' as high_label,
-                  coalesce((q.value->>'scored')::boolean, false) as scored,
+                  (q.value->>'scored')::boolean as scored,
                   (q.value->>'scale_min')::integer as scale_min, (q.value->>'scale_max')::integer as scale_max,
                   q.value->>'style' as style, (q.value->>'choices_min')::integer as choices_min,
                   (q.value->>'choices_max')::integer as choices_max, (q.value->>'rank_max')::integer as rank_max,
