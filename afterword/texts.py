@@ -94,6 +94,7 @@ def accepted(header: str) -> str:
     return locales.accepted(header, LANGUAGES, SOURCE_LANGUAGE)
 
 
+@lru_cache(maxsize=1_000)
 def own_name(tag: str) -> str:
     """The name of a language in itself, as its speakers look for it."""
     try:
