@@ -14,6 +14,7 @@ import yaml
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
+from afterword.questionnaires.files import InvalidFile
 from tests.browser import markup
 from tests.browser.conftest import EVERY_TYPE, Shop, on_the_loop
 from tests.browser.test_answering import count_events, form
@@ -245,11 +246,15 @@ class TestMarkup:
         assert 1 == len(skeletons), skeletons.values()
 
     async def test_authored_texts_add_nothing_to_the_page(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
-        """Titles, descriptions, labels of choices and rows, in whichever language, are texts and nothing else."""
+        """Titles, descriptions, labels of choices and rows, in whichever language, are texts or refused."""
         found: dict[int, set[tuple[Any, ...]]] = {}
         for text in ("harmless", *share_of(PAYLOADS, SHARE)):
             printable = "".join(one for one in text if unicodedata.category(one) not in {"Cc", "Cs"})[:100]
-            await hotel.publish(json.dumps(authored(yaml.safe_load(EVERY_TYPE), printable)))
+            try:
+                await hotel.publish(json.dumps(authored(yaml.safe_load(EVERY_TYPE), printable)))
+            except InvalidFile:
+                assert "{{" in printable  # a variable that nobody knows
+                continue
             address = f"/a/{(await hotel.issue()).instance_id}"
             for page in range(1, PAGES + 1):
                 document = await client.get(f"{address}?page={page}")
@@ -327,7 +332,9 @@ async def test_pages_are_light(hotel: Shop, new_page: NewPage, number: int, file
     instance = await hotel.issue()
     sizes = await weigh(await new_page(), f"{hotel.url}/a/{instance.instance_id}?page={number}")
     assert files == len(sizes), sizes
-    assert sum(sizes.values()) <= 1.5 * FIRST_PAGE_BYTES_MAX, sizes
+    assert sum(sizes.values()) <= 1.6 * FIRST_PAGE_BYTES_MAX, (
+        sizes
+    )  # a ranking and a matrix with each language's button
 
 
 async def test_ranking_by_buttons(hotel: Shop, new_page: NewPage) -> None:
