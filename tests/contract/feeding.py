@@ -31,8 +31,8 @@ YEAR: Final = datetime.now(UTC).year  # times are near, ahead as well as behind
 MEMBER: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 NO_WORKER = "No worker sends on this channel"
 EDGE_CODES: Final = re.compile(
-    r'"code":"(nul_character|lone_surrogate|duplicate_member|malformed_form|malformed_query|malformed_header|too_deep'
-    r'|too_many_members|name_too_long|number_out_of_range)"'
+    r'"code":"(nul_character|lone_surrogate|duplicate_member|malformed_encoding|malformed_form|malformed_query'
+    r'|malformed_header|too_deep|too_many_members|name_too_long|number_out_of_range)"'
 )
 REAL_SHARE: Final = 0.9  # of ids
 GOOD_SHARE: Final = 0.8  # of cases whose members fit

@@ -74,6 +74,6 @@ async def ways_in(
 
 
 def arguments() -> dict[str, Any]:
-    """What the stores of imports and lists take."""
+    """Values of the other parameters that the stores of imports and lists have."""
     reading = {"encoding": "utf-16", "separator": ";", "has_header": False, "mapping": {}, "on_conflict": "skip"}
     return {"number": 0, "after": 0, "mapping": {"E-mail": ""}, "columns": reading}

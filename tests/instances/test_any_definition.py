@@ -165,7 +165,7 @@ VALUES: Final[dict[str, Callable[[Question], st.SearchStrategy[Any]]]] = {
 
 
 class Browser(HTMLParser):
-    """What a browser without scripts sends of a form as it came."""
+    """A browser without scripts: the fields that it sends of a form as it came."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

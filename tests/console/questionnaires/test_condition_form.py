@@ -1,4 +1,4 @@
-"""What is noticed of a change by somebody else."""
+"""A mark tells that somebody else changed a condition."""
 
 from afterword.console.questionnaires.condition_form import mark_of
 
