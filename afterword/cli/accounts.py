@@ -219,7 +219,7 @@ async def test(account_id: AccountId, to: str, /) -> int:
         key = account.organization_id, account.account_id
         try:
             await registry.refresh(key)
-            async with registry.use(key, account.channel_id) as channel:
+            async with registry.use(key, account.channel_id, test_attempt=None) as channel:
                 is_taken, sentence = _result(await channel.send(message, begin=_begin), message)
             print(sentence)
         except NoChannelError as error:

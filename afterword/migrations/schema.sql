@@ -1865,6 +1865,7 @@ CREATE TABLE trial (
     finished_time timestamp with time zone,
     created_by text COLLATE pg_catalog."C",
     account_id text COLLATE pg_catalog."C",
+    captured boolean DEFAULT false NOT NULL,
     CONSTRAINT trial_check CHECK (((state = 'done'::text) = (outcome IS NOT NULL))),
     CONSTRAINT trial_check1 CHECK (((state = 'done'::text) = (finished_time IS NOT NULL))),
     CONSTRAINT trial_of CHECK ((num_nonnulls(account_id, pipeline_id) > 0)),

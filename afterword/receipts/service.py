@@ -272,7 +272,7 @@ async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> No
     for about in abouts:
         report, item = about.report, about.item
         is_gone = report.is_hard and report.kind in {"bounced", "failed"}
-        if not report.is_proven or not (is_gone or report.kind == "complained"):
+        if item.test or not report.is_proven or not (is_gone or report.kind == "complained"):
             continue
         new.append(
             NewSuppression(

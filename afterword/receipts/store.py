@@ -26,6 +26,7 @@ class Item:
     responder_id: str | None
     questionnaire_instance_id: str | None
     dispatched_time: datetime | None
+    test: bool
     is_unknown: bool  # the outcome of an attempt is unknown or open, and no other attempt was accepted
 
     @property
@@ -69,7 +70,7 @@ async def list_items(
     rows = await db.fetch(
         """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
              q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
-             q.dispatched_time, a.is_unknown
+             q.dispatched_time, q.test, a.is_unknown
            from queue_item q
            join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
            cross join lateral (

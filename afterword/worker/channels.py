@@ -15,8 +15,9 @@ import structlog
 
 from afterword import db, errors, sealing
 from afterword.channels import accounts as kinds
-from afterword.channels.base import Cause, Channel
+from afterword.channels.base import LINK, OUTBOX, Cause, Channel
 from afterword.channels.http import Caller
+from afterword.channels.outbox import TestChannel
 from afterword.channels.reports import Report
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
@@ -75,8 +76,15 @@ class ChannelRegistry:
         self._receipts = asyncio.Semaphore(RECEIPTS_MAX)
 
     @asynccontextmanager
-    async def use(self, account: AccountKey, channel_id: int) -> AsyncGenerator[Channel]:
-        """The channel of a message while it is sent. Raises NoChannelError."""
+    async def use(self, account: AccountKey, channel_id: int, *, test_attempt: int | None) -> AsyncGenerator[Channel]:
+        """The channel of a message while it is sent. Raises NoChannelError.
+
+        `test_attempt`: None sends to the address. The number of an attempt keeps the message in the outbox: each
+        caller says so, so that no test item can reach an address by a way of its own.
+        """
+        if test_attempt is not None and channel_id != LINK:
+            yield TestChannel(self._defaults[OUTBOX], attempt=test_attempt, report=self._reporter(account))
+            return
         own = await self._current(account)
         if own is None:
             default = self._defaults.get(channel_id)

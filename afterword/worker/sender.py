@@ -286,9 +286,10 @@ class Sender:
                 raise Fenced
 
         dispatch = slot.dispatch
+        channel_id, test_attempt = dispatch.settings.pipeline.channel_id, _test_attempt(dispatch)
         try:
             async with (
-                self.channels.use(dispatch.account, dispatch.settings.pipeline.channel_id) as channel,
+                self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
                 return await channel.send(message, begin=begin)
@@ -333,6 +334,8 @@ class Sender:
                 self._make_room(slot)
             await self._until_written(lambda: self._settles.submit(result), slot)
         else:
+            return
+        if slot.dispatch.item.test:  # no provider has seen it
             return
         try:
             since = slot.dispatch.item.database_now
@@ -440,6 +443,10 @@ class Sender:
 def _broken(slot: SendSlot, reason: str) -> Outcome:
     """A send that ended without an answer: unknown if it had begun, else it was not sent."""
     return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
+
+
+def _test_attempt(dispatch: Dispatch) -> int | None:
+    return dispatch.item.attempts if dispatch.item.test else None
 
 
 def _has_failed(task: "asyncio.Task[bool]") -> bool:

@@ -75,7 +75,9 @@ class TestMessages(Flights[TestMessage]):
                 async with db.connection(self._pool) as database:
                     account = await service.account_of(database, test=test)
                 await self._channels.refresh(account)
-                async with self._channels.use(account, test.channel_id) as channel:
+                async with self._channels.use(
+                    account, test.channel_id, test_attempt=1 if test.captured else None
+                ) as channel:
                     return await channel.send(message, begin=begin)
         except NoChannelError as error:
             return Refused(error.reason)

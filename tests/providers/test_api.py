@@ -168,7 +168,7 @@ async def test_a_server_within_our_network_is_not_connected_to(client: Client, m
         registry = ChannelRegistry(pool=client.queue.pool, site=SITE, defaults={}, versions={})
         outcomes: list[str] = []
         for account_id in (own, theirs):
-            async with registry.use((organization_id, account_id), EMAIL) as channel:
+            async with registry.use((organization_id, account_id), EMAIL, test_attempt=None) as channel:
                 outcomes.append(kind(await channel.send(MESSAGE, begin=Begin())))
         await registry.close()
         assert (["account", "sent"], 1) == (outcomes, sink.count)

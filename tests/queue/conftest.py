@@ -139,6 +139,7 @@ class Queue:
         locale: str | None = None,
         metadata: Mapping[str, Mapping[str, str | None]] | None = None,
         external_reference: str | None = None,
+        test: bool = False,
     ) -> QueueItem:
         async with db.transaction(self.pool) as database:
             return await service.schedule(
@@ -154,6 +155,7 @@ class Queue:
                         metadata=MetadataGroups(**{kind: dict(values) for kind, values in (metadata or {}).items()}),
                         external_reference=external_reference,
                     ),
+                    test=test,
                 ),
                 secret=self.secret,
             )

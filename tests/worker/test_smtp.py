@@ -219,3 +219,28 @@ class TestAddresses:
             assert 1 == sink.count
         assert waits >= timedelta(seconds=GREYLIST_SECONDS - CLOCKS_SECONDS)
         assert ["retry", "accepted"] == await bench.queue.attempts(item)
+
+
+class TestTestItems:
+    async def test_none_reaches_an_address(self, bench: Bench) -> None:
+        """Invitation, reminder and every fault stay in the outbox, and neither account nor address pays for them."""
+        await bench.queue.change_pipeline("""reminders = '[{"delay_days": 0, "delay_hours": 0, "delay_minutes": 0}]'""")
+        async with Sink() as sink, over(bench, sink.url) as smtp:
+            ann = await bench.queue.schedule(test=True)
+            bounced, slow, refused = [
+                await bench.queue.schedule(f"{name}@example.com", test=True) for name in ("bounce", "slow", "refuse")
+            ]
+            async with smtp.worker(RIG):
+                await bench.until_done()
+                assert 0 == sink.count
+                await bench.until("select count(*) = 2 from event where type = 'queue_item.bounced'")
+            assert 0 == sink.count
+        kept = await bench.queue.fetch("select recipient, content from outbox_message order by recipient")
+        assert ["ann", "ann", "bounce", "bounce", "slow", "slow"] == [row["recipient"].split("@")[0] for row in kept]
+        assert ["accepted"] == await bench.queue.attempts(ann) == await bench.queue.attempts(bounced)
+        assert ["retry", "accepted"] == await bench.queue.attempts(slow)
+        assert ["refused"] == await bench.queue.attempts(refused)
+        assert "bounced" in await bench.queue.told(bounced)
+        assert 0 == await bench.queue.value("select count(*) from suppression")
+        account = await account_of(bench)
+        assert (0, None, None) == (account["failures"], account["paused_time"], account["rate"])

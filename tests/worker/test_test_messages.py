@@ -4,6 +4,7 @@ import pytest
 
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.email import EmailChannel
+from afterword.core.organizations.access import SCOPES
 from afterword.intake.test_messages import service
 from afterword.messages import email as mail
 from tests.channels.sink import Sink, say
@@ -23,6 +24,17 @@ async def test_over_smtp(client: Client) -> None:
     assert "accepted" == found["outcome"]
     assert ["Ann@example.com"] == sink.mails[0].recipients
     assert str(sink.mails[0].parsed["Subject"]).startswith(service.MARK)
+
+
+async def test_of_a_test_token(client: Client) -> None:
+    """The outbox keeps it, and only a token for real data writes to an address."""
+    async with Sink() as sink:
+        channel = EmailChannel(sink.url)
+        async with sending(client, channel):
+            found = await sent(await client.with_token(SCOPES, test=True))
+        await channel.close()
+    assert ("accepted", "captured", 0) == (found["outcome"], found["reply"], sink.count)
+    assert 1 == await client.queue.value("select count(*) from outbox_message")
 
 
 async def test_refused_over_smtp(client: Client) -> None:

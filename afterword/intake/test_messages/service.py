@@ -114,6 +114,7 @@ async def ask(
         locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
         metadata={**stored, "responder": {**(reached.metadata if reached else {}), **stored.get("responder", {})}},
         external_reference=request.external_reference,
+        captured=caller.test,
         created_time=now,
     )
     return test, await _keep(db, caller=caller, test=test, address_key=schedule.address_key, now=now)

@@ -23,6 +23,7 @@ class TestMessage:
     locale: str
     metadata: dict[str, dict[str, str]]
     external_reference: str | None
+    captured: bool = False  # asked for by a test token: it stays in the outbox
     created_time: datetime
 
 
@@ -39,7 +40,7 @@ class TestResult:
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, trial_id, questionnaire_id, pipeline_id, account_id, channel_id,
-  recipient, locale, metadata, external_reference, created_time"""
+  recipient, locale, metadata, external_reference, captured, created_time"""
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
 
