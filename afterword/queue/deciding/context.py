@@ -28,7 +28,6 @@ from afterword.core.scheduling.decisions import (
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.db import Database
-from afterword.instances import store as instances_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.deciding import store
 from afterword.queue.deciding.store import AddressKey, PreviousItem
@@ -119,18 +118,19 @@ class DecisionContext:
         counted = [item for item in items if self.rules[lane_of(item)].is_counted]
         contacts_of = sorted(self.contact_keys_of(items)) if contacts is None else ()
         sent, responded_since = self._spans_of_sent(items), self._spans_of_responded(counted)
+        known = {lane: settings.pipeline.title for lane, settings in self.settings.items()}
         if contacts_of or sent or responded_since:
             history = await store.list_history(
                 db, contacts_of=contacts_of, sent=sent, responded_since=responded_since, sent_max=SENT_MAX
             )
             self._keep(history.contacts if contacts is None else contacts, history.sent)
             self.responded = history.responded
+            known |= history.titles
         elif contacts:
             self._keep(contacts, {})
         if not counted:
             return
         pipelines = {(key[0], one.pipeline_id) for key, found in self.contacts.items() for one in found}
-        known = {lane: settings.pipeline.title for lane, settings in self.settings.items()}
         if missing := sorted(pipelines - known.keys()):
             known |= await store.list_titles(db, pipelines=missing)
         self.titles = {pipeline_id: title for (_, pipeline_id), title in known.items()}
@@ -262,7 +262,7 @@ async def gather(
     people: Mapping[AddressId, AddressFacts],
 ) -> DecisionContext:
     """Read what the rules ask for; contacts are read later."""
-    rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
+    rules = {key: rules_of(each) for key, each in settings.items()}
     return DecisionContext(
         settings=settings,
         rules=rules,
@@ -278,14 +278,14 @@ async def gather(
     )
 
 
-def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
+def rules_of(settings: LaneSettings) -> Rules:
     pipeline, policy = settings.pipeline, settings.policy
     return Rules(
         start_time=pipeline.start_time,
         end_time=pipeline.end_time,
         is_active=settings.is_active,
         application_active=settings.application_active,
-        is_closed=is_closed,
+        is_closed=settings.is_closed,
         has_credits=settings.fingerprint.has_credits,
         conditions=condition_reader.read(pipeline.conditions, "/conditions", Findings()),
         cap=timedelta(
@@ -331,16 +331,6 @@ def entry_of(contact: Contact) -> dict[str, str]:
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
-
-
-async def _is_closed(db: Database, settings: LaneSettings) -> bool:
-    limit, pipeline = settings.responses_max, settings.pipeline
-    if limit is None:
-        return False
-    count = await instances_store.count_responses(
-        db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id, limit=limit
-    )
-    return count >= limit
 
 
 async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, PreviousItem]:

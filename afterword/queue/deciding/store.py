@@ -49,11 +49,15 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The past of addresses: entries of `contact`, messages sent as such entries, and the last response."""
+    """The past of addresses: entries of `contact`, messages sent as such entries, and the last response.
+
+    `titles`: of the pipelines of both.
+    """
 
     contacts: dict[AddressKey, list[dict[str, Any]]]
     sent: dict[AddressKey, list[dict[str, Any]]]
     responded: dict[AddressKey, datetime]
+    titles: dict[LaneKey, str]
 
 
 async def list_previous(  # any tenant: a claimed batch serves many organizations
@@ -103,11 +107,15 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
     """Read contacts without a lock, messages sent between two times each, newest first, and the last response since."""
     rows = await db.fetch(
         """select 1 as kind, c.organization_id, c.address_key, c.recent, null::timestamptz as time,
-             null as pipeline_id, null as item_id
+             null as pipeline_id, null as item_id,
+             (select jsonb_object_agg(p.pipeline_id, p.title) from jsonb_array_elements(c.recent) e
+              join pipeline p on p.organization_id = c.organization_id and p.pipeline_id = e ->> 'pipeline_id'
+             ) as titles
            from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
            join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key
            union all
-           (select 2, b.organization_id, b.address_key, null, i.sent_time, q.pipeline_id, q.item_id
+           (select 2, b.organization_id, b.address_key, null, i.sent_time, q.pipeline_id, q.item_id,
+             jsonb_build_object(p.pipeline_id, p.title)
            from unnest($3::text[], $4::smallint[], $5::bytea[], $6::timestamptz[], $7::timestamptz[])
              as b (organization_id, channel_id, address_key, since, until)
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
@@ -116,9 +124,10 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
              and i.sent_time > b.since and i.sent_time < b.until
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
              and q.address_key = b.address_key
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
            order by i.sent_time desc limit $8)
            union all
-           select 3, b.organization_id, b.address_key, null, max(i.submitted_time), null, null
+           select 3, b.organization_id, b.address_key, null, max(i.submitted_time), null, null, null
            from unnest($9::text[], $10::smallint[], $11::bytea[], $12::timestamptz[])
              as b (organization_id, channel_id, address_key, since)
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
@@ -134,9 +143,10 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
         *arrays(responded_since, 3),
         list(responded_since.values()),
     )
-    found = History({}, {}, {})
+    found = History({}, {}, {}, {})
     for row in rows:
         key = row["organization_id"], row["address_key"]
+        found.titles.update(((key[0], pipeline_id), title) for pipeline_id, title in (row["titles"] or {}).items())
         if row["kind"] == CONTACTS:
             found.contacts[key] = row["recent"]
         elif row["kind"] == SENT:

@@ -61,7 +61,7 @@ class LaneSettings:
     theme: Theme
     is_active: bool
     application_active: bool
-    responses_max: int | None
+    is_closed: bool  # the questionnaire has as many responses as it takes
     questionnaire_name: str
     application_zone: str | None
     organization_zone: str
@@ -277,7 +277,12 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> list[LaneSettings]:
     rows = await db.fetch(
-        f"""select {PIPELINE_COLUMNS_P}, {_FINGERPRINT}, q.owner_application_id as application_id, q.responses_max,
+        f"""select {PIPELINE_COLUMNS_P}, {_FINGERPRINT}, q.owner_application_id as application_id,
+             q.responses_max is not null and q.responses_max <= (select count(*) from (
+               select from questionnaire_instance i
+               where i.organization_id = q.organization_id and i.questionnaire_id = q.questionnaire_id
+                 and i.submitted_time is not null and i.deleted_time is null and not i.test
+               limit q.responses_max) i) as is_closed,
              q.active and q.archived_time is null and q.published_version_id is not null and p.deleted_time is null
                as is_active,
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
