@@ -19,6 +19,7 @@ from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
 from afterword.instances.previews import api as previews_api
 from afterword.instances.previews import pages as preview_pages
+from afterword.instances.quotas import api as quotas_api
 from afterword.intake.batches import api as batches_api
 from afterword.intake.dry_runs import api as dry_runs_api
 from afterword.intake.imports import api as imports_api
@@ -153,6 +154,7 @@ def api_routes() -> list[Routes]:
         assets_api.routes,
         metadata_api.routes,
         instances_api.routes,
+        quotas_api.routes,
         links_api.routes,
         previews_api.routes,
         responses_api.routes,

@@ -284,6 +284,8 @@ async def _go_on(
 ) -> Response:
     """After storing a page: the previous page, the same with errors or more questions, the next, or the end."""
     number = posted.page
+    if answer_page.issued.full_quota_id is not None:
+        return html.redirect(page_address(answer_page.issued.instance_id))
     if posted.go == "back":
         return _go(answer_page, answer_page.sequence.before(number))
     if wrong:
@@ -339,7 +341,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
     if answer_page.instance is not None:
         if not start.is_of(request):
             return _used(request, answer_page)
-        if answer_page.instance.finalized:  # a visitor who knows the reference may not reach the instance's own page
+        if answer_page.instance.is_over:  # a visitor who knows the reference may not reach the instance's own page
             return thank_you_page(answer_page, by_reference=True)
         return await _closed(database, answer_page)
     try:

@@ -145,8 +145,13 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
         link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
     else:
         facts.append(t("You can close this page."))
-    ending = None if by_reference else answer_page.sequence.ending
+    ending = None if by_reference else _full_quota(answer_page) or answer_page.sequence.ending
     return _end(answer_page, ending, facts=facts, link=link)
+
+
+def _full_quota(answer_page: AnswerPage) -> Ending | None:
+    quota_id = answer_page.issued.full_quota_id
+    return next((one for one in answer_page.head.definition.endings if one.ending_id == quota_id), None)
 
 
 def preview_end_page(answer_page: AnswerPage, ending: Ending | None, *, again: str) -> Response:
@@ -169,6 +174,8 @@ def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], li
         links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links))
     own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
     text = shown.text or head.definition.page_texts(head.locale).thank_you or ""
+    if shown.responses_max is not None:
+        own, text = t("We have enough answers like yours already. Thank you for wanting to help."), shown.text or ""
     return public.message_page(
         **_frame(head),
         title=filled(answer_page, shown.title or "") or t("Thank you"),

@@ -39,6 +39,7 @@ class QuestionnaireInstance(fields.Resource):
     flow_time: fields.DateTime | None
     created_by: fields.Id | None
     updated_by: fields.Id | None
+    full_quota_id: fields.Id | None
     collection_url_short: fields.Computed[str]
     collection_url_long: fields.Computed[str]
 

@@ -406,6 +406,7 @@ def _new_instance(
         updated_time=now,
         created_by=by,
         updated_by=by,
+        full_quota_id=None,
         link_id=request.link_id,
     )
 
@@ -480,16 +481,14 @@ def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime)
     kinds = ["updated"]
     if was_over and not is_over:
         kinds.append("reopened")
-    if is_over and not was_over and not after.finalized:
+    if is_over and not was_over and not after.is_over:
         kinds.append("expired")
     return [after.event(kind, now=now, caller=caller) for kind in kinds]
 
 
 def _require_few(metadata: Mapping[str, str]) -> None:
     if len(metadata) > NAMES_MAX:
-        raise errors.Invalid.of(
-            errors.FieldError("too_many", f"An instance keeps at most {NAMES_MAX} names.", pointer="/metadata")
-        )
+        raise errors.Invalid.at("/metadata", "too_many", f"An instance keeps at most {NAMES_MAX} names.")
 
 
 def _item_key(instance: Instance) -> tuple[str, str]:

@@ -43,6 +43,7 @@ class ShownInstance(msgspec.Struct, frozen=True):
     updated_time: Instant
     created_by: str | None
     updated_by: str | None
+    full_quota_id: str | None  # of the quota that was full for its answers, which are gone
 
 
 class Instance(ShownInstance, frozen=True):
@@ -67,6 +68,11 @@ class Instance(ShownInstance, frozen=True):
     created_time: datetime
     updated_time: datetime
     link_id: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it takes nothing more, unless it can be edited."""
+        return self.finalized or self.full_quota_id is not None
 
     @classmethod
     def of(cls, row: Row) -> "Instance":
@@ -104,11 +110,11 @@ INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questi
   item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
   valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
   completed_time, processed_time, flow_time, deleted_time, version, created_time,
-  updated_time, created_by, updated_by, link_id"""
+  updated_time, created_by, updated_by, full_quota_id, link_id"""
 
 SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
-  processed_time, flow_time, created_time, updated_time, created_by, updated_by"""
+  processed_time, flow_time, created_time, updated_time, created_by, updated_by, full_quota_id"""
 
 # True for instances `i` of these applications ($3; none: all).
 OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exists (
@@ -191,7 +197,7 @@ async def get_shown_instance(
                   i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
                   i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
                   i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
-                  i.updated_time::timestamp, i.created_by, i.updated_by, i.version
+                  i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.version
            {_REACHED}""",
         organization_id,
         instance_id,
@@ -316,9 +322,7 @@ async def get_questionnaire_and_metadata(
         f"""select {_PUBLIC_COLUMNS}, r.metadata as responder_metadata from {_PUBLIC_TABLES}
            join responder r on r.organization_id = q.organization_id and r.responder_id = $3
            where q.organization_id = $1 and q.questionnaire_id = $2""",
-        organization_id,
-        questionnaire_id,
-        responder_id,
+        *(organization_id, questionnaire_id, responder_id),
     )
     columns = dict(_there(row))
     metadata = columns.pop("responder_metadata")
@@ -333,9 +337,7 @@ async def count_responses(db: Database, *, organization_id: str, questionnaire_i
              where organization_id = $1 and questionnaire_id = $2 and submitted_time is not null
                and deleted_time is null and not test
              limit $3) response""",
-        organization_id,
-        questionnaire_id,
-        limit,
+        *(organization_id, questionnaire_id, limit),
     )
 
 
@@ -420,10 +422,7 @@ async def update_language(db: Database, *, organization_id: str, instance_id: st
         """update questionnaire_instance
            set locale = $3, version = version + 1, updated_time = greatest(updated_time, $4)
            where organization_id = $1 and instance_id = $2 and deleted_time is null""",
-        organization_id,
-        instance_id,
-        locale,
-        now,
+        *(organization_id, instance_id, locale, now),
     )
 
 

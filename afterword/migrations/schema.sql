@@ -1321,6 +1321,8 @@ CREATE TABLE questionnaire_instance (
     link_id text COLLATE pg_catalog."C",
     flags text[],
     judgement text,
+    quota_ids text[] COLLATE pg_catalog."C",
+    full_quota_id text COLLATE pg_catalog."C",
     CONSTRAINT questionnaire_instance_check CHECK ((finalized = (completed_time IS NOT NULL))),
     CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
@@ -2424,6 +2426,8 @@ CREATE INDEX questionnaire_instance_list ON questionnaire_instance USING btree (
 CREATE INDEX questionnaire_instance_previous ON questionnaire_instance USING btree (organization_id, previous_questionnaire_instance_id, created_time, instance_id) WHERE (previous_questionnaire_instance_id IS NOT NULL);
 
 CREATE INDEX questionnaire_instance_public ON questionnaire_instance USING btree (instance_id);
+
+CREATE INDEX questionnaire_instance_quotas ON questionnaire_instance USING gin (quota_ids) WHERE ((quota_ids IS NOT NULL) AND (deleted_time IS NULL) AND (NOT test));
 
 CREATE UNIQUE INDEX questionnaire_instance_reference ON questionnaire_instance USING btree (organization_id, questionnaire_id, reference_id) WHERE ((reference_id IS NOT NULL) AND (deleted_time IS NULL));
 

@@ -42,6 +42,7 @@ OF_US_ALONE: Final = {
     "list_links": "asks for ours",
     "count_links_locked": "asks for ours",
     "count_answered": "counts none for a foreign link",
+    "count_places": "counts none for a foreign quota",
     "get_total": "asks for ours",
     "list_plans": "asks for ours",
     "count_plans": "asks for ours",
@@ -186,7 +187,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1,
-    "kept_names": (), "spans_max": [9],
+    "kept_names": (), "quota_ids": (), "spans_max": [9],
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

@@ -13,6 +13,8 @@ from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
+from afterword.db import Database
+from afterword.instances.quotas import service as quotas
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Subjects
 from afterword.texts import Texts
@@ -21,6 +23,8 @@ from afterword.web import html
 LIST: Final = f"{EDIT}/endings"
 ENDING: Final = f"{LIST}/{{ending_id}}"
 FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
+NUMBER_DIGITS_MAX: Final = 9
+QUOTA_RESPONSES: Final = 100  # of a new quota
 
 routes = Screens()
 
@@ -30,8 +34,10 @@ async def list_endings(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         work = await work_of(visit, db)
+        counts = await _counts(visit, db, work)
     known = _known(words, work, None)
-    found = editing.endings_of(work.draft.definition)
+    whole = editing.endings_of(work.draft.definition)
+    found = [one for one in whole if not editing.is_quota(one)]
     rows = [
         {
             "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
@@ -42,14 +48,32 @@ async def list_endings(visit: Visit) -> Response:
         }
         for number, one in enumerate(found, 1)
     ]
-    may_add = len(found) < endings.ENDINGS_MAX
-    return show(visit, work, title=words("Endings"), current="endings", endings={"rows": rows, "may_add": may_add})
+    quota_rows = [
+        {
+            "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
+            "condition": _condition(words, one, known, is_first=True),
+            "name": _name(words, one, number),
+            "count": words(
+                "{n} of {max} responses",
+                n=words.count(counts.get(str(one.get("ending_id")), 0)),
+                max=one.get("responses_max"),
+            ),
+        }
+        for number, one in enumerate(whole, 1)
+        if editing.is_quota(one)
+    ]
+    may_add = len(whole) < endings.ENDINGS_MAX
+    listed = {"rows": rows, "quotas": quota_rows, "may_add": may_add}
+    return show(visit, work, title=words("Endings"), current="endings", endings=listed)
 
 
 @routes.post(LIST, scope="Questionnaire.Update")
 async def add_ending(visit: Visit) -> Response:
     ending_id = ids.ordered(visit.now)
-    await save(visit, lambda document: editing.with_ending(document, ending_id, {"ending_id": ending_id}))
+    ending: Document = {"ending_id": ending_id}
+    if visit.form.text("kind") == "quota":
+        ending["responses_max"] = QUOTA_RESPONSES
+    await save(visit, lambda document: editing.with_ending(document, ending_id, ending))
     return html.redirect(f"{address_of(visit)}/endings/{ending_id}")
 
 
@@ -67,7 +91,9 @@ async def save_ending(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
     insert = inserts(work)
-    typed = {name: insert.stored(form.text(name)) or None for name in FIELDS}
+    typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
+    if form.all("responses_max"):
+        typed["responses_max"] = _number_of(form.text("responses_max"))
     values = condition_form.typed(visit)
 
     def change(document: Document) -> Document:
@@ -146,6 +172,8 @@ def _page(
             "wrong": refusal or _wrong(visit, work, number),
             "theirs": _differences(words, stored, ending) if isinstance(refusal, errors.Stale) else [],
             "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
+            "is_quota": editing.is_quota(ending),
+            "responses_max": ending.get("responses_max"),
             "inserts": insert.offered,
             "limits": {
                 "title": endings.TITLE_CHARACTERS_MAX,
@@ -160,7 +188,8 @@ def _page(
 
 def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[str, str]]:
     """The stored values that are not those of the form."""
-    found = [(name, str(stored.get(name) or "")) for name in FIELDS if stored.get(name) != typed.get(name)]
+    names = (*FIELDS, "responses_max")
+    found = [(name, str(stored.get(name) or "")) for name in names if stored.get(name) != typed.get(name)]
     labels = {
         "title": words("Title"),
         "text": words("Text"),
@@ -168,6 +197,7 @@ def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[
         "button_url": words("Address of the button"),
         "review_label": words("Text of the review link"),
         "review_url": words("Address of the review link"),
+        "responses_max": words("At most how many responses"),
     }
     return [(labels[name], text) for name, text in found]
 
@@ -185,7 +215,19 @@ def _wrong(visit: Visit, work: Work, number: int) -> errors.Refusal | None:
 
 def _field(path: str) -> str:
     first, *rest = path.split("/")
-    return condition_rows.place_of(rest) if first == "conditions" else first
+    if first != "conditions":
+        return first
+    return condition_rows.place_of(rest) if rest else "group"
+
+
+def _number_of(text: str) -> int | str:
+    """A draft keeps what is no number too."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX else text
+
+
+async def _counts(visit: Visit, db: Database, work: Work) -> dict[str, int]:
+    found = await quotas.places(db, organization_id=visit.caller.organization_id, definition=work.definition)
+    return {one.ending_id: count for one, count in found}
 
 
 def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: bool) -> str:
@@ -221,4 +263,4 @@ def _number(work: Work, ending: Document) -> int:
 
 def _mark(ending: Document) -> str:
     """The ending in short, by which a change of somebody else is noticed."""
-    return condition_form.mark_of({name: ending.get(name) or None for name in (*FIELDS, "conditions")})
+    return condition_form.mark_of({name: ending.get(name) or None for name in (*FIELDS, "responses_max", "conditions")})

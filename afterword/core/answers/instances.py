@@ -10,6 +10,7 @@ from afterword.core.answers.scores import score
 from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.metadata import GLOBAL, Declared, typed
 from afterword.core.questionnaires.question_types import Question
 from afterword.errors import FieldError
@@ -19,10 +20,15 @@ VALID_DAYS_MAX: Final = 3650
 
 @dataclass(slots=True)
 class Edit:
-    """The changes of a posted page; `after`: all stored answers then, `score`: their points, `wrong`: refused ones."""
+    """The changes of a posted page.
+
+    `after`: all stored answers then, `score`: their points, `quotas`: those that they count toward, `wrong`: refused
+    ones.
+    """
 
     after: dict[str, Given]
     score: int | None = None
+    quotas: list[Ending] = field(default_factory=list[Ending])
     changed: dict[str, Given] = field(default_factory=dict[str, Given])
     removed: list[str] = field(default_factory=list[str])
     wrong: tuple[FieldError, ...] = ()
@@ -75,7 +81,8 @@ def edit(
             continue
         if result.after.get(question_id) != checked:
             result.after[question_id] = result.changed[question_id] = checked
-    hidden = PageSequence(definition, question_ids, result.after, facts).hidden
+    sequence = PageSequence(definition, question_ids, result.after, facts)
+    hidden, result.quotas = sequence.hidden, sequence.quotas
     result.score = score(definition, result.after, hidden)
     for question_id in hidden & result.after.keys():
         del result.after[question_id]

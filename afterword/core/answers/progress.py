@@ -149,6 +149,10 @@ class PageSequence:
         """The ending after these answers; None: the text `thank_you`."""
         return endings.chosen(self.definition.endings, self._known)
 
+    @property
+    def quotas(self) -> list[Ending]:
+        return endings.quotas(self.definition.endings, self._known)
+
     def answered(self, changes: Mapping[str, Given | None]) -> "PageSequence":
         """The sequence after a page was answered; None removes an answer."""
         after: dict[str, Given | None] = {**self.answers, **changes}

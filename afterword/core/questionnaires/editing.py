@@ -171,7 +171,12 @@ def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document | 
 
 
 def moved_ending(document: Mapping[str, Any], ending_id: str, *, to: str) -> Document:
-    return {**document, "endings": _moved_one(endings_of(document), "ending_id", ending_id, to)}
+    found = sorted(endings_of(document), key=is_quota)  # which have no order, and stand behind
+    return {**document, "endings": _moved_one(found, "ending_id", ending_id, to)}
+
+
+def is_quota(ending: Document) -> bool:
+    return ending.get("responses_max") is not None
 
 
 def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Document], list[Document]]:

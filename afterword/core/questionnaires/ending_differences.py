@@ -7,7 +7,7 @@ from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.endings import Ending, EndingTexts
 
-SETTINGS: Final = ("conditions", *endings.ADDRESSES)
+SETTINGS: Final = ("conditions", *endings.ADDRESSES, "responses_max")
 
 
 def changes(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -31,7 +31,7 @@ def changes(earlier: Definition, later: Definition, locales: Sequence[str]) -> I
 def _settings(before: Ending, after: Ending, place: int) -> Iterator[dict[str, Any]]:
     documents = endings.document_of(before), endings.document_of(after)
     for name in SETTINGS:
-        values = documents[0][name], documents[1][name]
+        values = documents[0].get(name), documents[1].get(name)
         if values[0] != values[1]:
             yield _change("ending_changed", after, place, f"/{name}", member=name, values=values)
 

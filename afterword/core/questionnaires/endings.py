@@ -1,4 +1,7 @@
-"""Endings: the page after completion, by condition. The first that holds is shown, else the text `thank_you`."""
+"""Endings: the page after completion, by condition. The first that holds is shown, else the text `thank_you`.
+
+An ending with `responses_max` is a quota: people whose answers match see it once that many responses are complete.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +14,8 @@ from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.documents import Members, read_by_locale
 from afterword.core.text import placeholders
 
-ENDINGS_MAX = 20
+ENDINGS_MAX = 50
+QUOTA_RESPONSES_MAX = 100_000
 TITLE_CHARACTERS_MAX = 200
 TEXT_CHARACTERS_MAX = 5000
 LABEL_CHARACTERS_MAX = 100
@@ -46,12 +50,19 @@ class Ending:
     button_url: str | None = None
     review_label: str | None = None
     review_url: str | None = None
+    responses_max: int | None = None
     translations: Mapping[str, EndingTexts] = field(default_factory=dict[str, EndingTexts])
 
 
 def chosen(endings: Sequence[Ending], facts: conditions.Facts) -> Ending | None:
-    """The first ending whose condition holds."""
-    return next((one for one in endings if conditions.matches(one.conditions, facts)), None)
+    """The first ending whose condition holds, without quotas."""
+    found = (one for one in endings if one.responses_max is None)
+    return next((one for one in found if conditions.matches(one.conditions, facts)), None)
+
+
+def quotas(endings: Sequence[Ending], facts: conditions.Facts) -> list[Ending]:
+    """The quotas that a response with these facts counts toward."""
+    return [one for one in endings if one.responses_max is not None and conditions.matches(one.conditions, facts)]
 
 
 def localized(ending: Ending, locale: str) -> Ending:
@@ -79,6 +90,7 @@ def document_of(ending: Ending) -> dict[str, object]:
         **({"key": ending.key} if ending.key is not None else {}),
         "conditions": conditions.document_of(ending.conditions),
         **{name: getattr(ending, name) for name in (*TEXTS, *ADDRESSES)},
+        **({"responses_max": ending.responses_max} if ending.responses_max is not None else {}),
         "translations": {
             locale: {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
             for locale, texts in ending.translations.items()
@@ -106,12 +118,15 @@ def read(
         **_read_texts(members),
         button_url=_read_address(members, "button_url"),
         review_url=_read_address(members, "review_url"),
+        responses_max=members.optional_integer("responses_max", 1, QUOTA_RESPONSES_MAX),
         translations=read_by_locale(members, "translations", locales, lambda below: EndingTexts(**_read_texts(below))),
     )
     if ending.button_url and not ending.button_label:
         members.error("button_label", "required", "A button needs a text.")
     if ending.button_label and not ending.button_url:
         members.error("button_url", "required", "A button needs an address.")
+    if ending.responses_max is not None and ending.conditions is None:
+        members.error("conditions", "required", "A quota needs a condition.")
     members.finish()
     return ending
 

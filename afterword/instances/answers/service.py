@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import final
 
+from msgspec import structs
+
 from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.instances import Edit
@@ -16,6 +18,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import store as instances_store
 from afterword.instances.answers import store
+from afterword.instances.quotas import service as quotas
 from afterword.instances.store import Instance, Issuable, PublicQuestionnaire
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
@@ -122,6 +125,8 @@ async def takes_answers(db: Database, *, instance: Instance, issuable: Issuable,
 
 async def require_open(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
     """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
+    if instance.full_quota_id is not None:
+        raise Finalized("These answers are not needed any more.")
     if core_instances.is_expired(instance, now):
         raise Expired("The time to answer is over.")
     if instance.finalized and not instance.editable:
@@ -186,6 +191,12 @@ async def save_answers(
             db, organization_id=before.organization_id, questionnaire_id=before.questionnaire_id
         )
         await require_capacity(db, issuable=questionnaire)
+    if edit.quotas and not before.finalized:  # a complete response keeps its places
+        full = await quotas.first_full(
+            db, organization_id=before.organization_id, quotas=edit.quotas, takes=completes and not before.test
+        )
+        if full is not None:
+            return Saved(await _screen_out(db, context=context, quota_id=full.ending_id, now=now))
     key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
     if edit.changed:
         await store.update_answers(
@@ -199,7 +210,13 @@ async def save_answers(
     if edit.removed:
         await store.delete_answers(db, **key, question_ids=edit.removed)
     after = await store.update_progress(
-        db, **key, is_submitted=bool(edit.changed), is_complete=completes, score=edit.score, now=now
+        db,
+        **key,
+        is_submitted=bool(edit.changed),
+        is_complete=completes,
+        score=edit.score,
+        quota_ids=[one.ending_id for one in edit.quotas],
+        now=now,
     )
     recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
     await events.record(db, events=recorded)
@@ -212,6 +229,19 @@ async def save_answers(
             now=now,
         )
     return Saved(replace(context, instance=after, answers=edit.after), wrong)
+
+
+async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, now: datetime) -> AnswerContext:
+    """End a response that came too late for a quota. Its answers, which would count nowhere, are removed."""
+    before = context.instance
+    key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
+    await store.delete_answers(db, **key, question_ids=list(context.answers))
+    after = await store.update_to_screened_out(db, **key, quota_id=quota_id, now=now)
+    recorded = [] if before.viewed_time else [after.event("viewed", now=now)]
+    # With the time by which it counted until now, so that figures of that day are counted again.
+    counted = structs.replace(after, submitted_time=before.submitted_time)
+    await events.record(db, events=[*recorded, counted.event("updated", now=now)])
+    return replace(context, instance=after, answers={})
 
 
 def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:

@@ -138,11 +138,13 @@ async def update_progress(
     is_submitted: bool,
     is_complete: bool,
     score: int | None,
+    quota_ids: Sequence[str],
     now: datetime,
 ) -> Instance:
     """Record the responder's progress: viewed, and submitted and completed if given; each time is set once.
 
-    `score`: kept as metadata of this name; None where nothing gives points.
+    `score`: kept as metadata of this name; None where nothing gives points. `quota_ids`: those that a complete response
+    counts toward.
     """
     row = await db.fetch_row(
         f"""update questionnaire_instance
@@ -150,6 +152,7 @@ async def update_progress(
              submitted_time = coalesce(submitted_time, case when $3 then $5 end),
              completed_time = coalesce(completed_time, case when $4 then $5 end),
              metadata = metadata || $6::jsonb,
+             quota_ids = case when finalized or $4 then nullif($7::text[], '{{}}') end,
              finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and instance_id = $2
            returning {INSTANCE_COLUMNS}""",
@@ -159,7 +162,27 @@ async def update_progress(
         is_complete,
         now,
         {} if score is None else {SCORE: str(score)},
+        list(quota_ids),
     )
+    return _there(row)
+
+
+async def update_to_screened_out(
+    db: Database, *, organization_id: str, instance_id: str, quota_id: str, now: datetime
+) -> Instance:
+    """Record the quota that was full; without `submitted_time` the instance is no response."""
+    row = await db.fetch_row(
+        f"""update questionnaire_instance
+           set viewed_time = coalesce(viewed_time, $4), submitted_time = null, full_quota_id = $3,
+             metadata = metadata - $5::text, version = version + 1, updated_time = greatest(updated_time, $4)
+           where organization_id = $1 and instance_id = $2
+           returning {INSTANCE_COLUMNS}""",
+        *(organization_id, instance_id, quota_id, now, SCORE),
+    )
+    return _there(row)
+
+
+def _there(row: Row | None) -> Instance:
     if row is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     return Instance.of(row)

@@ -22,6 +22,7 @@ class PreviousItem:
     item_id: str
     status: int
     submitted_time: datetime | None
+    full_quota_id: str | None
     valid_days: int | None
     sent_time: datetime | None
     created_time: datetime | None
@@ -64,7 +65,8 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[PreviousItem]:
     rows = await db.fetch(
-        """select q.organization_id, q.item_id, q.status, i.submitted_time, i.valid_days, i.sent_time, i.created_time
+        """select q.organization_id, q.item_id, q.status, i.submitted_time, i.full_quota_id, i.valid_days, i.sent_time,
+             i.created_time
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
            left join questionnaire_instance i on i.organization_id = q.organization_id

@@ -32,6 +32,29 @@ async def test_endings(office: Office) -> None:
         assert 2 == len(re.findall("Otherwise", listed))
         great, others = [one["ending_id"] for one in (await draft_of(office, path))["endings"]]
         assert f"ending={great}" in text_of(await client.get(f"{here}/{great}"))
+        quota = (await client.post(here, data={"kind": "quota"})).headers["location"]
+        form = {
+            "title": "Full",
+            "group": "all",
+            "responses_max": "many",
+            "seen": seen_of((await client.get(quota)).text),
+        }
+        assert 303 == (await client.post(quota, data=form)).status_code
+        shown = await client.get(quota)
+        assert ('value="many"' in shown.text, 'href="#responses_max"' in shown.text) == (True, True)
+        form |= {"responses_max": "20", "seen": seen_of(shown.text)}
+        assert 303 == (await client.post(quota, data=form)).status_code
+        shown = await client.get(quota)
+        assert 'href="#group"' in shown.text
+        form |= {
+            "subject-0": f"question:{score_id}",
+            "operator-0": "equal",
+            "value-0": "9",
+            "seen": seen_of(shown.text),
+        }
+        assert 303 == (await client.post(quota, data=form)).status_code
+        assert "0 of 20 responses" in text_of(await client.get(here))
+        assert 303 == (await client.post(f"{quota}/removal")).status_code
         late = await client.post(f"{here}/{great}", data={"title": "Mine", "group": "all", "seen": "old"})
         assert (412, True, True) == (late.status_code, 'value="Mine"' in late.text, "Great" in late.text)
         assert "The ending “Great” asks for its answer." in text_of(await client.get(f"{score}/removal"))

@@ -29,6 +29,7 @@ HAPPY: dict[str, Any] = {
     "review_url": "https://reviews.example/us",
     "translations": {"el": {"title": "Υπέροχα"}},
 }
+QUOTA: dict[str, Any] = {**HAPPY, "key": "quota", "title": "Enough", "responses_max": 200}
 OTHERS: dict[str, Any] = {"key": "others", "text": "We shall do better."}
 
 
@@ -62,6 +63,12 @@ def test_chosen(score: int | None, title: str | None) -> None:
     assert found is not None
     assert title == found.title
     assert endings.chosen(WHOLE.endings[:1], {}) is None
+    with_quota = parsed(QUOTA, HAPPY, OTHERS)
+    assert with_quota == definition.parse(definition.document_of(with_quota))
+    chosen = endings.chosen(with_quota.endings, facts)
+    assert chosen is not None
+    assert title == chosen.title
+    assert (["Enough"] if title else []) == [one.title for one in endings.quotas(with_quota.endings, facts)]
 
 
 def test_address() -> None:
@@ -103,7 +110,9 @@ def test_refused_addresses(url: str) -> None:
         ([{**HAPPY, "title": "x" * 201}], "/endings/0/title"),
         ([HAPPY, HAPPY], "/endings/1/key"),
         ([7], "/endings/0"),
-        ([{**OTHERS, "key": f"e{n}"} for n in range(21)], "/endings"),
+        ([{**QUOTA, "conditions": None}], "/endings/0/conditions"),
+        ([{**QUOTA, "responses_max": 0}], "/endings/0/responses_max"),
+        ([{**OTHERS, "key": f"e{n}"} for n in range(51)], "/endings"),
     ],
 )
 def test_refused(found: list[Any], path: str) -> None:
@@ -148,6 +157,10 @@ def test_languages() -> None:
         ([HAPPY, OTHERS], []),
         ([OTHERS, HAPPY], ["The endings have another order."]),
         ([HAPPY], ["The ending “We shall do better.” is gone."]),
+        (
+            [{**HAPPY, "responses_max": 9}, OTHERS],
+            ["Of the ending “Wonderful”, the greatest number of responses changed."],
+        ),
         ([HAPPY, OTHERS, {"key": "more"}], ["The ending “3” is new."]),
         ([{**HAPPY, "title": "Great"}, OTHERS], ["Of the ending “Great”, the title changed (en)."]),
         ([{**HAPPY, "translations": {}}, OTHERS], ["Of the ending “Wonderful”, the title changed (el)."]),

@@ -749,6 +749,7 @@ class InstanceWithChildren(Struct, kw_only=True):
     flow_time: datetime | None
     created_by: str | None
     updated_by: str | None
+    full_quota_id: str | None
     collection_url_short: str
     collection_url_long: str
     children: list[InstanceWithChildren]
@@ -1344,6 +1345,7 @@ class QuestionnaireInstance(Struct, kw_only=True):
     flow_time: datetime | None
     created_by: str | None
     updated_by: str | None
+    full_quota_id: str | None
     collection_url_short: str
     collection_url_long: str
 
@@ -1500,6 +1502,17 @@ class QueueItemUpdate(Struct, kw_only=True):
     metadata: MetadataGroups | UnsetType = UNSET
     status_id: Literal[1, 2, 3, 4, 5, 6] | UnsetType = UNSET
     result: str | None | UnsetType = UNSET
+
+
+class Quota(Struct, kw_only=True):
+    """
+    An ending with `responses_max`, and the complete responses that count toward it.
+    """
+
+    ending_id: str
+    title: str
+    responses_max: int
+    responses_count: int
 
 
 class Redelivery(Struct, kw_only=True):

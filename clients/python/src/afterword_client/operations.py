@@ -574,6 +574,14 @@ class Questionnaires(Family):
             "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/version/{_segment(version_id)}"
         ).read(models.QuestionnaireVersion)
 
+    def list_quotas(self, questionnaire_id: str, *, limit: int = 100) -> Iterator[models.Quota]:
+        """Get quotas of a questionnaire.
+
+        Those of the published version. A response counts once it is complete, with the answers that it has then;
+        tests and rejected responses do not. Needs `Questionnaire.Read`.
+        """
+        return self._transport.pages(f"/q/questionnaire/{_segment(questionnaire_id)}/quota", models.Quota, limit=limit)
+
     def preview_draft(
         self,
         questionnaire_id: str,

@@ -1,0 +1,1 @@
+"""Quotas of a questionnaire: responses that count toward them, and the first that is full."""
