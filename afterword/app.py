@@ -30,6 +30,7 @@ from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
 from afterword.links import api as links_api
 from afterword.links import pages as link_pages
+from afterword.links.boxes import pages as box_pages
 from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
@@ -200,6 +201,7 @@ def page_groups() -> list[Pages]:
         assets_pages,
         instance_pages,
         link_pages,
+        box_pages,
         preview_pages,
         responder_pages,
         test_message_pages,

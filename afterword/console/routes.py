@@ -7,6 +7,7 @@ from afterword.console.cases import settings as case_settings
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
 from afterword.console.questionnaires import (
+    boxes,
     builder,
     endings,
     flows,
@@ -89,6 +90,7 @@ MODULES = (
     translations,
     flows,
     public_links,
+    boxes,
     digests,
     comments,
     reports,

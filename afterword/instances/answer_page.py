@@ -103,13 +103,26 @@ class PageAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Another place of the pages than addresses of their own: a box on a website.
+
+    `path`: of the start; the pages of an instance are below it. `origins`: of the websites that may show it.
+    """
+
+    kind: Literal["box"]
+    path: str
+    origins: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The data around the questions. `definition` is prepared for display."""
+    """The data around the questions. `definition` is prepared for display; `placement` None: addresses of their own."""
 
     questionnaire: PublicQuestionnaire
     definition: Definition
     locale: str
     theme: Theme
+    placement: Placement | None = None
 
     @property
     def brand(self) -> str:
@@ -195,7 +208,16 @@ class AnswerPage:
         """The page in another of its languages; as it is for any other text."""
         if locale not in self.languages:
             return self
-        return replace(self, head=head_of(self.head.questionnaire, self.sequence.definition, locale))
+        head = head_of(self.head.questionnaire, self.sequence.definition, locale)
+        return replace(self, head=replace(head, placement=self.head.placement))
+
+    def placed(self, placement: Placement | None) -> "AnswerPage":
+        return replace(self, head=replace(self.head, placement=placement)) if placement else self
+
+    def address(self, instance_id: str, **query: object) -> str:
+        """The path of a page of this or another instance, at the same place."""
+        placement = self.head.placement
+        return page_address(instance_id, under=placement.path if placement else "/a", **query)
 
     def answered(self, given: Mapping[str, Given | None]) -> "AnswerPage":
         return replace(self, sequence=self.sequence.answered(given))
@@ -259,10 +281,10 @@ def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: 
     )
 
 
-def page_address(instance_id: str, **query: object) -> str:
+def page_address(instance_id: str, *, under: str = "/a", **query: object) -> str:
     """The path of the answer page, with those parameters that are not None."""
     given = {name: value for name, value in query.items() if value is not None}
-    return f"/a/{instance_id}" + (f"?{urlencode(given)}" if given else "")
+    return f"{under}/{instance_id}" + (f"?{urlencode(given)}" if given else "")
 
 
 def read_posted(body: bytes) -> Posted:

@@ -15,6 +15,7 @@ from afterword.core.wire.site import Site
 from afterword.instances import service, store
 from afterword.instances.answer_page import (
     AnswerPage,
+    Placement,
     Posted,
     Wrong,
     answer_page_of,
@@ -55,11 +56,16 @@ routes = Pages()
 @routes.get("/a/{instance_id}", for_people=True)
 async def get_answer_page(request: Request) -> Response:
     """One page of questions, or the page that replaces them: thank you, expired, closed."""
+    return await show_answers(request)
+
+
+async def show_answers(request: Request, placement: Placement | None = None) -> Response:
     instance_id: str = request.path_params["instance_id"]
     query = request.query_params
     async with db.connection(request.state.pool) as database:
         now = database.clock.now()
-        answer_page = answer_page_of(await answers.read_context(database, instance_id=_known(instance_id)))
+        context = await answers.read_context(database, instance_id=_known(instance_id))
+        answer_page = answer_page_of(context).placed(placement)
         requested = page_number(query.get("page"))
         if answer_page.issued.finalized and requested is None:
             questionnaire = answer_page.context.questionnaire
@@ -80,6 +86,10 @@ async def get_answer_page(request: Request) -> Response:
 
 @routes.post("/a/{instance_id}", for_people=True)
 async def post_answer_page(request: Request) -> Response:
+    return await post_answers(request)
+
+
+async def post_answers(request: Request, placement: Placement | None = None) -> Response:
     """Store the answers of a page and redirect to the next or previous page, or to the end."""
     instance_id: str = request.path_params["instance_id"]
     posted = read_posted(await public.read_body(request))
@@ -87,7 +97,7 @@ async def post_answer_page(request: Request) -> Response:
     try:
         async with db.transaction(request.state.pool) as database:
             context = await answers.lock_context(database, instance_id=_known(instance_id))
-            answer_page = answer_page_of(context).with_layout(posted.layout)
+            answer_page = answer_page_of(context).placed(placement).with_layout(posted.layout)
             if not is_token(
                 posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(answer_page, posted.page)
             ):
@@ -95,7 +105,7 @@ async def post_answer_page(request: Request) -> Response:
                 return closed or _unread(request, answer_page, posted)
             return await _keep(request, database, answer_page, posted)
     except answers.Finalized:  # sent twice, or sent from another tab
-        return html.redirect(page_address(instance_id))
+        return html.redirect(page_address(instance_id, under=placement.path if placement else "/a"))
 
 
 @routes.post("/a/{instance_id}/view", for_people=True)
@@ -164,7 +174,7 @@ async def show_start(request: Request, read: ReadStart) -> Response:
 async def post_start(request: Request, read: ReadStart, posted: Posted) -> Response:
     """Issue the instance, store the first page's answers and redirect to the answer page."""
     site: Site = request.state.site
-    instance_id: str | None = None
+    again = ""
     try:
         async with db.transaction(request.state.pool) as database:
             start = await _open_start(request, database, read, nonce=posted.start)
@@ -177,15 +187,16 @@ async def post_start(request: Request, read: ReadStart, posted: Posted) -> Respo
             if (wrong or posted.locale) and start.answer_page.instance is None:
                 return _start_page(request, start, posted=posted, wrong=wrong, locale=posted.locale)
             instance_id = start.answer_page.seed
+            again = start.answer_page.address(instance_id)
             issued = (await _issued(request, database, start)).with_layout(posted.layout)
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
                 return _used(request, issued)
             answer = await _keep(request, database, issued, posted)
             return with_proof(request, answer, start, instance_id)
     except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
-        if instance_id is None:
+        if not again:
             raise
-        return html.redirect(page_address(instance_id))
+        return html.redirect(again)
 
 
 async def _open_start(request: Request, database: db.Database, read: ReadStart, *, nonce: str) -> Start | Response:
@@ -319,13 +330,13 @@ async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
     await answers.save_answers(
         database, context=answer_page.context, answers={}, complete=True, now=database.clock.now()
     )
-    return html.redirect(page_address(answer_page.issued.instance_id))
+    return html.redirect(answer_page.address(answer_page.issued.instance_id))
 
 
 def _go(answer_page: AnswerPage, page: int | None, *, shown: str = "", **query: object) -> Response:
     """Redirect to a page, or to its question `shown`; if the layout changed, to the first page without answers."""
     same = answer_page.sequence.layout == answer_page.head.theme.layout
-    address = page_address(answer_page.issued.instance_id, page=page if same else None, **query)
+    address = answer_page.address(answer_page.issued.instance_id, page=page if same else None, **query)
     return html.redirect(address + (f"#q-{shown}" if shown else ""))
 
 
@@ -392,7 +403,7 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
     """The page of the start's instance, locked; issued now unless its reference or this form issued it before."""
     answer_page, site = start.answer_page, request.state.site
     if answer_page.instance is not None:
-        return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed))
+        return _same_place(start, await answers.lock_context(database, instance_id=answer_page.seed))
     instance, is_new = await service.issue_by_link(
         database,
         issuable=start.questionnaire,
@@ -409,7 +420,7 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         draw=draws_of(site.secret, "deal", start.subject),
     )
     if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
-        return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id))
+        return _same_place(start, await answers.lock_context(database, instance_id=instance.instance_id))
     context = AnswerContext(
         instance=instance,
         questionnaire=start.questionnaire,
@@ -419,6 +430,10 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         answers={},
     )
     return replace(answer_page, started=context)
+
+
+def _same_place(start: Start, context: AnswerContext) -> AnswerPage:
+    return answer_page_of(context).placed(start.answer_page.head.placement)
 
 
 def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:
@@ -443,7 +458,7 @@ def _page(
     return question_page(
         answer_page,
         number,
-        action=page_address(instance_id),
+        action=answer_page.address(instance_id),
         token=token_of(site.secret, PAGE_PURPOSE, _subject(answer_page, number)),
         view=None
         if answer_page.issued.viewed_time

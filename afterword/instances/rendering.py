@@ -20,7 +20,7 @@ from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.instances import views
-from afterword.instances.answer_page import LOCALE_GO, AnswerPage, Head, Marked, Posted, Wrong, page_address
+from afterword.instances.answer_page import LOCALE_GO, AnswerPage, Head, Marked, Placement, Posted, Wrong
 from afterword.instances.variables import filled, filled_address, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
 from afterword.texts import Texts, own_name
@@ -32,6 +32,16 @@ _STYLED: Final[frozenset[Kind]] = frozenset(
 )  # these need public/controls.css
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The files of a placement; `origins`, parted by spaces, are those of the websites that may show the page."""
+
+    kind: str
+    origins: str
+    style_url: str
+    script_url: str
+
+
 class Frame(TypedDict):
     """The template variables of every page of a questionnaire."""
 
@@ -41,6 +51,7 @@ class Frame(TypedDict):
     brand: str
     theme_url: str
     logo_url: str
+    placed: Placed | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +121,18 @@ def question_page(
         view=view,
         start=start,
         questions=questions,
+        shown_first=_shown_first(head, questions),
         languages=_languages(answer_page) if has_languages else [],
         send_label=t("Save my changes") if is_finalized else t("Send my answers"),
         foot=foot or _foot(answer_page),
     )
+
+
+def _shown_first(head: Head, questions: list[QuestionView]) -> int | None:
+    """The position of the first question that a box folds away, statements not counted; None: it shows all."""
+    count = head.questionnaire.non_collapsed_questions_count
+    asked = [index for index, question in enumerate(questions) if question.kind != "statement"]
+    return asked[count] if head.placement and 0 < count < len(asked) else None
 
 
 def _languages(answer_page: AnswerPage) -> list[dict[str, str]]:
@@ -142,7 +161,7 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
             if end
             else t("You can change your answers at any time.")
         )
-        link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
+        link = public.Link(answer_page.address(instance.instance_id, page=1), t("Change my answers"))
     else:
         facts.append(t("You can close this page."))
     ending = None if by_reference else _full_quota(answer_page) or answer_page.sequence.ending
@@ -183,6 +202,7 @@ def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], li
         links=links,
         facts=facts,
         link=link,
+        is_done=True,
     )
 
 
@@ -377,4 +397,12 @@ def _frame(head: Head) -> Frame:
         brand=head.brand,
         theme_url=style_url(head.theme),
         logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
+        placed=_placed(head.placement) if head.placement else None,
+    )
+
+
+def _placed(placement: Placement) -> Placed:
+    kind = placement.kind
+    return Placed(
+        kind, " ".join(placement.origins), static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
     )

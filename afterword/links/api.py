@@ -38,6 +38,19 @@ Per = Literal["browser", "address"]
 Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
 
 
+class Box(fields.Request):
+    """When a website shows the link in a box. The first trigger opens it."""
+
+    delay_seconds: Annotated[int, Meta(ge=0, le=3_600)] | None = None
+    scroll_percent: Annotated[int, Meta(ge=1, le=100)] | None = None
+    on_exit: bool = False
+    click_selector: fields.Text200 | None = None
+    addresses: Annotated[list[fields.Text200], Meta(max_length=20)] = msgspec.field(default_factory=list[str])
+    share_percent: Annotated[int, Meta(ge=1, le=100)] = 100
+    again_days: Annotated[int, Meta(ge=0, le=365)] = 30
+    position: Literal["corner", "center"] = "corner"
+
+
 class PublicLinkRequest(fields.Request):
     """A new public link."""
 
@@ -51,6 +64,7 @@ class PublicLinkRequest(fields.Request):
     responses_max: Most | None = None
     locale: fields.LocaleNormal | None = None
     active: bool = True
+    box: Box | None = None
 
 
 class PublicLinkUpdate(fields.Request):
@@ -66,6 +80,7 @@ class PublicLinkUpdate(fields.Request):
     responses_max: Most | UnsetType | None = UNSET
     locale: fields.LocaleNormal | UnsetType | None = UNSET
     active: bool | UnsetType = UNSET
+    box: Box | UnsetType | None = UNSET
 
 
 class QrQuery(fields.Request):
@@ -93,6 +108,7 @@ class PublicLink(fields.Resource):
     responses_max: int | None
     locale: str | None
     active: bool
+    box: fields.Computed[Box | None]
     state: fields.Computed[State]
     responses_count: Annotated[
         fields.Computed[int], Meta(description=f"Answered instances, counted up to {COUNTED_MAX:,}.")
@@ -198,7 +214,13 @@ def columns_of(members: Mapping[str, Any]) -> dict[str, Any]:
             columns[name] = columns[name].instant
     if "metadata" in columns:
         columns["metadata"] = {name: value for name, value in columns["metadata"].items() if value}
+    if columns.get("box") is not None:
+        columns["box"] = msgspec.structs.asdict(columns["box"])
     return columns
+
+
+def box_of(link: Link) -> Box | None:
+    return None if link.box is None else msgspec.convert(link.box, Box)
 
 
 def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
@@ -206,6 +228,7 @@ def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
         link,
         call.zone,
         url=call.site.link_url(link.key),
+        box=box_of(link),
         state=link.state(call.now),
         responses_count=counts.get(link.link_id, 0),
     )

@@ -3,7 +3,7 @@
 A GET writes nothing: the first POST issues the instance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from afterword.core.answers.form_tokens import is_token, token_of
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.wire.site import Site
 from afterword.instances import store as instances_store
-from afterword.instances.answer_page import first, page_address, read_posted
+from afterword.instances.answer_page import Placement, first, read_posted
 from afterword.instances.pages import FORM_STATUS_WRONG, post_start, show_start
 from afterword.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
@@ -34,7 +34,7 @@ routes = Pages()
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class Opened:
     """A link, its start, and the page that is shown in place of the questions."""
 
     link: Link
@@ -45,24 +45,34 @@ class _Opened:
 
 @routes.get(*PATHS, for_people=True)
 async def link_page(request: Request) -> Response:
-    return await show_start(request, partial(_read, request))
+    return await show_link(request)
+
+
+async def show_link(request: Request, placement: Placement | None = None) -> Response:
+    return await show_start(request, partial(read_link, request, placement=placement))
 
 
 @routes.post(*PATHS, for_people=True)
 async def post_link_page(request: Request) -> Response:
+    return await post_link(request)
+
+
+async def post_link(request: Request, placement: Placement | None = None) -> Response:
     """Start with the answers of the first page, or mail the link that confirms an address."""
     limiter: Limiter = request.state.limiter
     limiter.count_start(request.client.host if request.client else "")
     posted = read_posted(await public.read_body(request))
     if "email" in posted.fields:
-        return await _ask_to_confirm(request, address=first(posted.fields, "email"), token=posted.token)
-    return await post_start(request, partial(_read, request, is_post=True), posted)
+        return await _ask_to_confirm(
+            request, address=first(posted.fields, "email"), token=posted.token, placement=placement
+        )
+    return await post_start(request, partial(read_link, request, is_post=True, placement=placement), posted)
 
 
-async def _ask_to_confirm(request: Request, *, address: str, token: str) -> Response:
+async def _ask_to_confirm(request: Request, *, address: str, token: str, placement: Placement | None) -> Response:
     site: Site = request.state.site
     async with db.transaction(request.state.pool) as database:
-        opened = await _open(request, database, nonce=ids.secret())
+        opened = await open_link(request, database, nonce=ids.secret(), placement=placement)
         link, head = opened.link, opened.start.answer_page.head
         if not opened.asks_address:
             return opened.instead or html.redirect(_here(request))
@@ -84,16 +94,30 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str) -> Resp
     return asked_page(head)
 
 
-async def _read(request: Request, database: db.Database, *, nonce: str, is_post: bool = False) -> Start | Response:
+async def read_link(
+    request: Request,
+    database: db.Database,
+    *,
+    nonce: str,
+    is_post: bool = False,
+    placement: Placement | None = None,
+) -> Start | Response:
     """The start, or the page in its place; with `is_post` other starts wait, so that `responses_max` holds."""
-    opened = await _open(request, database, nonce=nonce, is_post=is_post)
+    opened = await open_link(request, database, nonce=nonce, is_post=is_post, placement=placement)
     return opened.instead or opened.start
 
 
-async def _open(request: Request, database: db.Database, *, nonce: str, is_post: bool = False) -> _Opened:
+async def open_link(
+    request: Request,
+    database: db.Database,
+    *,
+    nonce: str,
+    is_post: bool = False,
+    placement: Placement | None = None,
+) -> Opened:
     """Raises NotFound."""
     site: Site = request.state.site
-    link, reference_id = await _link(request, database)
+    link, reference_id = await find_link(request, database)
     questionnaire = await instances_store.get_public_questionnaire(database, questionnaire_id=link.questionnaire_id)
     if questionnaire is None:
         raise errors.NotFound("There is no such page.")
@@ -108,36 +132,37 @@ async def _open(request: Request, database: db.Database, *, nonce: str, is_post:
         link_id=link.link_id,
         metadata=link.metadata,
         parameters=link.parameters,
-        locale=link.locale,
+        locale=link.locale or request.query_params.get("lang"),
         is_once_per_browser=link.one_response_per == "browser",
         address=address,
     )
     start = await start_of(
         request, database, questionnaire=questionnaire, reference_id=reference_id, nonce=nonce, terms=terms
     )
+    start = replace(start, answer_page=start.answer_page.placed(placement))
     begun = await _begun(request, database, start)
     if begun is not None:
-        return _Opened(link, start, html.redirect(page_address(begun)))
+        return Opened(link, start, html.redirect(start.answer_page.address(begun)))
     head = start.answer_page.head
     match link.state(now):
         case "open":
             pass
         case "scheduled":
             assert link.opens_time is not None  # noqa: S101
-            return _Opened(link, start, opens_page(head, opens_time=link.opens_time))
+            return Opened(link, start, opens_page(head, opens_time=link.opens_time))
         case "off" | "over":
-            return _Opened(link, start, closed_page(start.answer_page))
+            return Opened(link, start, closed_page(start.answer_page))
     try:
         await service.require_capacity(database, link=link, is_locked=is_post)
     except service.Closed:
-        return _Opened(link, start, closed_page(start.answer_page))
-    opened = _Opened(link, start, None)
+        return Opened(link, start, closed_page(start.answer_page))
+    opened = Opened(link, start, None)
     if is_confirmed and address is None:
-        return _Opened(link, start, _address_page(request, opened), asks_address=True)
+        return Opened(link, start, _address_page(request, opened), asks_address=True)
     return opened
 
 
-async def _link(request: Request, database: db.Database) -> tuple[Link, str | None]:
+async def find_link(request: Request, database: db.Database) -> tuple[Link, str | None]:
     """The link of the address, and its reference. Raises NotFound; TooMany for who tries addresses."""
     key: str = request.path_params["link_key"]
     reference_id: str | None = request.path_params.get("reference_id")
@@ -161,7 +186,7 @@ async def _begun(request: Request, database: db.Database, start: Start) -> str |
     return begun
 
 
-def _address_page(request: Request, opened: _Opened, *, address: str = "", is_wrong: bool = False) -> Response:
+def _address_page(request: Request, opened: Opened, *, address: str = "", is_wrong: bool = False) -> Response:
     site: Site = request.state.site
     return address_page(
         opened.start.answer_page.head,

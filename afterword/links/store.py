@@ -32,6 +32,7 @@ class Link:
     responses_max: int | None
     locale: str | None
     active: bool
+    box: Mapping[str, Any] | None
     version: int
     created_time: datetime
     updated_time: datetime
@@ -43,7 +44,7 @@ class Link:
 
 
 _CHANGEABLE: Final[LiteralString] = """title, metadata, parameters, takes_reference, one_response_per, opens_time,
-  closes_time, responses_max, locale, active"""
+  closes_time, responses_max, locale, active, box"""
 _COLUMNS: Final[LiteralString] = f"""organization_id, link_id, questionnaire_id, key, {_CHANGEABLE}, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")

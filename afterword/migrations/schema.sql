@@ -1224,6 +1224,8 @@ CREATE TABLE public_link (
     updated_time timestamp with time zone NOT NULL,
     created_by text COLLATE pg_catalog."C",
     updated_by text COLLATE pg_catalog."C",
+    box jsonb,
+    CONSTRAINT public_link_box_check CHECK (((jsonb_typeof(box) = 'object'::text) AND (length((box)::text) <= 10000))),
     CONSTRAINT public_link_check CHECK ((closes_time > opens_time)),
     CONSTRAINT public_link_check1 CHECK ((NOT (takes_reference AND (one_response_per IS NOT NULL)))),
     CONSTRAINT public_link_key_check CHECK ((length(key) = 12)),

@@ -2,7 +2,7 @@
 
 import hashlib
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import minijinja
@@ -12,9 +12,10 @@ from starlette.responses import Response
 from afterword.web.headers import matches
 
 TEMPLATES: Final = pathlib.Path(__file__).parent.parent / "templates"
+NOBODY: Final = "'none'"
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; script-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    f"connect-src 'self'; base-uri 'none'; frame-ancestors {NOBODY}"
 )
 PAGE_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -44,6 +45,15 @@ def page(
         media_type="text/html",
         headers={**PAGE_HEADERS, **(headers or {})},
     )
+
+
+def framed(response: Response, by: Iterable[str]) -> Response:
+    """Let sites show the page in a frame; `by`: their origins, or `'self'`. All other pages refuse it."""
+    ancestors = f"frame-ancestors {' '.join(by) or NOBODY}"
+    response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY.replace(
+        f"frame-ancestors {NOBODY}", ancestors
+    )
+    return response
 
 
 def unchanged_or(content: bytes, request: Request, *, media_type: str, headers: Mapping[str, str]) -> Response:

@@ -14,6 +14,7 @@ from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
+_UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False}
 _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": ""}
 
 
@@ -54,7 +55,7 @@ def page(
         direction=direction or words.direction,
         style_url=static.url("public/afterword.css"),
         script_url=static.url("public/answer.js"),
-        **values,
+        **(_UNPLACED | values),
     )
 
 

@@ -18,6 +18,7 @@ MODULES = (
     "instances/pages.py",
     "instances/rendering.py",
     "instances/views.py",
+    "links/boxes/pages.py",
     "responders/pages.py",
     "intake/test_messages/pages.py",
     "web/public.py",

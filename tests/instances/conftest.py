@@ -139,7 +139,10 @@ class World:
 
     async def set_questionnaire(self, **columns: object) -> None:
         for name, value in columns.items():
-            assert name in {"active", "responses_max", "archived_time", "public_link", "published_version_id"}
+            assert name in {
+                "active", "responses_max", "archived_time", "public_link", "published_version_id", "desktop_collapsed",
+                "non_collapsed_questions_count",
+            }  # fmt: skip
             async with db.transaction(self.pool) as database:
                 await database.execute(  # a name from the list above
                     f"update questionnaire set {name} = $1 where questionnaire_id = $2",  # pyrefly: ignore[bad-argument-type]

@@ -150,7 +150,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,
                       "locales": AUTHORED, "questionnaire_icon_url": AUTHORED, "slug": AUTHORED, "title": AUTHORED},
     "questionnaire_draft": {"definition": AUTHORED, "translated_sources": AUTHORED},
-    "public_link": {"key": OURS, "locale": FIXED, "metadata": AUTHORED, "one_response_per": FIXED,
+    "public_link": {"box": AUTHORED, "key": OURS, "locale": FIXED, "metadata": AUTHORED, "one_response_per": FIXED,
                     "parameters": AUTHORED, "title": AUTHORED},
     "questionnaire_instance": {"flags": FIXED, "judgement": FIXED, "locale": "one of the questionnaire's languages",
                                "question_ids": OURS},

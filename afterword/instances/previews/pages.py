@@ -12,7 +12,7 @@ from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.wire.site import Site
-from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Posted, Wrong, read_posted
+from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong, read_posted
 from afterword.instances.previews import service
 from afterword.instances.rendering import preview_end_page, question_page
 from afterword.texts import accepted, texts
@@ -22,7 +22,6 @@ from afterword.web.routing import Pages
 
 FORM_STATUS_WRONG: Final = 422
 SCHEMES: Final[Mapping[str, Scheme]] = {"light": "light", "dark": "dark"}
-FRAMED: Final = html.CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
 routes = Pages()
 
@@ -99,13 +98,14 @@ async def _answer_page(request: Request) -> AnswerPage | None:
             permission = service.read(request.path_params["permission"], secret=site.secret, now=database.clock.now())
         except service.Ended:
             return None
-        return await service.page_of(
+        answer_page = await service.page_of(
             database,
             permission=permission,
             locale=query.get("locale"),
             has_jumps="question" not in query,
             scheme=_scheme(request),
         )
+    return answer_page.placed(Placement(kind="box", path=request.url.path)) if "box" in query else answer_page
 
 
 def _scheme(request: Request) -> Scheme | None:
@@ -173,5 +173,4 @@ def _ended(request: Request) -> Response:
 
 def _framed(response: Response) -> Response:
     """The console shows it in a frame; no other site may."""
-    response.headers["Content-Security-Policy"] = FRAMED
-    return response
+    return html.framed(response, ["'self'"])

@@ -329,6 +329,21 @@ class BillingUpdate(Struct, kw_only=True):
     currency: str | UnsetType = UNSET
 
 
+class Box(Struct, kw_only=True):
+    """
+    When a website shows the link in a box. The first trigger opens it.
+    """
+
+    delay_seconds: int | None | UnsetType = UNSET
+    scroll_percent: int | None | UnsetType = UNSET
+    on_exit: bool | UnsetType = False
+    click_selector: str | None | UnsetType = UNSET
+    addresses: list[str] | UnsetType = UNSET
+    share_percent: int | UnsetType = 100
+    again_days: int | UnsetType = 30
+    position: Literal["center", "corner"] | UnsetType = "corner"
+
+
 class CaseShare(Struct, kw_only=True):
     """
     `hits` of `n` cases in percent, with the interval of 95 %; null of no case.
@@ -1215,6 +1230,7 @@ class PublicLink(Struct, kw_only=True):
     responses_max: int | None
     locale: str | None
     active: bool
+    box: Box | None
     state: str
     responses_count: int
     created_time: datetime
@@ -1238,6 +1254,7 @@ class PublicLinkRequest(Struct, kw_only=True):
     responses_max: int | None | UnsetType = UNSET
     locale: str | None | UnsetType = UNSET
     active: bool | UnsetType = True
+    box: Box | None | UnsetType = UNSET
 
 
 class PublicLinkUpdate(Struct, kw_only=True):
@@ -1255,6 +1272,7 @@ class PublicLinkUpdate(Struct, kw_only=True):
     responses_max: int | None | UnsetType = UNSET
     locale: str | None | UnsetType = UNSET
     active: bool | UnsetType = UNSET
+    box: Box | None | UnsetType = UNSET
 
 
 class PublicationRequest(Struct, kw_only=True):

@@ -1,0 +1,110 @@
+"""The box of a public link on websites: its settings, the snippet to copy, and a preview."""
+
+from types import SimpleNamespace
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.inputs import Input, document_of, placed, read_as, same_version, shown
+from afterword.console.questionnaires.links import ONE
+from afterword.console.screens import Screens, Visit
+from afterword.console.settings.organization import APPLICATION
+from afterword.core.wire.origins import origins_of
+from afterword.instances.previews import service as previews
+from afterword.links import api, service
+from afterword.links.boxes import service as boxes
+from afterword.web import html
+
+PATH: Final = f"{ONE}/box"
+SCRIPT: Final = "/static/public/box.js"
+POSITIONS: Final = (("corner", "in the lower corner"), ("center", "in the middle, above the page"))
+YES_NO: Final = (("1", "yes"), ("", "no"))
+INPUTS: Final = (
+    Input("is_shown", "switch", "Websites may show this link in a box", options=YES_NO),
+    Input("delay_seconds", "number", "Opens after seconds", "Empty: not by time."),
+    Input(
+        "scroll_percent", "number", "Opens when so many percent of the page were scrolled", "Empty: not by scrolling."
+    ),
+    Input(
+        "on_exit",
+        "switch",
+        "Opens when the pointer leaves the page",
+        "Phones have no pointer.",
+        options=(("", "no"), ("1", "yes")),
+    ),
+    Input(
+        "click_selector",
+        "text",
+        "Opens at a click on",
+        "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
+    ),
+    Input(
+        "addresses",
+        "lines",
+        "Pages",
+        "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages.",
+    ),
+    Input("share_percent", "number", "Percent of visitors", required=True),
+    Input("again_days", "number", "Days until a browser sees it again", "0: each time.", required=True),
+    Input("position", "choice", "Stands", options=POSITIONS),
+)
+
+routes = Screens()
+
+
+@routes.get(PATH, scope="Public Link.Read")
+async def box_page(visit: Visit) -> Response:
+    return await _show(visit)
+
+
+@routes.post(PATH, scope="Public Link.Update")
+async def save_box(visit: Visit) -> Response:
+    try:
+        document = document_of(visit.form, INPUTS)
+        is_shown = document.pop("is_shown")
+        box = read_as(api.Box, document, visit) if is_shown else None
+        async with visit.write() as db:
+            await service.change(
+                db,
+                caller=visit.caller,
+                link_id=visit.id("link_id"),
+                changes=api.columns_of({"box": box}),
+                expect=same_version(visit),
+                now=visit.now,
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{visit.request.url.path}?done=saved")
+
+
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        link = await service.get(db, caller=visit.caller, link_id=visit.id("link_id"))
+        if link.questionnaire_id != visit.id("questionnaire_id"):
+            raise errors.NotFound("There is no such public link.")
+        application = await boxes.application_of(db, link=link)
+    permission = previews.Permission(
+        link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
+    )
+    is_stale = isinstance(refusal, errors.Stale)
+    is_typed = bool(visit.form.values) and not is_stale
+    stored = {**msgspec.structs.asdict(api.box_of(link) or api.Box()), "is_shown": link.box is not None}
+    script, url = f"{visit.site.public_url}{SCRIPT}", visit.site.link_url(link.key)
+    return visit.page(
+        "box.html",
+        title=visit.words("On your website"),
+        status=refusal.status if refusal else 200,
+        back=(link.title, visit.request.url.path.removesuffix("/box")),
+        path=visit.request.url.path,
+        fields=shown(visit, INPUTS, SimpleNamespace(**stored)),
+        version=visit.form.text("version") if is_typed else link.version,
+        refusal=refusal if refusal is None or is_stale else placed(refusal),
+        may_update="Public Link.Update" in visit.caller.scopes,
+        is_shown=link.box is not None,
+        snippet=f'<script async src="{script}" data-link="{url}"></script>',
+        sites=origins_of(application.website_urls),
+        application_url=f"{APPLICATION}/{application.application_id}" if visit.may_open(APPLICATION) else "",
+        preview_url=f"{previews.address_of(permission, site=visit.site)}?box=1",
+    )

@@ -1,0 +1,1 @@
+"""The box in which the application's websites show a public link."""

@@ -1,0 +1,93 @@
+"""The pages of a public link in a box on a website, and the settings that the website's script asks for.
+
+Frames of other sites have no cookies: the first post makes the instance, and the address of the next page names it.
+"""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from afterword import db, errors
+from afterword.core.wire.origins import origins_of
+from afterword.instances import store as instances_store
+from afterword.instances.answer_page import Placement
+from afterword.instances.pages import post_answers, show_answers
+from afterword.links.boxes import service
+from afterword.links.pages import find_link, open_link, post_link, show_link
+from afterword.links.store import Link
+from afterword.web import html
+from afterword.web.routing import Pages
+
+PATH: Final = "/l/{link_key}/box"
+SETTINGS_HEADERS: Final = {"Cache-Control": "public, max-age=300", "Vary": "Origin", "X-Robots-Tag": "noindex"}
+
+routes = Pages()
+
+
+@routes.get(PATH, for_people=True)
+async def box_page(request: Request) -> Response:
+    placement = await _placement(request)
+    return html.framed(await show_link(request, placement), placement.origins)
+
+
+@routes.post(PATH, for_people=True)
+async def post_box_page(request: Request) -> Response:
+    placement = await _placement(request)
+    return html.framed(await post_link(request, placement), placement.origins)
+
+
+@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
+async def box_answer_page(request: Request) -> Response:
+    placement = await _placement(request, instance_id=request.path_params["instance_id"])
+    return html.framed(await show_answers(request, placement), placement.origins)
+
+
+@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
+async def post_box_answer_page(request: Request) -> Response:
+    placement = await _placement(request, instance_id=request.path_params["instance_id"])
+    return html.framed(await post_answers(request, placement), placement.origins)
+
+
+@routes.get(f"{PATH}/settings")
+async def box_settings(request: Request) -> Response:
+    """Triggers and texts, for the script on a website of the application. Raises NotFound while nobody may answer."""
+    async with db.connection(request.state.pool) as database:
+        link, origins = await _box(request, database)
+        opened = await open_link(request, database, nonce="")
+    origin = request.headers.get("origin", "")
+    if opened.instead or origin not in origins:
+        raise errors.NotFound("There is no box for this website.")
+    head = opened.start.answer_page.head
+    return JSONResponse(
+        {
+            **(link.box or {}),
+            "once": link.one_response_per == "browser",
+            "collapsed": head.questionnaire.desktop_collapsed,
+            "title": head.title,
+            "close": head.texts("Close"),
+            "language": head.locale,
+            "direction": head.texts.direction,
+        },
+        headers={**SETTINGS_HEADERS, "Access-Control-Allow-Origin": origin},
+    )
+
+
+async def _placement(request: Request, *, instance_id: str | None = None) -> Placement:
+    """Raises NotFound, also for an instance that did not begin at the link."""
+    async with db.connection(request.state.pool) as database:
+        link, origins = await _box(request, database)
+        if instance_id is not None:
+            instance = await instances_store.get_public_instance(database, instance_id=instance_id)
+            if instance is None or instance.link_id != link.link_id:
+                raise errors.NotFound("There is no such page.")
+    return Placement(kind="box", path=f"/l/{link.key}/box", origins=origins)
+
+
+async def _box(request: Request, database: db.Database) -> tuple[Link, tuple[str, ...]]:
+    """The link, and the origins of its application's websites. Raises NotFound for a link without a box."""
+    link, _ = await find_link(request, database)
+    if link.box is None:
+        raise errors.NotFound("There is no such page.")
+    application = await service.application_of(database, link=link)
+    return link, origins_of(application.website_urls)

@@ -1,0 +1,21 @@
+"""Finds the websites that may show a link in a box."""
+
+from afterword import errors
+from afterword.db import Database
+from afterword.links.store import Link
+from afterword.organizations import store as organizations_store
+from afterword.organizations.store import Application
+from afterword.questionnaires import store as questionnaires_store
+
+
+async def application_of(db: Database, *, link: Link) -> Application:
+    """The application of the link's questionnaire. Raises NotFound."""
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
+    )
+    application = await organizations_store.get_application(
+        db, organization_id=link.organization_id, application_id=questionnaire.owner_application_id
+    )
+    if application is None:
+        raise errors.NotFound("There is no such page.")
+    return application
