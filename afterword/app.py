@@ -57,6 +57,7 @@ from afterword.queue import metrics as queue_metrics
 from afterword.queue import pages as queue_pages
 from afterword.queue.batches import api as queue_batches_api
 from afterword.queue.lists import api as queue_lists_api
+from afterword.queue.outbox import api as outbox_api
 from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import api as inbound_api
 from afterword.receipts.inbound import pages as inbound_pages
@@ -172,6 +173,7 @@ def api_routes() -> list[Routes]:
         traces_api.routes,
         queue_lists_api.routes,
         queue_batches_api.routes,
+        outbox_api.routes,
         pipelines_api.routes,
         policies_api.routes,
         test_messages_api.routes,

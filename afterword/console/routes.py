@@ -29,6 +29,7 @@ from afterword.console.sending import (
     contact_policy,
     invitations,
     list_results,
+    outbox,
     pipeline_messages,
     pipeline_parts,
     pipelines,
@@ -73,6 +74,7 @@ MODULES = (
     webhooks,
     address_lists,
     list_results,
+    outbox,
     pipelines,  # before the page of an item, whose id stands in the same place
     pipeline_messages,
     pipeline_parts,

@@ -477,6 +477,7 @@ DONE: Final[Mapping[str, str]] = {
     "called": "The call is done.",
     "message_cancelled": "The message is cancelled.",
     "message_due": "The message is due now.",
+    "test_made": "The test message is scheduled. It goes to the outbox when its time comes.",
     "invited": "The invitation is on its way.",
     "removed": "Removed.",
     "again": "It is delivered again.",

@@ -1113,7 +1113,9 @@ CREATE TABLE outbox_message (
     recipient text NOT NULL,
     subject text,
     content bytea NOT NULL,
-    created_time timestamp with time zone DEFAULT now() NOT NULL
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    pipeline_id text COLLATE pg_catalog."C",
+    test boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE pipeline (
@@ -2395,7 +2397,13 @@ CREATE UNIQUE INDEX organization_user_email ON organization_user USING btree (or
 
 CREATE INDEX organization_user_login ON organization_user USING btree (login_id) WHERE (login_id IS NOT NULL);
 
+CREATE INDEX outbox_message_list ON outbox_message USING btree (organization_id, created_time DESC, message_id);
+
+CREATE INDEX outbox_message_pipeline ON outbox_message USING btree (organization_id, pipeline_id, created_time DESC, message_id);
+
 CREATE INDEX outbox_message_recent ON outbox_message USING btree (created_time DESC);
+
+CREATE INDEX outbox_message_recipient ON outbox_message USING btree (organization_id, recipient, created_time DESC, message_id);
 
 CREATE INDEX outbox_message_shown ON outbox_message USING btree (message_id);
 

@@ -4,17 +4,16 @@ It shows addresses, so it takes the key that the demo prints, or a request of th
 """
 
 import re
-from dataclasses import dataclass
-from email import message_from_bytes, policy
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import db, errors, ids
-from afterword.queue import store
-from afterword.queue.store import OutboxMessage
+from afterword.queue.outbox import store
+from afterword.queue.outbox.service import content_of
+from afterword.queue.outbox.store import OutboxMessage, WholeMessage
 from afterword.texts import texts
 from afterword.web import html, loopback, public, static
 from afterword.web.mails import mail_page
@@ -23,19 +22,9 @@ from afterword.web.routing import Pages
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
 PAGE_MAX: Final = 1_000
-SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
 _PAGE: Final = re.compile(r"[1-9][0-9]{0,3}\Z")
 
 routes = Pages()  # mounted on demand
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """A kept message taken apart: headers worth seeing, the page of a mail and its plain text."""
-
-    headers: list[tuple[str, str]]
-    html: str
-    text: str
 
 
 @routes.get("/outbox", for_people=True)
@@ -44,9 +33,7 @@ async def outbox_page(request: Request) -> Response:
     wanted = request.query_params.get("page", "1")
     page = min(int(wanted), PAGE_MAX) if _PAGE.match(wanted) else 1
     async with db.connection(request.state.pool) as database:
-        messages = await store.list_outbox_messages(
-            database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES
-        )
+        messages = await store.list_messages(database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES)
     return public.page(
         "outbox.html",
         words=texts(public.DOMAIN, "en"),
@@ -63,7 +50,7 @@ async def outbox_page(request: Request) -> Response:
 async def message_page(request: Request) -> Response:
     query = _admitted(request)
     message = await _message(request)
-    preview = _preview(message)
+    preview = content_of(message)
     return public.page(
         "outbox_message.html",
         words=texts(public.DOMAIN, "en"),
@@ -79,15 +66,15 @@ async def message_page(request: Request) -> Response:
 @routes.get("/outbox/{message_id}/content", for_people=True)
 async def message_content(request: Request) -> Response:
     _admitted(request)
-    return mail_page(_preview(await _message(request)).html)
+    return mail_page(content_of(await _message(request)).html)
 
 
-async def _message(request: Request) -> OutboxMessage:
+async def _message(request: Request) -> WholeMessage:
     message_id: str = request.path_params["message_id"]
     message = None
     if ids.is_id(message_id):
         async with db.connection(request.state.pool) as database:
-            message = await store.get_outbox_message(database, message_id=message_id)
+            message = await store.get_message(database, message_id=message_id)
     if message is None:
         raise errors.NotFound("There is no such message.")
     return message
@@ -110,20 +97,7 @@ def _line(message: OutboxMessage) -> dict[str, object]:
     return {
         "id": message.message_id,
         "subject": message.subject or "(no subject)",
-        "recipient": message.recipient,
+        "recipient": message.responder_channel_identifier,
         "time": message.created_time.isoformat(timespec="seconds"),
         "shown_time": f"{message.created_time:%Y-%m-%d %H:%M:%S} UTC",
     }
-
-
-def _preview(message: OutboxMessage) -> Preview:
-    mail = message_from_bytes(message.content, policy=policy.default)
-    if "From" not in mail:
-        return Preview([], "", message.content.decode("utf-8", "replace"))
-    rich, plain = mail.get_body(("html",)), mail.get_body(("plain",))
-    headers = [(name, str(mail[name])) for name in SHOWN_HEADERS if mail[name] is not None]
-    return Preview(headers, _content(rich), _content(plain))
-
-
-def _content(part: Any) -> str:
-    return str(part.get_content()) if part is not None else ""

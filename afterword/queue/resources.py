@@ -38,6 +38,7 @@ class QueueItemRequest(fields.Request):
     send_time: fields.Moment | None = None
     metadata: fields.MetadataGroups | None = None
     external_reference: Reference | None = None
+    test: bool = False
 
 
 class BatchQuery(fields.Request):

@@ -89,7 +89,7 @@ class Scheduler:
             "item_id": item_id,
             "questionnaire_id": intake.questionnaire_id,
             "pipeline_id": intake.pipeline_id,
-            "test": test or caller.test,
+            "test": test or request.test or caller.test,
             "responder_channel_identifier": request.responder_channel_identifier,
             "address_key": f"\\x{schedule.address_key.hex()}",
             "metadata": changes_of(request.metadata).as_stored,

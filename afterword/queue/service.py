@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
 from afterword import errors, ids
-from afterword.channels import mime
-from afterword.channels.base import Message
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
@@ -31,7 +29,6 @@ ABORTED_DEFAULT: Final = "aborted"
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
-OUTBOX_DAYS: Final = 30
 VALUE_SCOPES: Final = {"questionnaire": "Questionnaire Value.Read", "responder": "Responder Value.Read"}
 _REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
 
@@ -139,28 +136,6 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     inserted = {item.item_id: item for item in await store.insert_items(db, documents=documents)} if documents else {}
     taken = ReferenceTaken()
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
-
-
-async def capture(db: Database, *, message: Message) -> None:
-    """Keep a message in the outbox in place of sending it: the whole mail, or the text of what is no mail."""
-    try:
-        content = mime.build(message)
-    except ValueError:  # the address of another channel, which is no mailbox
-        content = f"{message.subject}\n\n{message.text}".encode()
-    await store.insert_outbox_message(
-        db,
-        organization_id=message.organization_id,
-        item_id=message.item_id,
-        channel_id=message.channel_id,
-        recipient=message.recipient,
-        subject=message.subject,
-        content=content,
-    )
-
-
-async def prune_outbox(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove captured messages after `OUTBOX_DAYS`; their number."""
-    return await store.prune_outbox_messages(db, before=now - timedelta(days=OUTBOX_DAYS), limit=limit)
 
 
 async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:

@@ -94,24 +94,6 @@ class Intake:
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxMessage:
-    """A message that was kept in place of being sent; `content` is the whole of it."""
-
-    organization_id: str
-    message_id: str
-    item_id: str
-    channel_id: int
-    recipient: str
-    subject: str | None
-    content: bytes
-    created_time: datetime
-
-
-_MESSAGE_COLUMNS: Final[LiteralString] = """organization_id, message_id, item_id, channel_id, recipient, subject,
-  content, created_time"""
-
-
 async def list_intakes(  # any tenant: requests that wait at the same moment share a transaction
     db: Database, *, wanted: Sequence[tuple[str, str, str]]
 ) -> list[Intake]:
@@ -312,59 +294,6 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
                          where entry ->> 'item_id' <> all (l.item_ids))
            from locked l where c.organization_id = l.organization_id and c.address_key = l.address_key""",
         *arrays(items, 2),
-    )
-
-
-async def insert_outbox_message(
-    db: Database,
-    *,
-    organization_id: str,
-    item_id: str,
-    channel_id: int,
-    recipient: str,
-    subject: str | None,
-    content: bytes,
-) -> None:
-    """Keep a message in place of sending it; the same item again replaces it."""
-    await db.execute(
-        """insert into outbox_message (organization_id, message_id, item_id, channel_id, recipient, subject, content)
-           values ($1, $2, $2, $3, $4, $5, $6)
-           on conflict (organization_id, message_id) do update
-           set recipient = excluded.recipient, subject = excluded.subject, content = excluded.content""",
-        organization_id,
-        item_id,
-        channel_id,
-        recipient,
-        subject,
-        content,
-    )
-
-
-async def get_outbox_message(  # any tenant: a page of the installation's operator
-    db: Database, *, message_id: str
-) -> OutboxMessage | None:
-    row = await db.fetch_row(
-        f"select {_MESSAGE_COLUMNS} from outbox_message where message_id = $1 order by created_time limit 1", message_id
-    )
-    return None if row is None else OutboxMessage(**row)
-
-
-async def list_outbox_messages(  # any tenant: a page of the installation's operator
-    db: Database, *, limit: int, offset: int = 0
-) -> list[OutboxMessage]:
-    rows = await db.fetch(
-        f"select {_MESSAGE_COLUMNS} from outbox_message order by created_time desc limit $1 offset $2", limit, offset
-    )
-    return [OutboxMessage(**row) for row in rows]
-
-
-async def prune_outbox_messages(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from outbox_message where (organization_id, message_id) in (
-             select organization_id, message_id from outbox_message where created_time < $1
-             order by created_time limit $2)""",
-        before,
-        limit,
     )
 
 

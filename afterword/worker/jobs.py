@@ -28,10 +28,10 @@ from afterword.organizations.plans import service as plans
 from afterword.organizations.tokens import service as tokens
 from afterword.privacy import service as erasures
 from afterword.providers.rates import service as rates
-from afterword.queue import service as queue
 from afterword.queue.batches import service as queue_batches
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.outbox import service as outbox
 from afterword.queue.reminders import service as reminders
 from afterword.queue.restores import service as restores
 from afterword.queue.retention import service as retention
@@ -136,7 +136,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune lists", PRUNE_SECONDS, PRUNE_ROWS_MAX, lists.prune),
         batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
-        batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue.prune_outbox),
+        batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, outbox.prune),
         batches("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, test_messages.prune),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
         batches("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, deliveries.prune),

@@ -15,7 +15,7 @@ from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
 from afterword.core.wire.site import Site
-from afterword.queue import service as queue
+from afterword.queue.outbox import service as outbox
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker.batches import BatchWorker
@@ -117,10 +117,10 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
 
     async def save(message: Message) -> None:
         async with db.transaction(pool) as database:
-            await queue.capture(database, message=message)
+            await outbox.capture(database, message=message)
 
-    outbox = OutboxChannel(save)
-    return {LINK: LinkChannel(), OUTBOX: outbox, **dict.fromkeys(channel_ids, outbox)}
+    channel = OutboxChannel(save)
+    return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}
 
 
 async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: int) -> db.Pool | None:

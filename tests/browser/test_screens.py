@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -26,13 +26,15 @@ from afterword.console import routes
 from afterword.console.screens import LANGUAGES, Screen
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.questionnaires.metadata import service as metadata
+from afterword.queue.outbox import service as outbox
 from afterword.worker.imports import Importer
 from tests.browser.conftest import SECRET, House, email_of
 from tests.browser.test_pages import WCAG
+from tests.channels.conftest import MESSAGE
 from tests.conftest import note_statements
 from tests.console.cases import test_statuses as test_case_statuses
 from tests.console.questionnaires import test_links
-from tests.console.sending import test_address_lists, test_contact_policy
+from tests.console.sending import test_address_lists, test_contact_policy, test_outbox
 from tests.console.sending.test_pipelines import version_of
 from tests.console.settings import test_webhooks
 from tests.logins.conftest import OWN, PASSWORD, log_in
@@ -166,6 +168,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/edit/endings")
             assert 303 == made.status_code
     await send_lists(owner, house)
+    await keep_message(owner, house)
     return await tour_of(owner, house.pool)
 
 
@@ -183,6 +186,21 @@ async def send_lists(owner: httpx2.AsyncClient, house: House) -> None:
             pass
         if "nobody" not in rows:
             await owner.post(here.replace("/columns", "/confirm"))
+
+
+async def keep_message(owner: httpx2.AsyncClient, house: House) -> None:
+    """A mail in the outbox, of a test item that waits."""
+    page = html.unescape((await owner.get(test_outbox.OUTBOX)).text)
+    first = re.search(r'<option value="(\w+/\w+)"', page)
+    assert first is not None
+    made = await owner.post(test_outbox.OUTBOX, data={"pipeline": first[1], "recipient": "ann@example.com"})
+    item_id = made.headers["location"].partition("?")[0].rpartition("/")[2]
+    async with db.transaction(house.pool) as database:
+        organization_id = await database.fetch_value(
+            "select organization_id from queue_item where item_id = $1", item_id
+        )
+        message = replace(MESSAGE, organization_id=organization_id, item_id=item_id)
+        await outbox.capture(database, message=message)
 
 
 @asynccontextmanager

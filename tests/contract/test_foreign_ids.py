@@ -106,6 +106,7 @@ OF_US_ALONE: Final = {
     "list_sequences": "asks for ours",
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",
+    "list_captured": "asks for ours",
     "list_lists": "asks for ours",
     "get_needs": "asks for ours",
     "get_subjects": "asks for ours",

@@ -27,7 +27,7 @@ ADDED: Final[Mapping[str, frozenset[str]]] = {
             "source", "reason", "test", "metadata",
         }
     ),
-    "Queue Item Request": frozenset({"external_reference"}),
+    "Queue Item Request": frozenset({"external_reference", "test"}),
     "Questionnaire Instance": frozenset(
         {
             "question_ids", "processed_time", "flow_time", "created_by", "updated_by", "collection_url_short",

@@ -57,6 +57,13 @@ async def ways_in(
             imports[0],
             ids["application_id"],
         )
+        await database.execute(
+            """insert into outbox_message (organization_id, message_id, item_id, channel_id, recipient, subject,
+                 content, pipeline_id)
+               select organization_id, import_id, import_id, 1, 'ann@example.com', $2, 'Well?', pipeline_id
+               from queue_import where import_id = $1""",
+            *(imports[0], f"Outbox of {ids['application_id']}"),
+        )
     importer = Importer(pool, uuid4(), secret=secret)
     while await importer.work_next(asyncio.Event()):
         pass
@@ -64,6 +71,7 @@ async def ways_in(
         "batch_id": batches[0],
         "import_id": imports[0],
         "list_id": imports[0],
+        "message_id": imports[0],
         "sequence_id": sequences[0],
         "from_questionnaire_id": ids["questionnaire_id"],
     }, {

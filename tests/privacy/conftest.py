@@ -20,7 +20,7 @@ from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.privacy import service as erasures
-from afterword.queue import store as queue_store
+from afterword.queue.outbox import store as outbox_store
 from afterword.responses.rows import service as responses
 from afterword.worker.exports import Exporter
 from afterword.worker.imports import Importer
@@ -264,7 +264,7 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
     ):  # fmt: skip
         await desk.execute(statement, *values)
     async with db.transaction(desk.pool) as database:
-        await queue_store.insert_outbox_message(
+        await outbox_store.insert_message(
             database,
             organization_id=organization_id,
             item_id=sent,

@@ -21,6 +21,7 @@ from afterword.queue import service as queue
 from afterword.queue.lists import service
 from afterword.queue.lists.service import Choice, Count
 from afterword.queue.lists.store import ListedItem
+from afterword.queue.outbox import store as outbox_store
 from afterword.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
 from afterword.queue.service import ItemScope
 from afterword.queue.traces import service as traces
@@ -219,6 +220,9 @@ async def item_page(visit: Visit) -> Response:
             page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX),
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
+        is_kept = item.test and await outbox_store.get_has_message(
+            db, organization_id=item.organization_id, message_id=item_id
+        )
         is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
@@ -251,6 +255,7 @@ async def item_page(visit: Visit) -> Response:
             for one in attempts.items
         ],
         metadata=[pair for group in item.metadata.values() for pair in sorted(group.items())],
+        outbox_url=f"{SENDING}/outbox/{item_id}" if is_kept else "",
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
         may_send=may_change and is_waiting and item.send_time > visit.now,

@@ -1037,6 +1037,38 @@ class OrganizationUpdate(Struct, kw_only=True):
     delete_after_days: int | None | UnsetType = UNSET
 
 
+class OutboxContent(Struct, kw_only=True):
+    """
+    A kept message with its content.
+    """
+
+    message_id: str
+    item_id: str | None
+    channel_id: int
+    pipeline_id: str | None
+    responder_channel_identifier: str
+    subject: str | None
+    text: str
+    html: str | None
+    collection_url: str | None
+    test: bool
+    created_time: datetime
+
+
+class OutboxMessage(Struct, kw_only=True):
+    """
+    A message that was kept in place of being sent.
+    """
+
+    message_id: str
+    channel_id: int
+    pipeline_id: str | None
+    responder_channel_identifier: str
+    subject: str | None
+    test: bool
+    created_time: datetime
+
+
 class PauseRequest(Struct, kw_only=True):
     """
     The reason is shown to people who ask why a message waits.
@@ -1499,6 +1531,7 @@ class QueueItemRequest(Struct, kw_only=True):
     send_time: datetime | None | UnsetType = UNSET
     metadata: MetadataGroups | None | UnsetType = UNSET
     external_reference: str | None | UnsetType = UNSET
+    test: bool | UnsetType = False
 
 
 class QueueItemUpdate(Struct, kw_only=True):

@@ -1800,7 +1800,7 @@ class Queue(Family):
 
         A CSV file with a header, in UTF-8 unless `encoding` says otherwise, at most 200,000 rows of at most 65,536
         bytes; or a form with the file in it. Columns: `responder_channel_identifier`, `locale`, `send_time`,
-        `external_reference`, `metadata.questionnaire.NAME`, `metadata.responder.NAME`;
+        `external_reference`, `test`, `metadata.questionnaire.NAME`, `metadata.responder.NAME`;
         `map[E-mail]=responder_channel_identifier` takes a file with other names, and `map[Notes]=` leaves a column
         out. Each row is checked alone, as in a batch. `dry_run` checks all of them, asks the rules about each, and
         writes no item. A row whose reference a live item has is refused, or with `on_conflict` changes that item
@@ -2103,6 +2103,26 @@ class Queue(Family):
         return self._transport.request(
             "POST", f"/q/queue/batch/{_segment(batch_id)}/resumption", idempotency_key=idempotency_key
         ).read(models.QueueBatch)
+
+    def list_messages(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.OutboxMessage]:
+        """Get the messages in the outbox.
+
+        Messages of test items, and all where the installation has no mail server. Those of the last 30 days. Needs
+        `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/outbox", models.OutboxMessage, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_message(self, message_id: str) -> models.OutboxContent:
+        """Get a message in the outbox.
+
+        With its texts and the address at which its recipient would answer. Needs `Queue.Read` and `Questionnaire
+        Value.Read` and `Responder Value.Read`.
+        """
+        return self._transport.request("GET", f"/q/outbox/{_segment(message_id)}").read(models.OutboxContent)
 
 
 class QueueSimplified(Family):

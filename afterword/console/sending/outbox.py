@@ -1,0 +1,151 @@
+"""The outbox: messages that were kept in place of being sent, as their recipients would see them."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.screens import Screens, Visit
+from afterword.console.sending import pipelines
+from afterword.console.sending.sending import CHANNELS, SENDING
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.wire.lists import Criterion, Page
+from afterword.db import Database
+from afterword.pipelines import store as pipelines_store
+from afterword.queue import service as queue
+from afterword.queue.outbox import service, store
+from afterword.queue.outbox.api import OUTBOX_MESSAGES
+from afterword.queue.outbox.store import OutboxMessage
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.service import NewItem
+from afterword.web import html
+from afterword.web.mails import mail_page
+
+OUTBOX: Final = f"{SENDING}/outbox"
+ONE: Final = f"{OUTBOX}/{{message_id}}"
+ROWS: Final = 50
+PIPELINES_MAX: Final = 200
+RECIPIENT: Final = "ann@example.com"
+
+routes = Screens()
+
+
+@routes.get(OUTBOX, scope="Queue.Read")
+async def list_messages(visit: Visit) -> Response:
+    return await _show(visit)
+
+
+@routes.post(OUTBOX, scope="Queue.Create")
+async def try_message(visit: Visit) -> Response:
+    """Schedule a test item: its message can end here alone."""
+    form = visit.form
+    questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
+    try:
+        request = QueueItemRequest(responder_channel_identifier=form.text("recipient"), test=True)
+        new = NewItem(caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, request=request)
+        async with visit.write() as db:
+            item = await queue.schedule(db, new=new, secret=visit.site.secret)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
+        return await _show(visit, type(refusal)(refusal.detail, errors=wrong))
+    return html.redirect(f"{SENDING}/{item.item_id}?done=test_made")
+
+
+@routes.get(ONE, scope="Queue.Read")
+async def message_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
+    content = service.content_of(message)
+    return visit.page(
+        "outbox_message.html",
+        title=message.subject or words("Message to {recipient}", recipient=message.responder_channel_identifier),
+        message=message,
+        when=words.moment(message.created_time, time_zone=visit.zone),
+        channel=words(CHANNELS[message.channel_id]),
+        content=content,
+        frame_url=f"{OUTBOX}/{message.message_id}/mail" if content.html else "",
+        answer_url=visit.site.collection_url(message.instance_id) if message.instance_id else "",
+        item_url=f"{SENDING}/{message.item_id}" if message.item_id else "",
+    )
+
+
+@routes.get(f"{ONE}/mail", scope="Queue.Read")
+async def mail(visit: Visit) -> Response:
+    """The mail alone, for the frame."""
+    async with visit.read() as db:
+        message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
+    return mail_page(service.content_of(message).html)
+
+
+async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form
+    asked = visit.query.get("q", "").strip()[:IDENTIFIER_CHARACTERS_MAX]
+    chosen = visit.query.get("pipeline", "")[:22]
+    async with visit.read() as db:
+        found = await store.list_captured(
+            db, **visit.caller.reach, page=_page(visit, responder_channel_identifier=asked, pipeline_id=chosen)
+        )
+        pipelines_there = await _pipelines(visit, db)
+    last = found.items[-1] if found.has_more else None
+    here = address(OUTBOX, q=asked, pipeline=chosen)
+    return visit.page(
+        "outbox.html",
+        title=words("Outbox"),
+        status=refusal.status if refusal else 200,
+        list=Listing(
+            rows=[_row(visit, one) for one in found.items],
+            empty=words("Nothing here. Messages of tests are kept here and reach nobody."),
+            note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", service.KEPT_DAYS),
+            next_url=address(OUTBOX, q=asked, pipeline=chosen, after=key_of(last.created_time, last.message_id))
+            if last
+            else "",
+            first_url=here if "after" in visit.query else "",
+        ),
+        asked=asked,
+        chosen=chosen,
+        pipelines=pipelines_there,
+        value={"pipeline": form.text("pipeline"), "recipient": form.text("recipient") or RECIPIENT},
+        may_try="Queue.Create" in visit.caller.scopes,
+        refusal=refusal,
+    )
+
+
+def _page(visit: Visit, **wanted: str) -> Page:
+    """The page of the address, of messages with these values; an empty one is no matter."""
+    criteria = [Criterion("EQUAL", OUTBOX_MESSAGES.columns[name], value) for name, value in wanted.items() if value]
+    page = replace(Page.first(OUTBOX_MESSAGES, limit=ROWS), criteria=tuple(criteria))
+    return behind(page, visit.query.get("after", ""))
+
+
+def _row(visit: Visit, one: OutboxMessage) -> dict[str, Any]:
+    words = visit.words
+    return {
+        "url": f"{OUTBOX}/{one.message_id}",
+        "recipient": one.responder_channel_identifier,
+        "subject": one.subject or "",
+        "channel": words(CHANNELS[one.channel_id]),
+        "pipeline": one.pipeline_title or words("a test message"),
+        "test": one.test,
+        "when": words.moment(one.created_time, time_zone=visit.zone),
+    }
+
+
+async def _pipelines(visit: Visit, db: Database) -> list[dict[str, str]]:
+    found = await pipelines_store.list_pipelines(
+        db,
+        organization_id=visit.caller.organization_id,
+        application_ids=visit.caller.application_ids,
+        page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
+    )
+    names = dict(await pipelines.questionnaires_of(visit, db))
+    return [
+        {
+            "id": one.pipeline_id,
+            "key": f"{one.questionnaire_id}/{one.pipeline_id}",
+            "text": f"{one.title} · {names.get(one.questionnaire_id, '')}",
+        }
+        for one in found.items
+    ]

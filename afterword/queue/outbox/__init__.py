@@ -1,0 +1,1 @@
+"""Messages that are kept in place of being sent."""

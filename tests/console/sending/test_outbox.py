@@ -1,0 +1,58 @@
+"""The outbox: a test message is made, kept, and opened as its recipient would see it."""
+
+import html
+
+import httpx2
+
+from afterword.channels.base import Sent
+from tests.console.sending.test_sending import client
+from tests.logins.conftest import SITE, browser_of, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http, queue
+from tests.queue.outbox.test_api import capture
+
+__all__ = ["client", "http", "queue"]
+
+OUTBOX = "/console/sending/outbox"
+
+
+async def test_agent_may_not_make_one(client: Client) -> None:
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="ben@demo.example")
+        assert 403 == (await browser.post(OUTBOX)).status_code
+
+
+async def test_from_form_to_content(client: Client) -> None:
+    house = client.queue.house
+    pipeline = f"{house.questionnaire_id}/{house.pipeline_id}"
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        wrong = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "nobody"})
+        assert 422 == wrong.status_code
+        assert 'value="nobody"' in wrong.text
+        made = await browser.post(OUTBOX, data={"pipeline": pipeline, "recipient": "ann@example.org"})
+        here = made.headers["location"].partition("?")[0]
+        item_id = here.rpartition("/")[2]
+        assert await client.queue.value("select test from queue_item where item_id = $1", item_id)
+        await client.queue.worker().send(Sent("captured"))
+        await capture(client.queue, item_id)
+        assert f"{OUTBOX}/{item_id}" in await text_of(browser, here)
+        shown = await text_of(browser, OUTBOX)
+        assert "How was it?" in shown
+        assert "ann@example.org" in shown
+        for query, is_there in (
+            ("q=ann@example.org", True),
+            ("q=ben@x.example", False),
+            (f"pipeline={'0' * 22}", False),
+        ):
+            assert is_there is (f"{OUTBOX}/{item_id}" in await text_of(browser, f"{OUTBOX}?{query}")), query
+        page = await text_of(browser, f"{OUTBOX}/{item_id}")
+        assert f"{SITE.public_url}/a/" in page
+        assert "Answer as the recipient" in page
+        frame = await browser.get(f"{OUTBOX}/{item_id}/mail")
+        assert "<p>How was it?</p>" in frame.text
+        assert frame.headers["content-security-policy"].startswith("sandbox")
+
+
+async def text_of(browser: httpx2.AsyncClient, path: str) -> str:
+    return html.unescape((await browser.get(path)).text)
