@@ -1,15 +1,14 @@
 """The answers of a response as a person reads them: question, answer in words, score."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from afterword import errors
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.question_types import TYPES
+from afterword.core.questionnaires.question_types import TYPES, YES_NO
 from afterword.core.questionnaires.questions import Question, localized
 from afterword.core.text import locales
 from afterword.db import Database
@@ -21,7 +20,6 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.texts import Texts
 
 TEXTS = frozenset({"text", "contact", "address"})
-YES_NO: Final[Mapping[bool, str]] = {True: "Yes", False: "No"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.forms import OTHER
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
-from afterword.core.questionnaires.question_types import Number, Question
+from afterword.core.questionnaires.question_types import YES_NO, Number, Question
 from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
 
@@ -21,7 +21,6 @@ Kind = Literal[
 ]  # fmt: skip
 # One control; the title is its label.
 LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent"})
-YES_NO: Final[Mapping[int, str]] = {1: "Yes", 0: "No"}
 
 # Labels of the ends of a scale if the author gave none.
 END_LABELS: Final[Mapping[str, tuple[str, str]]] = {

@@ -14,7 +14,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import Question, Shape
 from afterword.core.text import locales
 from afterword.messages.context import MessageContext
-from afterword.messages.invitation import Invitation, compile_invitation
+from afterword.messages.invitation import Authored, Invitation, compile_invitation
 from afterword.pipelines.store import Pipeline
 
 SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in the links of test messages
@@ -61,17 +61,20 @@ def compose(context: MessageContext) -> Message:
     )
 
 
-def authored(pipeline: Pipeline, locale: str, reminder_number: int | None = None) -> tuple[str | None, str | None]:
-    """Subject and body in `locale`: those of `messages` in that language, else the pipeline's own.
+def authored(pipeline: Pipeline, locale: str, reminder_number: int | None = None) -> Authored:
+    """The texts in `locale`: those of `messages` in that language, else the pipeline's own.
 
     A reminder's own texts in that language take precedence.
     """
-    found = _texts_in(pipeline.messages, locale)
-    subject, body = found.get("subject") or pipeline.message_subject, found.get("body") or pipeline.message_body
+    found = [_texts_in(pipeline.messages, locale)]
     if reminder_number is not None and reminder_number <= len(pipeline.reminders):
-        own = _texts_in(pipeline.reminders[reminder_number - 1].get("messages") or {}, locale)
-        return own.get("subject") or subject, own.get("body") or body
-    return subject, body
+        found.insert(0, _texts_in(pipeline.reminders[reminder_number - 1].get("messages") or {}, locale))
+    return Authored(
+        *(
+            next((text for texts in found if (text := texts.get(member))), getattr(pipeline, f"message_{member}"))
+            for member in Authored._fields
+        )
+    )
 
 
 def _texts_in(by_tag: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[str, str]:
@@ -123,10 +126,8 @@ def _invitation(context: MessageContext) -> Invitation:
     )
     invitation = _compiled.get(key)
     if invitation is None:
-        subject, body = authored(pipeline, locale, context.reminder_number)
         invitation = compile_invitation(
-            subject=subject,
-            body=body,
+            authored(pipeline, locale, context.reminder_number),
             question=question,
             minutes=minutes,
             locale=locale,

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from minijinja import Environment
 from mjml import mjml2html
 
 from afterword.core.questionnaires.palettes import STACKS, Brand, colors_of
 from afterword.core.questionnaires.pictures import Picture, read_address
-from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.question_types import YES_NO, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import DEFAULT, Theme
 from afterword.core.text import locales, placeholders
@@ -60,6 +60,16 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 Pieces = tuple[Piece, ...]
 
 
+class Authored(NamedTuple):
+    """The texts of a message as they are stored; None: our own words. An SMS has a body alone."""
+
+    subject: str | None = None
+    body: str | None = None
+    button: str | None = None
+    reason: str | None = None
+    footer: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One answer to press: its value, its text, its label for screen readers."""
@@ -95,15 +105,15 @@ class _Parts:
     note: str
     reason: Pieces
     unsubscribe: str
-    button: str
+    footer: Sequence[Pieces]
+    button: Pieces
     with_address: bool
     style: Mapping[str, Any]  # of the templates
 
 
 def compile_invitation(
+    authored: Authored,
     *,
-    subject: str | None,
-    body: str | None,
     question: Question | None,
     minutes: int,
     locale: str,
@@ -111,7 +121,7 @@ def compile_invitation(
     theme: Theme = DEFAULT,
     public_url: str = "",
 ) -> Invitation:
-    """Compile the authored texts (None: our own words) around the first question, in one language.
+    """Compile the authored texts around the first question, in one language.
 
     `question` is None where nothing can be answered from a mail. A paragraph of the body that is only `{{ link }}` is
     the place of the question; without one it follows the body. `public_url`: of the logo's address.
@@ -120,7 +130,9 @@ def compile_invitation(
     duration = words.plural("{n} minute", "{n} minutes", minutes)
     opening = words("{organization} would like to know how it went for you. It takes about {minutes}.")
     title = words("{organization} would like your opinion ({minutes})")
-    paragraphs = _paragraphs(body) if body else [_sentence(words, opening.replace("{minutes}", duration))]
+    paragraphs = (
+        _paragraphs(authored.body) if authored.body else [_sentence(words, opening.replace("{minutes}", duration))]
+    )
     before, after = _around_link(paragraphs)
     shown = localized(question, locale) if question is not None else None
     parts = _Parts(
@@ -130,16 +142,21 @@ def compile_invitation(
         keys=_keys(shown, locale) if shown is not None else [],
         link=_sentence(words, words("You can also answer on this page:")),
         note=words("Your choice counts only once you have confirmed it there."),
-        reason=_sentence(
-            words, words("You got this mail because you have been in touch with {organization} recently.")
-        ),
+        reason=placeholders.parse(authored.reason).parts
+        if authored.reason
+        else _sentence(words, words("You got this mail because you have been in touch with {organization} recently.")),
         unsubscribe=words("Unsubscribe"),
-        button=words("Open the questionnaire"),
+        footer=_paragraphs(authored.footer or ""),
+        button=placeholders.parse(authored.button or words("Open the questionnaire")).parts,
         with_address=with_address,
         style=_style_of(theme, public_url),
     )
     pieces = _html(parts, locale)
-    line = placeholders.parse(subject) if subject else Template(_sentence(words, title.replace("{minutes}", duration)))
+    line = (
+        placeholders.parse(authored.subject)
+        if authored.subject
+        else Template(_sentence(words, title.replace("{minutes}", duration)))
+    )
     plain = _text(parts)
     variables = frozenset(piece for piece in pieces if isinstance(piece, Variable))
     return Invitation(
@@ -196,6 +213,7 @@ def _text(parts: _Parts) -> Template:
     if parts.question is not None:
         blocks.append(placeholders.parse(parts.question.title).parts)
     blocks += [(LINK,), *parts.after, ("-- ",), parts.reason, (f"{parts.unsubscribe}: ", UNSUBSCRIBE_LINK)]
+    blocks += parts.footer
     if parts.with_address:
         blocks.append((ORGANIZATION, "\n", POSTAL_ADDRESS))
     pieces: list[Piece] = []
@@ -261,10 +279,14 @@ def _escaped(pieces: Iterable[Piece]) -> Pieces:
 def _paragraphs_html(paragraphs: Iterable[Pieces], parts: _Parts) -> Pieces:
     pieces: list[Piece] = []
     for paragraph in paragraphs:
-        pieces.append('<p style="margin:0 0 16px">')
-        for piece in paragraph:
-            pieces += _anchor(piece, (piece,), parts) if piece in {LINK, UNSUBSCRIBE_LINK} else _escaped((piece,))
-        pieces.append("</p>")
+        pieces += ['<p style="margin:0 0 16px">', *_with_links(paragraph, parts), "</p>"]
+    return tuple(pieces)
+
+
+def _with_links(paragraph: Pieces, parts: _Parts) -> Pieces:
+    pieces: list[Piece] = []
+    for piece in paragraph:
+        pieces += _anchor(piece, (piece,), parts) if piece in {LINK, UNSUBSCRIBE_LINK} else _escaped((piece,))
     return tuple(pieces)
 
 
@@ -284,6 +306,8 @@ def _link(parts: _Parts) -> Pieces:
 def _foot(parts: _Parts) -> Pieces:
     pieces: list[Piece] = [*_escaped(parts.reason), ' <a class="link" href="', UNSUBSCRIBE_LINK]
     pieces += [f'" style="color:{parts.style["light"]["accent"]}">', escape(parts.unsubscribe), "</a>"]
+    for paragraph in parts.footer:
+        pieces += ['<div style="padding-top:16px">', *_with_links(paragraph, parts), "</div>"]
     if parts.with_address:
         # An address has a direction of its own.
         pieces += ['<div dir="auto" style="padding-top:16px">', ORGANIZATION, "<br>", POSTAL_ADDRESS, "</div>"]
@@ -294,7 +318,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
     """The first question as keys, or a button where none can be answered from a mail."""
     start, end = _sides(locale)
     question, keys = parts.question, parts.keys
-    mark, *marks = (f"{name}{secrets.token_hex(8)}end" for name in ("link", "title", "help"))
+    mark, button, *marks = (f"{name}{secrets.token_hex(8)}end" for name in ("link", "button", "title", "help"))
     kind = "scale" if question is not None and question.shape == "scale" else "choices"
     width, gap = _SIZES.get(len(keys), (0, 0))
     low, high = _ends(question, locale) if question is not None and kind == "scale" else ("", "")
@@ -313,7 +337,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
         gap=gap,
         size=26 if question is not None and question.type == "smileys" else 18,
         narrow=len(keys) * (width + 2 + gap) - gap,
-        button=parts.button,
+        button=button,
         link=mark,
         start=start,
         end=end,
@@ -321,7 +345,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
     )
     texts = (question.title, question.description or "") if question is not None else ("", "")
     filled = {one: _escaped(placeholders.parse(text).parts) for one, text in zip(marks, texts, strict=True)}
-    return _spliced(page, {mark: (LINK,), **filled})
+    return _spliced(page, {mark: (LINK,), button: _escaped(parts.button), **filled})
 
 
 def _keys(question: Question, locale: str) -> list[Key]:
@@ -336,6 +360,9 @@ def _keys(question: Question, locale: str) -> list[Key]:
             Key(value, str(value), f"{value}, {ends[value]}" if ends.get(value) else str(value))
             for value in question.scale
         ]
+    if question.shape == "yes_no":
+        words = texts("pages", locale)
+        return [Key(value, words(text), words(text)) for value, text in YES_NO.items()]
     # A shuffled list has another order for each person, and this page is compiled for all.
     if question.shape == "choice" and len(question.choices) <= CHOICES_MAX and not question.randomize:
         return [Key(choice.value, choice.label, choice.label) for choice in question.choices]

@@ -54,6 +54,6 @@ def compose(context: MessageContext) -> Message:
 def _filled(context: MessageContext, link: str) -> tuple[str, str]:
     """Authored subject and body, filled; empty where there is none."""
     authored = email.authored(context.pipeline, context.instance.locale, context.reminder_number)
-    subject, body = (placeholders.parse(text or "") for text in authored)
+    subject, body = (placeholders.parse(text or "") for text in (authored.subject, authored.body))
     values = context.values(subject.names | body.names, link=link)
     return one_line(subject.fill(values)), body.fill(values)

@@ -31,14 +31,20 @@ Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["09:00"])]
 Line100 = Annotated[str, Meta(min_length=1, max_length=100, extra=fields.LINE)]
 Subject = Annotated[str, Meta(min_length=1, max_length=messages.SUBJECT_CHARACTERS_MAX, extra=fields.LINE)]
 Body = Annotated[str, Meta(min_length=1, max_length=messages.TEXT_CHARACTERS_MAX)]
+Button = Annotated[str, Meta(min_length=1, max_length=messages.BUTTON_CHARACTERS_MAX, extra=fields.LINE)]
+Reason = Annotated[str, Meta(min_length=1, max_length=messages.REASON_CHARACTERS_MAX, extra=fields.LINE)]
+Footer = Annotated[str, Meta(min_length=1, max_length=messages.FOOTER_CHARACTERS_MAX)]
 Weekdays = Annotated[list[Annotated[int, Meta(ge=1, le=7)]], Meta(min_length=1, max_length=7)]
 
 
 class MessageTexts(fields.Request):
-    """The texts of a message in one language."""
+    """The texts of a message in one language. A mail alone has a button, a reason and a footer."""
 
     body: Body
     subject: Subject | None = None
+    button: Button | UnsetType | None = UNSET
+    reason: Reason | UnsetType | None = UNSET
+    footer: Footer | UnsetType | None = UNSET
 
 
 class Reminder(fields.Request):
@@ -66,6 +72,9 @@ class PipelineFields(fields.Request):
     frequency_cap_days: Days | UnsetType = UNSET
     message_subject: Subject | UnsetType | None = UNSET
     message_body: Body | UnsetType | None = UNSET
+    message_button: Button | UnsetType | None = UNSET
+    message_reason: Reason | UnsetType | None = UNSET
+    message_footer: Footer | UnsetType | None = UNSET
     messages: dict[str, MessageTexts] | UnsetType = UNSET
     start_time: fields.Moment | UnsetType | None = UNSET
     end_time: fields.Moment | UnsetType | None = UNSET
@@ -129,6 +138,9 @@ class Pipeline(fields.Resource):
     frequency_cap_days: int
     message_subject: str | None
     message_body: str | None
+    message_button: str | None
+    message_reason: str | None
+    message_footer: str | None
     messages: dict[str, dict[str, str | None]]
     start_time: fields.DateTime | None
     end_time: fields.DateTime | None

@@ -333,10 +333,7 @@ def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection
     """Errors of authored texts, of reminders too: lengths and variables, in every language."""
     names = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(declared, kind)}
     is_sms = fields["channel_id"] == addresses.CHANNEL_SMS
-    limits = {
-        "subject": messages.SUBJECT_CHARACTERS_MAX,
-        "body": SMS_CHARACTERS_MAX if is_sms else messages.TEXT_CHARACTERS_MAX,
-    }
+    limits = {**messages.MESSAGE_TEXTS, **({"body": SMS_CHARACTERS_MAX} if is_sms else {})}
 
     def wrong_at(pointer: str, text: str | None, member: str) -> Iterator[FieldError]:
         if text is None:
@@ -347,8 +344,8 @@ def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection
         for problem in messages.check(text, characters_max=limits[member], declared=known):
             yield replace(problem, pointer=pointer)
 
-    yield from wrong_at("/message_subject", fields.get("message_subject"), "subject")
-    yield from wrong_at("/message_body", fields.get("message_body"), "body")
+    for member in messages.MESSAGE_TEXTS:
+        yield from wrong_at(f"/message_{member}", fields.get(f"message_{member}"), member)
     yield from _translation_errors("/messages", fields.get("messages", {}), wrong_at)
     for place, reminder in enumerate(fields.get("reminders", ())):
         yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), wrong_at)
@@ -370,7 +367,7 @@ def _translation_errors(
             yield FieldError("invalid_locale", str(error), pointer=place)
         if texts.get("body") is None:
             yield FieldError("required", "A body is required.", pointer=f"{place}/body")
-        for member in ("subject", "body"):
+        for member in messages.MESSAGE_TEXTS:
             yield from wrong_at(f"{place}/{member}", texts.get(member), member)
 
 
@@ -378,7 +375,8 @@ def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
     """All authored texts, and the address of a webhook."""
     groups = [fields["messages"], *(reminder.get("messages", {}) for reminder in fields["reminders"])]
     translated = [text for by_locale in groups for texts in by_locale.values() for text in texts.values()]
-    return frozenset({fields["message_subject"], fields["message_body"], fields["target_url"], *translated})
+    own = [fields[f"message_{member}"] for member in messages.MESSAGE_TEXTS]
+    return frozenset({*own, fields["target_url"], *translated})
 
 
 def _address_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:

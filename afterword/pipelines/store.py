@@ -30,6 +30,9 @@ class Pipeline:
     frequency_cap_days: int
     message_subject: str | None
     message_body: str | None
+    message_button: str | None
+    message_reason: str | None
+    message_footer: str | None
     messages: dict[str, dict[str, str]]
     start_time: datetime | None
     end_time: datetime | None
@@ -68,10 +71,10 @@ class Pipeline:
 
 
 _EDITABLE: Final[LiteralString] = """title, description, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
-  frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, messages, start_time,
-  end_time, dispatch_start_time, dispatch_end_time, time_zone, zone_of, weekdays, conditions, sender_name,
-  sender_address, reply_to, max_retry_attempts, not_after_days, priority, paused, if_outside, if_capped,
-  policy_exempt, on_holidays, reminders, target_url"""
+  frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, message_button,
+  message_reason, message_footer, messages, start_time, end_time, dispatch_start_time, dispatch_end_time, time_zone,
+  zone_of, weekdays, conditions, sender_name, sender_address, reply_to, max_retry_attempts, not_after_days,
+  priority, paused, if_outside, if_capped, policy_exempt, on_holidays, reminders, target_url"""
 _INSERTED: Final[LiteralString] = f"""pipeline_id, questionnaire_id, account_id, slug, channel_id, template_pipeline_id,
   {_EDITABLE}, created_by, created_time"""
 PIPELINE_COLUMNS: Final[LiteralString] = f"""organization_id, {_INSERTED}, capped_time, version, updated_by,

@@ -41,6 +41,9 @@ class Pipeline:
     channel_id: int = EMAIL
     message_subject: str | None = None
     message_body: str | None = None
+    message_button: str | None = None
+    message_reason: str | None = None
+    message_footer: str | None = None
     messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     reminders: Sequence[Mapping[str, Any]] = ()
     sender_name: str | None = None
@@ -289,12 +292,12 @@ def test_messages_by_language(expected: str, locale: str) -> None:
     pipeline = Pipeline(
         message_subject="English", message_body="English", messages={"de": {"subject": "Deutsch", "body": "Deutsch"}}
     )
-    assert (expected, expected) == email.authored(cast("Any", pipeline), locale)
+    assert (expected, expected, None) == email.authored(cast("Any", pipeline), locale)[:3]
 
 
 def test_message_without_its_own_subject() -> None:
     pipeline = Pipeline(message_subject="English", messages={"de_AT": {"body": "Deutsch"}})
-    assert ("English", "Deutsch") == email.authored(cast("Any", pipeline), "de-at")
+    assert ("English", "Deutsch", None) == email.authored(cast("Any", pipeline), "de-at")[:3]
 
 
 # A sender's duties ------------------------------------------------------------------------------------------------

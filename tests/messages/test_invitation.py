@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from afterword.messages import email
+from afterword.messages.invitation import Authored
 from tests.messages.test_email import (
     BODY,
     LINK,
@@ -140,6 +141,32 @@ def test_authored() -> None:
     assert "your order<br>A-17 is here." in message.html
 
 
+def test_authored_frame() -> None:
+    """Button, reason and footer of authors: text with variables in both parts, never markup."""
+    pipeline = Pipeline(
+        message_button="Answer <now>",
+        message_reason="You bought at {{ organization }} <b>",
+        message_footer="Open 9 to 5\n\nRead {{ link }}",
+        messages={"de": {"body": "Wie war es?", "button": "Los", "footer": "Geöffnet"}},
+    )
+    message = compose({"type": "text"}, pipeline=pipeline)
+    for text in ("Answer &lt;now&gt;</a>", "You bought at Northwind &lt;b&gt;", "Open 9 to 5</div>"):
+        assert text in message.html
+    assert "recently" not in message.html
+    assert (
+        f"You bought at Northwind <b>\n\nUnsubscribe: {UNSUBSCRIBE}\n\nOpen 9 to 5\n\nRead {LINK}\n\n" in message.text
+    )
+    german = compose({"type": "text"}, pipeline=pipeline, locale="de")
+    assert ">Los</a>" in german.html
+    assert "You bought at Northwind" in german.text
+    assert "Geöffnet" in german.text
+
+
+def test_yes_no_is_answered_from_the_mail() -> None:
+    keys = [link for link in Page(compose({"type": "yes_no"}, locale="de").html).links if "&v=" in link]
+    assert [f"{LINK}?q={QUESTION}&v=1", f"{LINK}?q={QUESTION}&v=0"] == keys
+
+
 def test_lone_link_is_the_place_of_the_question() -> None:
     text = Page(compose(pipeline=Pipeline(message_body=BODY)).html).text
     assert text.index("is here.") < text.index("Would you recommend us?") < text.index("The team of Northwind")
@@ -154,9 +181,9 @@ def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch)
     compiled: list[str | None] = []
     real = email.compile_invitation
 
-    def counting(**given: Any) -> object:
-        compiled.append(given["subject"])
-        return real(**given)
+    def counting(authored: Authored, **given: Any) -> object:
+        compiled.append(authored.subject)
+        return real(authored, **given)
 
     monkeypatch.setattr(email, "compile_invitation", counting)
     first = Pipeline(message_subject="One")

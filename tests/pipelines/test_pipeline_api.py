@@ -81,6 +81,8 @@ class TestCreate:
             ([("/channel_id", "unknown_value")], {"channel_id": 6, "title": "x"}),
             ([("/message_body", "too_long")], {"channel_id": SMS, "title": "x", "message_body": "x" * 1_601}),
             ([("/message_body", "unknown_value")], {**MAIL, "message_body": "{{ nobody }}"}),
+            ([("/message_footer", "unknown_value")], {**MAIL, "message_footer": "{{ nobody }}"}),
+            ([("/messages/el/button", "too_long")], {**MAIL, "messages": {"el": {"body": "x", "button": "x" * 61}}}),
             ([("/message_subject", "invalid_format")], {**MAIL, "message_subject": "a\nBcc: eve@example.com"}),
             ([("/sender_name", "invalid_format")], {**MAIL, "sender_name": "a\rb"}),
             ([("/sender_address", "invalid_address")], {**MAIL, "sender_address": "nobody"}),

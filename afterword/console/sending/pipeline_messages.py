@@ -54,17 +54,12 @@ async def save(visit: Visit) -> Response:
     form = visit.form
     async with visit.read() as db:
         pipeline, _, chosen = await _found(visit, db)
-    texts = {name: form.text(name) for name in ("subject", "body") if form.text(name)}
+    texts = {name: form.text(name) for name in placeholders.MESSAGE_TEXTS if form.text(name)}
     try:
         changes = read_as(PipelineUpdate, _document(pipeline, chosen, texts), visit).given
         saved = await change(visit, changes)
     except errors.Invalid as invalid:
-        wrong = [
-            errors.FieldError(
-                one.code, one.message, pointer="/subject" if "subject" in (one.pointer or "") else "/body"
-            )
-            for one in invalid.errors
-        ]
+        wrong = [errors.FieldError(one.code, one.message, pointer=_field_of(one.pointer)) for one in invalid.errors]
         return await _show(visit, errors.Invalid(invalid.detail, errors=wrong))
     except errors.Stale as stale:
         return await _show(visit, stale)
@@ -100,6 +95,12 @@ async def send_test(visit: Visit) -> Response:
         shown = type(refusal)(refusal.detail, errors=wrong) if wrong else refusal
         return await _show(visit, shown)
     return await _show(visit, sent={"outcome": result.outcome, "reply": result.reply})
+
+
+def _field_of(pointer: str | None) -> str:
+    """The field of the form with this member: `/messages/el/button` and `/message_button` are its `button`."""
+    last = (pointer or "").rpartition("/")[2].removeprefix("message_")
+    return f"/{last}" if last in placeholders.MESSAGE_TEXTS else "/body"
 
 
 async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: Chosen) -> Message:
@@ -143,7 +144,7 @@ def _own(pipeline: Pipeline, chosen: Chosen) -> Mapping[str, str]:
     elif chosen.locale:
         by_tag = pipeline.messages
     else:
-        return {"subject": pipeline.message_subject or "", "body": pipeline.message_body or ""}
+        return {name: getattr(pipeline, f"message_{name}") or "" for name in placeholders.MESSAGE_TEXTS}
     by_locale = {locales.normalise(tag): texts for tag, texts in by_tag.items()}
     return by_locale.get(chosen.locale) or {}
 
@@ -151,7 +152,7 @@ def _own(pipeline: Pipeline, chosen: Chosen) -> Mapping[str, str]:
 def _document(pipeline: Pipeline, chosen: Chosen, texts: Mapping[str, str]) -> dict[str, Any]:
     """The members of a change that puts these texts in the place of the stored ones; no body: they go."""
     if not chosen.number and not chosen.locale:
-        return {"message_subject": texts.get("subject"), "message_body": texts.get("body")}
+        return {f"message_{name}": texts.get(name) for name in placeholders.MESSAGE_TEXTS}
     if not chosen.number:
         return {"messages": _with(pipeline.messages, chosen.locale, texts)}
     reminders = [dict(one) for one in pipeline.reminders]
@@ -210,8 +211,8 @@ async def _show(
             }
             for locale in (() if chosen.number else ("",)) + tuple(questionnaire.locales)
         ],
-        value={name: form.text(name) if is_typed else own.get(name) or "" for name in ("subject", "body")},
-        fallback=dict(zip(("subject", "body"), authored(pipeline, chosen.locale or "und"), strict=True)),
+        value={name: form.text(name) if is_typed else own.get(name) or "" for name in placeholders.MESSAGE_TEXTS},
+        fallback=authored(pipeline, chosen.locale or "und")._asdict(),
         theirs=[own.get("subject") or "", own.get("body") or ""] if is_stale else [],
         variables=[
             *placeholders.VARIABLES,

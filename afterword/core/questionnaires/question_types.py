@@ -15,6 +15,8 @@ Shape = Literal[
 ]  # fmt: skip
 CONTACT_FIELDS: Final = ("name", "email", "phone", "preferred_time")
 ADDRESS_FIELDS: Final = ("street", "postal_code", "city", "region", "country")
+YES_NO: Final[Mapping[int, str]] = {1: "Yes", 0: "No"}
+"""The values of a form or link, and their texts in our catalogues; true and false are the same keys."""
 # The fields that a question of the type may have, and those that it has if none are named.
 FIELDS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "contact": (CONTACT_FIELDS, ("name", "email")),

@@ -24,7 +24,7 @@ from afterword.db import Database
 from afterword.instances import store
 from afterword.instances.answer_page import AnswerPage, head_of
 from afterword.messages import email
-from afterword.messages.invitation import compile_invitation
+from afterword.messages.invitation import Authored, compile_invitation
 from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
 from afterword.questionnaires import access, editions
@@ -168,8 +168,7 @@ async def mail_of(
     ]
     address = organization.postal_address if organization else None
     invitation = compile_invitation(
-        subject=None,
-        body=None,
+        Authored(),
         question=email.first_question(definition, question_ids),
         minutes=email.minutes_of(definition, question_ids),
         locale=head.locale,

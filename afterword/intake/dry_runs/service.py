@@ -261,10 +261,10 @@ class _Writer:
         texts = self._texts.get(locale)
         if texts is None:
             authored = email.authored(self._settings.pipeline, locale)
-            subject, body = (placeholders.parse(text) if text else None for text in authored)
+            subject, body = (placeholders.parse(text) if text else None for text in (authored.subject, authored.body))
             used = [text.names for text in (subject, body) if text is not None]
             if self._is_sms:
-                body = sms.parsed(authored[1])
+                body = sms.parsed(authored.body)
             texts = self._texts[locale] = subject, body, frozenset[str]().union(*used)
         subject, body, names = texts
         values = self._values(item, locale, known, names)

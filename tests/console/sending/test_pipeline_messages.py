@@ -16,9 +16,10 @@ async def test_texts_by_language_and_reminder(client: Client) -> None:
         for query, subject in (("", "First"), ("?locale=el", "Πρώτο"), ("?locale=en&reminder=1", "Again")):
             page = await browser.get(f"{path}/messages{query}")
             form = {"subject": subject, "body": f"{subject} & <b>", "version": version_of(page)}
-            wrong = await browser.post(f"{path}/messages{query}", data={**form, "body": "{{ nothing }}"})
-            assert 422 == wrong.status_code
-            assert 'href="#body"' in wrong.text
+            for field in ("body", "reason"):
+                wrong = await browser.post(f"{path}/messages{query}", data={**form, field: "{{ nothing }}"})
+                assert 422 == wrong.status_code
+                assert f'href="#{field}"' in wrong.text
             assert f'value="{subject}"' in wrong.text
             saved = await browser.post(f"{path}/messages{query}", data=form)
             assert 303 == saved.status_code
@@ -31,6 +32,10 @@ async def test_texts_by_language_and_reminder(client: Client) -> None:
         assert "First" == pipeline["message_subject"]
         assert {"el": {"subject": "Πρώτο", "body": "Πρώτο & <b>"}} == pipeline["messages"]
         assert {"en": {"subject": "Again", "body": "Again & <b>"}} == pipeline["reminders"][0]["messages"]
+        page = await browser.get(f"{path}/messages")
+        form = {"subject": "First", "body": "Well?", "footer": "Open <9> to 5", "version": version_of(page)}
+        assert 303 == (await browser.post(f"{path}/messages", data=form)).status_code
+        assert "Open &lt;9&gt; to 5" in (await browser.get(f"{path}/mail?locale=el")).text
         page = await browser.get(f"{path}/messages?locale=el")
         removed = await browser.post(f"{path}/messages?locale=el", data={"version": version_of(page)})
         assert 303 == removed.status_code

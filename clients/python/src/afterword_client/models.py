@@ -857,11 +857,14 @@ class MatrixRow(Struct, kw_only=True):
 
 class MessageTexts(Struct, kw_only=True):
     """
-    The texts of a message in one language.
+    The texts of a message in one language. A mail alone has a button, a reason and a footer.
     """
 
     body: str
     subject: str | None | UnsetType = UNSET
+    button: str | None | UnsetType = UNSET
+    reason: str | None | UnsetType = UNSET
+    footer: str | None | UnsetType = UNSET
 
 
 class MetadataDefinition(Struct, kw_only=True):
@@ -1109,6 +1112,9 @@ class Pipeline(Struct, kw_only=True):
     frequency_cap_days: int
     message_subject: str | None
     message_body: str | None
+    message_button: str | None
+    message_reason: str | None
+    message_footer: str | None
     messages: dict[str, dict[str, str | None]]
     start_time: datetime | None
     end_time: datetime | None
@@ -2911,6 +2917,9 @@ class PipelineRequest(Struct, kw_only=True):
     frequency_cap_days: int | UnsetType = UNSET
     message_subject: str | None | UnsetType = UNSET
     message_body: str | None | UnsetType = UNSET
+    message_button: str | None | UnsetType = UNSET
+    message_reason: str | None | UnsetType = UNSET
+    message_footer: str | None | UnsetType = UNSET
     messages: dict[str, MessageTexts] | UnsetType = UNSET
     start_time: datetime | None | UnsetType = UNSET
     end_time: datetime | None | UnsetType = UNSET
@@ -2951,6 +2960,9 @@ class PipelineUpdate(Struct, kw_only=True):
     frequency_cap_days: int | UnsetType = UNSET
     message_subject: str | None | UnsetType = UNSET
     message_body: str | None | UnsetType = UNSET
+    message_button: str | None | UnsetType = UNSET
+    message_reason: str | None | UnsetType = UNSET
+    message_footer: str | None | UnsetType = UNSET
     messages: dict[str, MessageTexts] | UnsetType = UNSET
     start_time: datetime | None | UnsetType = UNSET
     end_time: datetime | None | UnsetType = UNSET
