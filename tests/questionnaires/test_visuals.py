@@ -155,7 +155,9 @@ class TestTheme:
         ):
             assert 200 == (await api.patch(address, {"brand": brand})).status_code
             assert [("/brand/font", "unknown_value")] == api.wrong(await api.patch(address, {"brand": {"font": "a"}}))
-        visual = await made(api, path, configuration={"corner_radius": 3, "font": None}, active=True)
+        visual = await made(
+            api, path, configuration={"corner_radius": 3, "font": None, "widget": {"side": "left"}}, active=True
+        )
         theme = (await api.get(place)).json()
         assert ("#ffdd00", "mono", "compact", 3, visual["visual_id"]) == tuple(
             theme[name] for name in ("color_primary", "font", "density", "corner_radius", "visual_id")
@@ -163,6 +165,7 @@ class TestTheme:
         assert theme["sources"] == {
             "color_primary": "organization", "font": "application", "density": "application", "corner_radius": "visual",
         }  # fmt: skip
+        assert ([], ["widget"]) == (plain["unused"], theme["unused"])
         link = next(each for each in theme["contrasts"] if (each["subject"], each["scheme"]) == ("link", "light"))
         assert (False, True) == (link["is_enough"], link["shown_ratio"] >= 4.5)
         issued = (await api.post(path.replace("/visual", "/instance"), {})).json()

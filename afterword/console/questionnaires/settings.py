@@ -11,13 +11,16 @@ from afterword.console.logins.welcome import QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
+from afterword.core.questionnaires import visuals
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import access, api, service, store
 from afterword.questionnaires.library import service as library
+from afterword.questionnaires.visuals import service as themes
 from afterword.texts import SOURCE_LANGUAGE
 from afterword.web import html
 
 TEMPLATES_MAX: Final = 200
+UNUSED_SHOWN_MAX: Final = 20
 LENGTHS: Final[Mapping[str, int]] = {"display_name": 200, "title": 500, "description": 2_000}
 NUMBERS: Final[Mapping[str, tuple[int, int]]] = {"valid_days": (0, 3_650), "responses_max": (1, 10_000_000)}
 TICKS: Final = ("active", "editable", "public_link")
@@ -136,6 +139,7 @@ async def save_settings(visit: Visit) -> Response:
 async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        layers = await themes.layers(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
     texts = {name: getattr(one, name) for name in ("display_name", "title", "description", *NUMBERS)}
     stored = {name: "" if value is None else str(value) for name, value in texts.items()}
     given = {name: visit.form.text(name) for name in stored} if refusal else stored
@@ -150,6 +154,8 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
         value=given,
         ticked=ticks,
         theirs=stored if isinstance(refusal, errors.Stale) else None,
+        has_visual=layers.visual_id is not None,
+        unused=visuals.unused(layers.visual)[:UNUSED_SHOWN_MAX],
     )
 
 

@@ -112,6 +112,11 @@ def sources(configurations: Mapping[str, Mapping[str, object] | None]) -> dict[s
     return found
 
 
+def unused(configuration: Mapping[str, object] | None) -> list[str]:
+    """The keys that pages and mails do not read: those of another client, stored and returned as they came."""
+    return sorted(set(configuration or ()) - KEYS)
+
+
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
     brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)

@@ -85,6 +85,7 @@ class Theme(fields.Answer):
     layout: str
     show_progress: bool
     sources: Annotated[dict[str, str], Meta(examples=[{"logo": "organization", "font": "visual"}])]
+    unused: list[str]
     contrasts: list[Contrast]
 
 
@@ -183,6 +184,7 @@ async def get_theme(call: Call[None], db: Database) -> Answer:
             visual_id=layers.visual_id,
             **{name: getattr(theme, name) for name in visuals.KEYS},
             sources=visuals.sources(configurations),
+            unused=visuals.unused(layers.visual),
             contrasts=[Contrast(**asdict(each), is_enough=each.is_enough) for each in contrasts],
         )
     )

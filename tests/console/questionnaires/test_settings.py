@@ -2,6 +2,8 @@
 
 import re
 
+from afterword import db, ids
+from afterword.questionnaires.visuals import store as visuals
 from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
 from tests.logins.conftest import Office
 
@@ -40,3 +42,22 @@ async def test_settings(office: Office) -> None:
         assert 412 == late.status_code
         assert "Your delivery" in late.text
         assert 'value="Mine"' in late.text
+
+
+async def test_settings_of_a_look_that_pages_do_not_read(office: Office) -> None:
+    async with begun(office) as (client, path):
+        assert "over the API" not in (await client.get(f"{path}/settings")).text
+        async with db.transaction(office.pool) as database:
+            await visuals.insert_visual(
+                database,
+                organization_id=office.organization_id,
+                questionnaire_id=path.rsplit("/", 1)[1],
+                visual_id=ids.ordered(database.clock.now()),
+                title="Theirs",
+                active=True,
+                configuration={"widget": {"side": "left"}, "font": "mono"},
+                now=database.clock.now(),
+                by=None,
+            )
+        page = (await client.get(f"{path}/settings")).text
+        assert ("<code>widget</code>" in page, "<code>font</code>" in page) == (True, False)

@@ -2179,6 +2179,7 @@ class Theme(Struct, kw_only=True):
     layout: str
     show_progress: bool
     sources: dict[str, str]
+    unused: list[str]
     contrasts: list[Contrast]
 
 
