@@ -124,7 +124,11 @@ def pytest_report_header() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--drawn-faults", action="store_true", help="of the fault tests those that each change must pass")
+    parser.addoption(
+        "--drawn",
+        action="store_true",
+        help="of the fault tests those that each change must pass and a part of the others, and a part of the costly",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -133,9 +137,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     alone = {item.path.relative_to(TESTS).parts[0] for item in items if item.get_closest_marker("faults")}
     if not alone <= FAULT_FOLDERS:
         raise pytest.UsageError(f"FAULTS in the Makefile lacks {', '.join(alone - FAULT_FOLDERS)}")
-    if config.getoption("--drawn-faults") and not FULL:
-        faults = {bar.test_of(item.nodeid) for item in items if item.get_closest_marker("faults")}
-        left_out = faults - bar.drawn(faults, draw_by())
+    if config.getoption("--drawn") and not FULL:
+        faults, costly = (
+            {bar.test_of(item.nodeid) for item in items if item.get_closest_marker(name)}
+            for name in ("faults", "costly")
+        )
+        left_out = (faults - bar.drawn(faults, draw_by())) | (costly - bar.drawn_costly(costly, draw_by()))
         config.hook.pytest_deselected(items=[item for item in items if bar.test_of(item.nodeid) in left_out])
         items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 

@@ -104,6 +104,12 @@ class TestDrawn:
         assert OTHERS == set[str]().union(*(bar.drawn(OTHERS, str(number)) for number in range(100)))
 
 
+def test_a_third_of_the_costly() -> None:
+    found = [bar.drawn_costly(OTHERS, str(number)) for number in range(100)]
+    assert {3} == {len(drawn) for drawn in found}
+    assert OTHERS == set[str]().union(*found)
+
+
 class TestLines:
     def test_a_number_is_told_by_its_tests(self) -> None:
         crash = "worker/faults/test_crash.py::test_killed_workers"

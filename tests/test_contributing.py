@@ -9,6 +9,8 @@ import textwrap
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 ROOT: Final = Path(__file__).parents[1]
 FILES_MAX: Final = 4  # migration (SQL and its module), record with its statement, resource
 SECONDS_MAX: Final = 300
@@ -29,6 +31,7 @@ def applied(text: str, hunk: str) -> str:
     return text.replace(before, after)
 
 
+@pytest.mark.costly
 def test_the_example_works(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "site")

@@ -136,6 +136,7 @@ class TestRefusals:
         instance = await shop.issue()
         assert 302 == (await client.get(f"/s/{instance.short_code}")).status_code
 
+    @pytest.mark.costly
     async def test_starts_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         address = f"/p/{shop.questionnaire_id}"
         answer = await client.post(address, data={})

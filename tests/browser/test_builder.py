@@ -16,6 +16,7 @@ async def add(page: Page, kind: str, *, button: str = "Add here") -> None:
     await page.wait_for_url("**#title")
 
 
+@pytest.mark.costly
 async def test_build_publish_answer(browser: Browser, house: House) -> None:
     async with entered(browser, house) as page:
         address = await begin(page, house)

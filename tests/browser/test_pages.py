@@ -91,6 +91,7 @@ async def scenes(shop: Shop, *, locale: str = "en") -> dict[str, Visit]:
     }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("scheme", "locale"), one_of([("light", "en"), ("dark", "ar")]))
 async def test_accessible(shop: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str) -> None:
     """axe finds nothing, contrast included, on any page."""

@@ -267,6 +267,7 @@ PATTERNS: Final = [
 ]
 
 
+@pytest.mark.costly
 async def test_budgets(owner: httpx2.AsyncClient, tour: Tour) -> None:
     """Links lead to every screen; each page is small, asks the database a few times, and loads files of ours alone."""
     files = {address: (await owner.get(address)).content for seen in tour.seen.values() for address in files_of(seen)}
@@ -302,6 +303,7 @@ async def test_no_link_leads_to_a_refusal(house: House, role: str) -> None:
     assert ([], []) == (tour.lost, tour.refused)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("locale", one_of(LANGUAGES))
 async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour, locale: str) -> None:
     """axe finds nothing in light and dark; nothing scrolls sideways, in neither direction; the browser says nothing."""

@@ -346,6 +346,7 @@ LATE_MUTANTS = {
 }
 
 
+@pytest.mark.costly
 def test_design(tell: Tell) -> None:
     arcs: set[tuple[str, Item, Item]] = set()
     states = 0

@@ -10,6 +10,8 @@ from afterword import embedded
 from afterword.embedded import binaries
 from tests.embedded.servers import program, start
 
+pytestmark = pytest.mark.costly
+
 
 class TestBinaries:
     def test_wheel_comes_first(self) -> None:

@@ -17,6 +17,8 @@ from tests.embedded.servers import (
     value,
 )
 
+pytestmark = pytest.mark.costly
+
 
 class TestMaking:
     async def test_disk_fills_up_while_the_cluster_is_made(self, new_folder: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from afterword import embedded
 from tests.embedded.servers import needs_root, running, small_disk, start, value
 
+pytestmark = pytest.mark.costly
+
 
 class TestFullDisk:
     @needs_root

@@ -23,6 +23,8 @@ from tests.embedded.servers import (
     value,
 )
 
+pytestmark = pytest.mark.costly
+
 
 class TestCrash:
     async def test_our_process_is_killed(self, folder: Path) -> None:

@@ -30,6 +30,8 @@ from tests.embedded.servers import (
     value,
 )
 
+pytestmark = pytest.mark.costly
+
 
 class TestStart:
     async def test_first(self, new_folder: Path) -> None:

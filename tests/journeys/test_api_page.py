@@ -24,6 +24,7 @@ def script() -> str:
     )
 
 
+@pytest.mark.costly
 async def test_queue(home: Path, tmp_path: Path) -> None:
     port = processes.free_port()
     settings = {"data_dir": home, "port": port}

@@ -18,6 +18,8 @@ from tests.conftest import House, filled_database
 from tests.queue.conftest import Queue
 from tests.queue.test_plans import DUE_ROWS, Explained, nodes
 
+pytestmark = pytest.mark.costly
+
 WANTED = 100
 ROWS_MAX = 20 * WANTED
 BIG = frozenset({

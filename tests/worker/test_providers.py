@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from afterword import db
 from afterword.channels.base import Begin, Message, Outcome, Retry, Sent
 from tests.worker.conftest import RIG, Bench, Logs, accept
@@ -72,6 +74,7 @@ class TestAccounts:
         assert 1 == await bench.queue.value("select max(attempts) from queue_item")
         assert await bench.queue.value("select rate is not null and rate_ceiling is not null from channel_account")
 
+    @pytest.mark.costly
     async def test_a_domain_that_throttles(self, bench: Bench) -> None:
         """It goes slower alone: everything is delivered, nothing counted, and no other mail waits for it."""
         asked: list[str] = []

@@ -68,6 +68,7 @@ async def account_of(bench: Bench) -> dict[str, Any]:
 
 
 class TestThrottled:
+    @pytest.mark.costly
     @pytest.mark.parametrize(
         "words",
         one_of([

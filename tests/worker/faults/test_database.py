@@ -152,7 +152,7 @@ class Editor(Client):
 
 async def test_database_restarts(rig: Rig) -> None:
     """Restarts under sends, POSTs and PATCHes, then an outage; the processes come back by themselves."""
-    restarts = size(2, 10)
+    restarts = size(1, 10)
     await rig.fill(organizations=2, lanes=2, items=size(400, 20_000))
     done = asyncio.Event()
     async with rig.sink(pause=0.01), rig.web() as [web], rig.workers() as workers:
