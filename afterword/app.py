@@ -17,6 +17,7 @@ from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
+from afterword.instances.judgements import api as judgements_api
 from afterword.instances.previews import api as previews_api
 from afterword.instances.previews import pages as preview_pages
 from afterword.instances.quotas import api as quotas_api
@@ -160,6 +161,7 @@ def api_routes() -> list[Routes]:
         links_api.routes,
         previews_api.routes,
         responses_api.routes,
+        judgements_api.routes,
         comments_api.routes,
         taggings_api.routes,
         views_api.routes,

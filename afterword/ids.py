@@ -3,7 +3,7 @@
 import hashlib
 import re
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 ID_CHARACTERS = 22
@@ -45,6 +45,19 @@ def ordered_many(now: datetime, count: int) -> list[str]:
         found += [text + _PAIRS[number // len(_PAIRS)] + _PAIRS[number % len(_PAIRS)] for number in range(first, last)]
         start = (head + 1) * _BLOCK
     return found
+
+
+def moment_of(ordered_id: str) -> datetime | None:
+    """The moment of an id of `ordered`; None for a text that is no id."""
+    if not is_id(ordered_id):
+        return None
+    number = 0
+    for letter in ordered_id:
+        number = number * len(ALPHABET) + ALPHABET.index(letter)
+    try:
+        return datetime.fromtimestamp((number >> _RANDOM_BITS) / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def derived(text: str) -> str:

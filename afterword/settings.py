@@ -69,6 +69,8 @@ class Settings:
     failed_authentications_per_minute: Count = 60
     link_starts_per_minute: Count = 120
     """Starts on public links from one source address; 0: no limit."""
+    link_burst_per_minute: Count = 30
+    """Starts on one questionnaire's public links from one network; more are held back. 0: none, however fast."""
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50

@@ -85,7 +85,7 @@ async def _alone(parts: Collection[str], chosen: argparse.Namespace) -> Found:
         async with stage() as ground, web(ground) as (_, port):
             found["deep"] = _told(await deep.page_by_cursor(ground, port, rounds=rounds, seconds=seconds))
     if "page" in parts:
-        async with stage() as ground, web(ground, link_starts_per_minute="0") as (_, port):
+        async with stage() as ground, web(ground, link_starts_per_minute="0", link_burst_per_minute="0") as (_, port):
             found["page"] = _told(await page.first_bytes(ground, port, seconds=chosen.seconds))
     if "start" in parts:
         found["start"] = _told(await rest.warm_start())

@@ -66,6 +66,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
             organization_requests=chosen.organization_requests_per_minute,
             failed_authentications=chosen.failed_authentications_per_minute,
             link_starts=chosen.link_starts_per_minute,
+            link_burst=chosen.link_burst_per_minute,
         ),
         metrics_access=chosen.metrics,
         origins=chosen.origins,

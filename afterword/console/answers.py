@@ -52,7 +52,7 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         db, organization_id=instance.organization_id, version_id=instance.version_id
     )
     stored = await answers_store.list_answers(db, organization_id=instance.organization_id, instance_id=instance_id)
-    given = {answer.question_id: answer for answer in stored if not answer.provisional}
+    given = {answer.question_id: answer for answer in stored if instance.is_kept_apart or not answer.provisional}
     shown: list[ShownAnswer] = []
     for question in version.definition.questions():
         answer = given.get(question.question_id)
@@ -63,7 +63,7 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
         shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question)))
-    return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.submitted_time)
+    return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.answered_time)
 
 
 async def has_answer(db: Database, *, caller: Caller, instance_id: str) -> bool:

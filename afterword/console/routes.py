@@ -22,7 +22,7 @@ from afterword.console.questionnaires import links as public_links
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, reports, shared
-from afterword.console.responses import exports, responses, taggings, tags, views
+from afterword.console.responses import doubtful, exports, responses, taggings, tags, views
 from afterword.console.screens import Screen
 from afterword.console.sending import (
     address_lists,
@@ -58,6 +58,7 @@ MODULES = (
     overview,
     exports,
     tags,
+    doubtful,
     responses,
     case_figures,  # before the page of a case, whose id stands in the same place
     cases,

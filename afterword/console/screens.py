@@ -495,5 +495,6 @@ DONE: Final[Mapping[str, str]] = {
     "address": "Your address is changed.",
     "view": "The view is saved.",
     "read": "All responses are marked as read.",
+    "judged": "Figures, lists and rules follow within a minute.",
     "out": "You are logged out.",
 }

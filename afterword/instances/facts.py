@@ -26,11 +26,12 @@ async def list_facts(
     """The facts of these instances by id; deleted ones and those of other organizations are left out.
 
     Subjects: `question:{id}` and, of a matrix, `question:{id}:{row_id}`; `questionnaire_metadata:{name}`,
-    `responder_metadata:{name}`, `tag:{tag}`. Provisional answers are left out. The number of statements is constant.
-    `condition`: those of the kinds that it compares are enough.
+    `responder_metadata:{name}`, `tag:{tag}`. Responses that are kept apart are left out, as deleted ones. The number of
+    statements is constant. `condition`: those of the kinds that it compares are enough.
     """
     kinds = {leaf.fact.partition(":")[0] for leaf in leaves_of(condition)} or KINDS
     instances = await store.list_instances_by_ids(db, organization_id=organization_id, instance_ids=instance_ids)
+    instances = [instance for instance in instances if not instance.is_kept_apart]
     if not instances:
         return {}
     found_ids = [instance.instance_id for instance in instances]

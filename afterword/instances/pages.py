@@ -34,7 +34,7 @@ from afterword.instances.rendering import (
     thank_you_page,
     used_page,
 )
-from afterword.instances.starts import START_PURPOSE, LinkTerms, Start, read_start, with_proof
+from afterword.instances.starts import START_PURPOSE, LinkTerms, Start, observed, read_start, with_proof
 from afterword.web import html, public
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
@@ -167,7 +167,7 @@ async def logo(request: Request) -> Response:
 async def show_start(request: Request, read: ReadStart) -> Response:
     """The first page of what `read` finds, or the page that replaces it; nothing is written."""
     async with db.connection(request.state.pool) as database:
-        start = await _open_start(request, database, read, nonce=ids.secret())
+        start = await _open_start(request, database, read, nonce=ids.ordered(database.clock.now()))
     return start if isinstance(start, Response) else _start_page(request, start)
 
 
@@ -191,7 +191,7 @@ async def post_start(request: Request, read: ReadStart, posted: Posted) -> Respo
             issued = (await _issued(request, database, start)).with_layout(posted.layout)
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
                 return _used(request, issued)
-            answer = await _keep(request, database, issued, posted)
+            answer = await _keep(request, database, issued, posted, start=observed(request, database, start, posted))
             return with_proof(request, answer, start, instance_id)
     except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
         if not again:
@@ -208,7 +208,7 @@ async def _open_start(request: Request, database: db.Database, read: ReadStart, 
 
 async def _unread_start(request: Request, database: db.Database, read: ReadStart, posted: Posted) -> Response:
     """The first page again with its input, after its hidden fields were lost."""
-    start = await _open_start(request, database, read, nonce=ids.secret())
+    start = await _open_start(request, database, read, nonce=ids.ordered(database.clock.now()))
     if isinstance(start, Response):
         return start
     notice = start.answer_page.texts("This page could not be read. Please send it again.")
@@ -246,7 +246,14 @@ async def _closed(database: db.Database, answer_page: AnswerPage) -> Response | 
     return None
 
 
-async def _keep(request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted) -> Response:
+async def _keep(
+    request: Request,
+    database: db.Database,
+    answer_page: AnswerPage,
+    posted: Posted,
+    *,
+    start: answers.Start | None = None,
+) -> Response:
     sequence, now = answer_page.sequence, database.clock.now()
     number = sequence.at(posted.page)
     if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others
@@ -255,7 +262,7 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
     given = {q: g for q, g in form.given.items() if g is not None or not answer_page.hides_answers}
     try:
         saved = await answers.save_answers(
-            database, context=answer_page.context, answers=given, complete=False, now=now
+            database, context=answer_page.context, answers=given, complete=False, now=now, start=start
         )
     except answers.Expired:
         return expired_page(answer_page)

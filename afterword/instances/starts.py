@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from starlette.requests import Request
@@ -17,7 +18,7 @@ from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.instances import store
-from afterword.instances.answer_page import AnswerPage, answer_page_of, head_of
+from afterword.instances.answer_page import AnswerPage, Posted, answer_page_of, first, head_of
 from afterword.instances.answers import service as answers
 from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
@@ -28,6 +29,8 @@ START_PURPOSE: Final = "start"
 BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
 ANSWERED_PURPOSE: Final = "answered"  # also the name of a cookie
 BEGUN_DAYS: Final = 365
+HIDDEN_FIELD: Final = "homepage"  # of the first page of a public link; people do not see it
+SHOWN_MAX: Final = timedelta(days=30)  # an older time is none: the nonce was not made here
 REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
 RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 
@@ -142,6 +145,20 @@ def with_proof(request: Request, answer: Response, start: Start, instance_id: st
         token = token_of(request.state.site.secret, ANSWERED_PURPOSE, instance_id)
         _set_cookie(request, answer, ANSWERED_PURPOSE, f"{instance_id}.{token}")
     return answer
+
+
+def observed(request: Request, database: db.Database, start: Start, posted: Posted) -> answers.Start | None:
+    """None where the person is known: by a confirmed address, or by an instance that was issued for the reference."""
+    if start.answer_page.instance is not None or (start.terms is not None and start.terms.address):
+        return None
+    now, shown_time, limiter = database.clock.now(), ids.moment_of(start.nonce), request.state.limiter
+    source = request.client.host if request.client else ""
+    return answers.Start(
+        shown_time=shown_time if shown_time is not None and now - SHOWN_MAX < shown_time <= now else None,
+        judges_pace=limiter.holds_back,
+        is_burst=limiter.is_burst(source, start.questionnaire.questionnaire_id),
+        has_hidden_field=bool(first(posted.fields, HIDDEN_FIELD)),
+    )
 
 
 def answered_in_browser(request: Request) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, LiteralString
 import msgspec
 
 from afterword import errors, ids
+from afterword.core.answers.suspicion import Judgement
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Theme
@@ -68,6 +69,19 @@ class Instance(ShownInstance, frozen=True):
     created_time: datetime
     updated_time: datetime
     link_id: str | None = None
+    flags: list[str] | None = None
+    judgement: Judgement | None = None
+    held_submitted_time: datetime | None = None
+    held_completed_time: datetime | None = None
+
+    @property
+    def is_kept_apart(self) -> bool:
+        """Whether the response is held back or rejected: its times and answers count nowhere."""
+        return self.judgement in {"held", "rejected"}
+
+    @property
+    def answered_time(self) -> datetime | None:
+        return self.submitted_time or self.held_submitted_time
 
     @property
     def is_over(self) -> bool:
@@ -109,8 +123,8 @@ class Instance(ShownInstance, frozen=True):
 INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, version_id, responder_id,
   item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
   valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
-  completed_time, processed_time, flow_time, deleted_time, version, created_time,
-  updated_time, created_by, updated_by, full_quota_id, link_id"""
+  completed_time, processed_time, flow_time, deleted_time, version, created_time, updated_time, created_by, updated_by,
+  full_quota_id, link_id, flags, judgement, held_submitted_time, held_completed_time"""
 
 SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
@@ -423,17 +437,6 @@ async def update_language(db: Database, *, organization_id: str, instance_id: st
            set locale = $3, version = version + 1, updated_time = greatest(updated_time, $4)
            where organization_id = $1 and instance_id = $2 and deleted_time is null""",
         *(organization_id, instance_id, locale, now),
-    )
-
-
-async def insert_expiry_cursor(  # any tenant: the job is the installation's
-    db: Database, *, valid_days: int, since: datetime
-) -> None:
-    """Let the job of `expiry/` search for instances with these `valid_days` from now on."""
-    await db.execute(
-        "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
-        valid_days,
-        since,
     )
 
 

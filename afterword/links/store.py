@@ -108,8 +108,17 @@ async def count_answered(
 
 
 async def get_has_instances(db: Database, *, organization_id: str, link_id: str) -> bool:
-    counts = await count_answered(db, organization_id=organization_id, link_ids=[link_id], limit=1)
-    return counts[link_id] > 0
+    """Whether responses name the link, also ones that are held back."""
+    return await db.fetch_value(
+        """select exists (
+             select from questionnaire_instance where organization_id = $1 and link_id = $2
+               and submitted_time is not null and deleted_time is null)
+           or exists (
+             select from questionnaire_instance where organization_id = $1 and link_id = $2
+               and coalesce(judgement, 'marked') in ('held', 'rejected') and flags is not null
+               and deleted_time is null)""",
+        *(organization_id, link_id),
+    )
 
 
 async def claim_responses(db: Database, *, organization_id: str, link_id: str) -> None:

@@ -1331,9 +1331,10 @@ CREATE TABLE questionnaire_instance (
     link_id text COLLATE pg_catalog."C",
     flags text[],
     judgement text,
+    held_submitted_time timestamp with time zone,
+    held_completed_time timestamp with time zone,
     quota_ids text[] COLLATE pg_catalog."C",
     full_quota_id text COLLATE pg_catalog."C",
-    CONSTRAINT questionnaire_instance_check CHECK ((finalized = (completed_time IS NOT NULL))),
     CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
     CONSTRAINT questionnaire_instance_short_code_check CHECK ((length(short_code) = 12)),
@@ -2130,6 +2131,9 @@ ALTER TABLE ONLY public_link
 ALTER TABLE ONLY questionnaire_draft
     ADD CONSTRAINT questionnaire_draft_pkey PRIMARY KEY (organization_id, questionnaire_id);
 
+ALTER TABLE questionnaire_instance
+    ADD CONSTRAINT questionnaire_instance_check CHECK ((finalized = (COALESCE(completed_time, held_completed_time) IS NOT NULL))) NOT VALID;
+
 ALTER TABLE ONLY questionnaire_instance
     ADD CONSTRAINT questionnaire_instance_organization_id_item_id_key UNIQUE (organization_id, item_id);
 
@@ -2433,7 +2437,7 @@ CREATE INDEX questionnaire_instance_answered ON questionnaire_instance USING btr
 
 CREATE INDEX questionnaire_instance_completed ON questionnaire_instance USING brin (completed_time) WITH (autosummarize='on');
 
-CREATE INDEX questionnaire_instance_flagged ON questionnaire_instance USING btree (organization_id, submitted_time DESC, instance_id) WHERE ((flags IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
+CREATE INDEX questionnaire_instance_doubtful ON questionnaire_instance USING btree (organization_id, COALESCE(judgement, 'marked'::text), COALESCE(submitted_time, held_submitted_time) DESC, instance_id) WHERE ((flags IS NOT NULL) AND (deleted_time IS NULL));
 
 CREATE INDEX questionnaire_instance_link ON questionnaire_instance USING btree (organization_id, link_id, submitted_time DESC, instance_id) WHERE ((link_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
 
@@ -2603,7 +2607,7 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON custom_report FOR EACH 
 
 CREATE TRIGGER audit AFTER INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION write_audit_entry('erasure', 'erasure_id', 'reason salt');
 
-CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind = 'user'::text) AND (new.actor_id IS NOT NULL) AND (new.type = ANY (ARRAY['queue_item.updated'::text, 'queue_item.aborted'::text, 'queue_item.deleted'::text, 'questionnaire_instance.updated'::text, 'questionnaire_instance.deleted'::text, 'responder.updated'::text, 'responder.unsubscribed'::text, 'suppression.created'::text, 'suppression.deleted'::text, 'tag.added'::text, 'tag.removed'::text, 'alert_instance.assigned'::text, 'alert_instance.status_changed'::text, 'alert_instance.resolved'::text, 'alert_instance.reopened'::text, 'alert_instance.commented'::text])))) EXECUTE FUNCTION write_audit_entry_of_event();
+CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind = 'user'::text) AND (new.actor_id IS NOT NULL) AND (new.type = ANY (ARRAY['queue_item.updated'::text, 'queue_item.aborted'::text, 'queue_item.deleted'::text, 'questionnaire_instance.updated'::text, 'questionnaire_instance.deleted'::text, 'questionnaire_instance.accepted'::text, 'questionnaire_instance.rejected'::text, 'responder.updated'::text, 'responder.unsubscribed'::text, 'suppression.created'::text, 'suppression.deleted'::text, 'tag.added'::text, 'tag.removed'::text, 'alert_instance.assigned'::text, 'alert_instance.status_changed'::text, 'alert_instance.resolved'::text, 'alert_instance.reopened'::text, 'alert_instance.commented'::text])))) EXECUTE FUNCTION write_audit_entry_of_event();
 
 CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter instance_ids', 'exported');
 

@@ -31,6 +31,7 @@ class Limits:
     failed_authentications: int = FAILURES_DEFAULT
     link_starts: int = LINK_STARTS_DEFAULT
     misses: int = MISSES_DEFAULT
+    link_burst: int = 0  # of one questionnaire, from one network; more are held back. 0: none, however fast
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Limiter:
         self._failures = Counter(limits.failed_authentications, clock=clock)
         self._starts = Counter(limits.link_starts, clock=clock)
         self._misses = Counter(limits.misses, clock=clock)
+        self._bursts = Counter(limits.link_burst, clock=clock)
         self._large: collections.Counter[str] = collections.Counter()
 
     def count_failure(self, source: str) -> None:
@@ -86,6 +88,15 @@ class Limiter:
     def count_start(self, source: str) -> None:
         """Count a start on a public link, which anybody may make; raises TooMany over the limit."""
         _count(self._starts, source, "Too many questionnaires were started from this address.")
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether responses that come in bursts, or too fast, wait for a person."""
+        return self._bursts.limit > 0
+
+    def is_burst(self, source: str, questionnaire_id: str) -> bool:
+        """Count a start at a questionnaire; True over the limit of its network."""
+        return self._bursts.add(f"{network_key(source)} {questionnaire_id}").is_over
 
     def count_miss(self, source: str) -> None:
         """Count a page address that does not exist; raises TooMany over the limit."""
@@ -129,6 +140,15 @@ def source_key(address: str) -> str:
         return address
     try:
         return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
+    except ValueError:
+        return address
+
+
+def network_key(address: str) -> str:
+    """The range that an address is rented out in: /24 of IPv4, /48 of IPv6."""
+    try:
+        bits = 48 if ":" in address else 24
+        return str(ipaddress.ip_network(f"{address.partition('%')[0]}/{bits}", strict=False))
     except ValueError:
         return address
 

@@ -19,6 +19,7 @@ from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
 from afterword.console.reports import views as report_views
+from afterword.console.responses import doubtful
 from afterword.console.sending import address_lists, contact_policy, invitations, pipeline_parts, pipelines, sending
 from afterword.console.settings import (
     audit,
@@ -62,7 +63,7 @@ TABLES = (
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
-    response_list.TABS, response_list.CHANNELS,
+    doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     links.STATES,

@@ -93,6 +93,8 @@ OF_US_ALONE: Final = {
     "list_responses": "asks for ours",
     "list_sent": "asks for ours",
     "list_response_page": "asks for ours",
+    "list_doubtful": "asks for ours",
+    "count_doubtful": "asks for ours",
     "count_tabs": "asks for ours",
     "list_views": "asks for ours",
     "count_views": "asks for ours",
@@ -189,6 +191,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
     "blanks": {"result": None}, "scanned": 1,
     "kept_names": (), "quota_ids": (), "spans_max": [9],
+    "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],

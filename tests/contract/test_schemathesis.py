@@ -289,6 +289,7 @@ async def test_schemathesis(server_url: str, tmp_path: Path) -> None:
 LIMITS: Final = (
     "token_requests_per_minute", "organization_requests_per_minute", "failed_authentications_per_minute",
     "link_starts_per_minute",
+    "link_burst_per_minute",
 )  # fmt: skip
 
 

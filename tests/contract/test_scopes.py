@@ -34,6 +34,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/preview": "Pipeline.Read",
     "POST /q/response/search": "Questionnaire Instance.Read",
+    "POST /q/response/doubtful/judgement": "Questionnaire Instance.Update",
     "POST /q/response/view": "Questionnaire Instance.Read",
     "DELETE /q/response/view/{view_id}": "Questionnaire Instance.Read",
     "DELETE /q/response/tag/{tagging_id}": "Tag.Create",

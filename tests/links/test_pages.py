@@ -1,6 +1,8 @@
 """The pages of public links: when they are open, what they store, and who may answer once more."""
 
 import re
+import time
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -8,8 +10,10 @@ import httpx2
 from afterword import db
 from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
+from afterword.app import create_app
 from afterword.core.answers.forms import field_name
 from afterword.core.wire.site import Site
+from afterword.web.limits import Limits
 from tests.browser import markup
 from tests.instances.conftest import NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 from tests.instances.test_statements import get, post
@@ -120,6 +124,41 @@ async def test_responses_max(shop: Shop) -> None:
     assert 1 == len(await instances(shop))
     goes_on = first.headers["location"]
     await post(shop, goes_on.partition("?")[0], **await get(shop, goes_on), **{field_name(SINGLE): "1", "go": "send"})
+
+
+async def held(shop: Shop) -> dict[str, Any]:
+    """The newest response that is held back: its signs, and whether it is finished."""
+    [one, *_] = (await shop.get("/q/response/doubtful")).json()["results"]
+    return {"flags": one["flags"], "link_id": one["link_id"]}
+
+
+async def test_what_a_machine_may_have_sent(shop: Shop) -> None:
+    """A field that people do not see, no time to read, or many from one network keep it apart from the start."""
+    address, link_id = await link(shop, locale="en")
+    app: Any = create_app(pool=shop.world.pool, site=Site(PUBLIC_URL, SECRET), limits=Limits(link_burst=3))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=PUBLIC_URL) as http:
+        busy = Shop(shop.world, http, shop.token)
+
+        async def start(*, seconds: float, **fields: str) -> str:
+            page = await get(busy, address)
+            clock = shop.world.pool.clock
+            clock.set(clock.now() + timedelta(seconds=seconds), monotonic=time.monotonic())
+            sent = await post(busy, address, **{**page, **fields}, **{field_name(NPS): "3", "go": "next"})
+            return sent.headers["location"]
+
+        page = await start(seconds=30, homepage="https://spam.example")
+        assert {"flags": ["hidden_field"], "link_id": link_id} == await held(busy)
+        await post(busy, page.partition("?")[0], **await get(busy, page), **{field_name(SINGLE): "1", "go": "send"})
+        assert "Thank you" in (await http.get(page.partition("?")[0])).text  # whoever it is is told nothing
+        assert 409 == (await busy.delete(f"/q/link/{link_id}")).status_code
+        await start(seconds=0)
+        assert ["too_fast"] == (await held(busy))["flags"]
+        assert 0 == (await busy.get(f"/q/link/{link_id}")).json()["responses_count"]
+        await start(seconds=30)
+        assert 1 == (await busy.get(f"/q/link/{link_id}")).json()["responses_count"]
+        for _ in range(4):  # the minute may turn in between
+            await start(seconds=30)
+        assert ["burst"] == (await held(busy))["flags"]
 
 
 async def mailed(shop: Shop) -> str:

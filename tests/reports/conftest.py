@@ -17,7 +17,9 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.site import Site
 from afterword.instances import service as instances
-from afterword.instances.answers.service import lock_context, save_answers
+from afterword.instances.answers.service import Start, lock_context, save_answers
+from afterword.instances.judgements import service as judgements
+from afterword.instances.judgements.service import Decision
 from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
@@ -86,6 +88,7 @@ class House:
         questionnaire_id: str | None = None,
         responder_id: str | None = None,
         locale: str = "en",
+        start: Start | None = None,
     ) -> Instance:
         """Issue an instance and answer it, as a person would; without `responder_id` a new one."""
         async with db.transaction(self.pool) as database:
@@ -104,11 +107,17 @@ class House:
                 draw=lambda: 0.0,
             )
         if answers:
-            await self.answer(instance, answers, now=now, complete=complete)
+            await self.answer(instance, answers, now=now, complete=complete, start=start)
         return instance
 
     async def answer(
-        self, instance: Instance, answers: Mapping[str, object], *, now: datetime, complete: bool = False
+        self,
+        instance: Instance,
+        answers: Mapping[str, object],
+        *,
+        now: datetime,
+        complete: bool = False,
+        start: Start | None = None,
     ) -> None:
         given: dict[str, Given | None] = {
             question_id: None if value is None else Given(value)  # pyrefly: ignore[bad-argument-type]
@@ -121,7 +130,13 @@ class House:
                 answers=given,
                 complete=complete,
                 now=now,
+                start=start,
             )
+
+    async def judge(self, *there: Instance, decision: Decision, now: datetime) -> int:
+        async with db.transaction(self.pool) as database:
+            ids = [one.instance_id for one in there]
+            return await judgements.judge(database, caller=self.caller, instance_ids=ids, decision=decision, now=now)
 
     async def add_user(self, email: str = "reader@demo.example") -> str:
         async with db.transaction(self.pool) as database:

@@ -16,7 +16,7 @@ from afterword.core.figures.queries import CountQuery, Part
 from afterword.core.figures.reports import COUNTED, STAGES, Cell, People
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
-from afterword.instances.answers.service import lock_context, save_answers
+from afterword.instances.answers.service import Start, lock_context, save_answers
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.reports.counts import service as counts
@@ -150,6 +150,9 @@ def answers(draw: random.Random) -> dict[str, object]:
 
 
 async def change(house: House, instance: Instance, draw: random.Random, now: datetime) -> None:
+    if draw.random() < 0.6:  # nothing happens to one that was never held back
+        await house.judge(instance, decision=draw.choice(["accepted", "accepted", "rejected"]), now=now)
+        return
     async with db.transaction(house.pool) as database:
         await instances.update(
             database,
@@ -163,27 +166,32 @@ async def change(house: House, instance: Instance, draw: random.Random, now: dat
         )
 
 
+async def respond(house: House, draw: random.Random, step: int) -> Instance:
+    """A response of one of the days; some are held back."""
+    metadata = {"store_id": draw.choice("123"), "transaction_date": f"{NOW + timedelta(days=step):%Y-%m-%d}"}
+    return await house.respond(
+        answers(draw),
+        now=NOW - timedelta(seconds=draw.randrange(draw.choice([DAYS * 86_400, 86_400 // 2]))),
+        metadata=metadata,
+        complete=draw.random() < 0.7,
+        start=Start(has_hidden_field=True) if draw.random() < 0.4 else None,
+    )
+
+
 @pytest.mark.parametrize("seed", share_of(range(5), 0.4))
 async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """Answers, edits, deletions, changes, and a reader that comes now and then, or never."""
+    """Answers, edits, deletions, changes, judgements, and a reader that comes now and then, or never."""
     draw = random.Random(seed)  # noqa: S311  a test's own
     monkeypatch.setattr(rollups, "CHUNK_RESPONSES_MAX", 5)
     monkeypatch.setattr(rollups, "AGAIN_SECONDS", 0)
     monkeypatch.setattr(rollups, "VALUES_MAX", 3)
     there: list[Instance] = []
     for step in range(60):
-        match draw.choices(["answer", "edit", "delete", "change", "work", "survey", "compare"], [8, 5, 2, 2, 4, 1, 3])[
+        match draw.choices(["answer", "edit", "delete", "change", "work", "survey", "compare"], [8, 5, 2, 5, 4, 1, 3])[
             0
         ]:
             case "answer":
-                moment = NOW - timedelta(seconds=draw.randrange(draw.choice([DAYS * 86_400, 86_400 // 2])))
-                metadata = {
-                    "store_id": draw.choice("123"),
-                    "transaction_date": f"{NOW + timedelta(days=step):%Y-%m-%d}",
-                }
-                there.append(
-                    await house.respond(answers(draw), now=moment, metadata=metadata, complete=draw.random() < 0.7)
-                )
+                there.append(await respond(house, draw, step))
             case "edit" if there:
                 given: dict[str, object] = {**answers(draw), draw.choice([CES, CHOICE]): None}
                 await house.answer(draw.choice(there), given, now=NOW, complete=draw.random() < 0.3)

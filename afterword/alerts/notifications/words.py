@@ -66,6 +66,8 @@ TITLES: Final[Mapping[str, str]] = {
     "questionnaire_instance.reopened": "A response was reopened",
     "questionnaire_instance.expired": "A request for a response has expired",
     "questionnaire_instance.deleted": "A response was deleted",
+    "questionnaire_instance.accepted": "A response that was held back was accepted",
+    "questionnaire_instance.rejected": "A response that was held back was rejected",
     "answer.confirmed": "An answer was confirmed",
     "answer.changed": "An answer was changed",
     "responder.created": "A responder was added",

@@ -10,12 +10,14 @@ from afterword import errors
 from afterword.console.answers import answers_of, note_person
 from afterword.console.people import timeline_rows
 from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, choice_of, done, list_of
+from afterword.console.responses.doubtful import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.console.responses.taggings import actions_of
 from afterword.console.responses.views import views_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.text import words as search_words
 from afterword.db import Database
 from afterword.instances import service as instances
+from afterword.instances.judgements import store as judgements
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
@@ -37,6 +39,10 @@ async def list_responses(visit: Visit) -> Response:
         choice = choice_of(visit)
         values = await list_of(visit, db, choice)
         views = await views_of(visit, db, choice)
+        held = await judgements.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
+    if held["held"]:
+        count = f"{COUNTED_MAX}+" if held["held"] == COUNTED_MAX else held["held"]
+        values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})
     return visit.page(
         "responses.html",
         title=visit.words("Responses"),
@@ -87,6 +93,9 @@ async def open_response(visit: Visit) -> Response:
             "pieces": [search_words.highlighted(one.text, choice.marked) for one in shown.answers],
             "row": here,
             "is_unread": bool(visit.caller.user_id) and (here is None or here["is_unread"]),
+            "signs": signs_of(words, shown.instance.flags or []),
+            "judgement": shown.instance.judgement,
+            "decisions": decisions_of(visit, shown.instance.judgement or "marked"),
             "metadata": [
                 (name, search_words.highlighted(value, choice.words))
                 for name, value in sorted(shown.instance.metadata.items())
@@ -133,12 +142,12 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
         (instance.sent_time, words("Sent"), words("at try {n}", n=tries) if tries > 1 else ""),
         (instance.delivered_time, words("Delivered"), ""),
         (instance.viewed_time, words("Opened"), ""),
-        (instance.submitted_time, words("First answer"), ""),
-        (instance.completed_time, words("Completed"), ""),
+        (instance.answered_time, words("First answer"), ""),
+        (instance.completed_time or instance.held_completed_time, words("Completed"), ""),
     )  # fmt: skip
     return [
         {**_STEP, "when": words.moment(time, time_zone=visit.zone), "text": text, "details": details}
-        for time, text, details in steps
+        for time, text, details in sorted(steps, key=lambda step: step[0] or instance.created_time)
         if time is not None
     ]
 

@@ -86,6 +86,8 @@ ACTIONS: Final[Mapping[str, str]] = {
     "searched": "{actor} searched for {thing}.",
     "downloaded": "{actor} downloaded {thing}.",
     "exported": "{actor} exported {thing}.",
+    "accepted": "{actor} accepted {thing}.",
+    "rejected": "{actor} rejected {thing}.",
     "aborted": "{actor} cancelled {thing}.",
     "assigned": "{actor} gave {thing} an owner.",
     "status_changed": "{actor} changed the status of {thing}.",

@@ -28,7 +28,8 @@ MASS: Final[Mapping[str, tuple[str, ...]]] = {
         "ignored", "deleted",
     ),
     "questionnaire_instance": (
-        "created", "viewed", "submitted", "updated", "completed", "reopened", "expired", "deleted",
+        "created", "viewed", "submitted", "updated", "completed", "reopened", "expired", "deleted", "accepted",
+        "rejected",
     ),
     "answer": ("confirmed", "changed"),
     "responder": ("created", "updated", "unsubscribed", "erased"),

@@ -88,10 +88,14 @@ def _group_words(group: Group) -> int:
     return _words(group.title) + _words(group.description)
 
 
-def _seconds(question: Question) -> float:
+def reading_seconds(question: Question) -> float:
     labels = [choice.label for choice in question.choices] + [row.label for row in question.rows]
     texts = (question.title, question.description, question.low_label, question.high_label, *labels)
-    return (sum(map(_words, texts)) / WORDS_A_SECOND + _answering(question)) * question.display_probability / PERCENT
+    return sum(map(_words, texts)) / WORDS_A_SECOND
+
+
+def _seconds(question: Question) -> float:
+    return (reading_seconds(question) + _answering(question)) * question.display_probability / PERCENT
 
 
 def _answering(question: Question) -> float:

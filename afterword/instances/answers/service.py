@@ -9,6 +9,7 @@ from msgspec import structs
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
+from afterword.core.answers import suspicion
 from afterword.core.answers.instances import Edit
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
@@ -60,6 +61,16 @@ class AnswerContext:
     responder_metadata: Mapping[str, str]
     facts: Facts
     answers: Mapping[str, Given]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Observations of the request that starts at a public link. `shown_time`: when its first page was shown."""
+
+    shown_time: datetime | None = None
+    judges_pace: bool = False
+    is_burst: bool = False
+    has_hidden_field: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +144,7 @@ async def require_open(db: Database, *, instance: Instance, issuable: Issuable, 
         raise Finalized("The answers were sent and cannot be changed.")
     if not issuable.is_active:
         raise Inactive("This questionnaire is not active.")
-    if instance.submitted_time is None and not instance.test:
+    if instance.answered_time is None and not instance.test:
         await require_capacity(db, issuable=issuable)
 
 
@@ -156,7 +167,7 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
     instance = await instances_store.get_public_instance(db, instance_id=instance_id)
     if instance is None:
         raise errors.NotFound("There is no such questionnaire instance.")
-    if instance.viewed_time is not None or core_instances.is_expired(instance, now):
+    if instance.viewed_time is not None or instance.is_kept_apart or core_instances.is_expired(instance, now):
         return
     key = {"organization_id": instance.organization_id, "instance_id": instance_id}
     viewed = await store.update_viewed(db, **key, now=now)
@@ -165,13 +176,19 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
 
 
 async def save_answers(
-    db: Database, *, context: AnswerContext, answers: Mapping[str, Given | None], complete: bool, now: datetime
+    db: Database,
+    *,
+    context: AnswerContext,
+    answers: Mapping[str, Given | None],
+    complete: bool,
+    now: datetime,
+    start: Start | None = None,
 ) -> Saved:
     """Save the answers of a posted page (None removes one) and, with `complete` and without errors, complete.
 
-    `context` is locked. Raises Expired, Finalized, Inactive, Closed, Invalid (a question of another
-    instance). Wrong and missing answers are returned in Saved, and the others are saved; a finalized
-    instance is not changed then.
+    `context` is locked. A `start` with signs of a machine holds the response back: nothing tells of it until a person
+    accepts it. Raises Expired, Finalized, Inactive, Closed, Invalid (a question of another instance). Wrong and missing
+    answers are returned in Saved, and the others are saved; a finalized instance is not changed then.
     """
     before, questionnaire = context.instance, context.questionnaire
     _require_asked(before, answers)
@@ -184,31 +201,24 @@ async def save_answers(
     # A completed response stays complete: a page is saved as a whole or not at all.
     if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
         return Saved(context, wrong)
-    is_first = before.submitted_time is None and bool(edit.changed) and not before.test
+    flags = _flags(context, edit, answers, start, now=now, is_complete=completes)
+    judgement = before.judgement or ("held" if suspicion.HOLDING.intersection(flags) and not before.test else None)
+    is_apart = judgement in {"held", "rejected"}
+    is_first = before.submitted_time is None and bool(edit.changed) and not before.test and not is_apart
     if is_first and questionnaire.responses_max is not None:
         # The count stays locked until commit.
         await store.claim_responses(
             db, organization_id=before.organization_id, questionnaire_id=before.questionnaire_id
         )
         await require_capacity(db, issuable=questionnaire)
-    if edit.quotas and not before.finalized:  # a complete response keeps its places
+    if edit.quotas and not before.finalized and not is_apart:  # a complete response keeps its places
         full = await quotas.first_full(
             db, organization_id=before.organization_id, quotas=edit.quotas, takes=completes and not before.test
         )
         if full is not None:
             return Saved(await _screen_out(db, context=context, quota_id=full.ending_id, now=now))
     key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
-    if edit.changed:
-        await store.update_answers(
-            db,
-            **key,
-            questionnaire_id=before.questionnaire_id,
-            version_id=before.version_id,
-            answers=core_instances.documents(edit.changed),
-            now=now,
-        )
-    if edit.removed:
-        await store.delete_answers(db, **key, question_ids=edit.removed)
+    await _write(db, context, edit, is_provisional=is_apart, now=now)
     after = await store.update_progress(
         db,
         **key,
@@ -216,10 +226,14 @@ async def save_answers(
         is_complete=completes,
         score=edit.score,
         quota_ids=[one.ending_id for one in edit.quotas],
+        viewed_time=(start.shown_time if start else None) or now,
+        flags=flags,
+        judgement=judgement,
         now=now,
     )
-    recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
-    await events.record(db, events=recorded)
+    if not is_apart:
+        recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
+        await events.record(db, events=recorded)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
         await plans.use_credit(
@@ -229,6 +243,23 @@ async def save_answers(
             now=now,
         )
     return Saved(replace(context, instance=after, answers=edit.after), wrong)
+
+
+async def _write(db: Database, context: AnswerContext, edit: Edit, *, is_provisional: bool, now: datetime) -> None:
+    instance = context.instance
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    if edit.changed:
+        await store.update_answers(
+            db,
+            **key,
+            questionnaire_id=instance.questionnaire_id,
+            version_id=instance.version_id,
+            answers=core_instances.documents(edit.changed),
+            is_provisional=is_provisional,
+            now=now,
+        )
+    if edit.removed:
+        await store.delete_answers(db, **key, question_ids=edit.removed)
 
 
 async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, now: datetime) -> AnswerContext:
@@ -242,6 +273,32 @@ async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, no
     counted = structs.replace(after, submitted_time=before.submitted_time)
     await events.record(db, events=[*recorded, counted.event("updated", now=now)])
     return replace(context, instance=after, answers={})
+
+
+def _flags(
+    context: AnswerContext,
+    edit: Edit,
+    answers: Mapping[str, Given | None],
+    start: Start | None,
+    *,
+    now: datetime,
+    is_complete: bool,
+) -> list[suspicion.Flag]:
+    """The signs of the first page of a public link, and at the end those of the whole response."""
+    definition = context.definition
+    found: dict[suspicion.Flag, bool] = {}
+    if start is not None:
+        found = {"burst": start.is_burst, "hidden_field": start.has_hidden_field}
+        if start.judges_pace and start.shown_time is not None:
+            seconds = (now - start.shown_time).total_seconds()
+            found["too_fast"] = suspicion.is_too_fast(definition, answers, seconds=seconds)
+    if is_complete:
+        viewed = context.instance.viewed_time
+        if viewed is not None and viewed != context.instance.submitted_time:  # else the view came with the first page
+            seconds = (now - viewed).total_seconds()
+            found["speeding"] = suspicion.is_speeding(definition, edit.after, seconds=seconds)
+        found["straight_lining"] = suspicion.is_straight(definition, edit.after)
+    return [flag for flag, is_there in found.items() if is_there]
 
 
 def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
@@ -268,7 +325,18 @@ def _events(
     if before.finalized:
         events.append(after.event("updated", now=now))
     elif after.finalized:
-        metadata = {"questionnaire": after.metadata, "responder": responder_metadata}
-        response = {"answers": core_instances.documents(edit.after), "metadata": metadata}
-        events.append(after.event("completed", now=now, response=response))
+        events.append(_completed(after, edit.after, responder_metadata, now=now))
     return events
+
+
+def completed_event(context: AnswerContext, *, now: datetime) -> NewEvent:
+    """The event of the completion, with the whole response."""
+    return _completed(context.instance, context.answers, context.responder_metadata, now=now)
+
+
+def _completed(
+    instance: Instance, answers: Mapping[str, Given], responder_metadata: Mapping[str, str], *, now: datetime
+) -> NewEvent:
+    metadata = {"questionnaire": instance.metadata, "responder": responder_metadata}
+    response = {"answers": core_instances.documents(answers), "metadata": metadata}
+    return instance.event("completed", now=now, response=response)

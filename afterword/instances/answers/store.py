@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
+from afterword.core.answers.suspicion import Judgement
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
@@ -87,23 +88,25 @@ async def update_answers(
     questionnaire_id: str,
     version_id: str,
     answers: Sequence[Mapping[str, object]],
+    is_provisional: bool,
     now: datetime,
 ) -> None:
     """Write answers, documents of `question_id`, `value` and `other_text`, over those stored before."""
     await db.execute(
         """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value,
-             other_text, answered_time)
-           select $1, $2, b.question_id, $3, $4, b.value, b.other_text, $6
+             other_text, answered_time, provisional)
+           select $1, $2, b.question_id, $3, $4, b.value, b.other_text, $6, $7
            from jsonb_to_recordset($5::jsonb) as b (question_id text, value jsonb, other_text text)
            on conflict (organization_id, instance_id, question_id) do update
            set value = excluded.value, other_text = excluded.other_text, answered_time = excluded.answered_time,
-             provisional = false""",
+             provisional = excluded.provisional""",
         organization_id,
         instance_id,
         questionnaire_id,
         version_id,
         list(answers),
         now,
+        is_provisional,
     )
 
 
@@ -122,6 +125,7 @@ async def update_viewed(db: Database, *, organization_id: str, instance_id: str,
         f"""update questionnaire_instance
            set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
            where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
+             and coalesce(judgement, 'accepted') = 'accepted'
            returning {INSTANCE_COLUMNS}""",
         organization_id,
         instance_id,
@@ -139,20 +143,28 @@ async def update_progress(
     is_complete: bool,
     score: int | None,
     quota_ids: Sequence[str],
+    viewed_time: datetime,
+    flags: Sequence[str],
+    judgement: Judgement | None,
     now: datetime,
 ) -> Instance:
     """Record the responder's progress: viewed, and submitted and completed if given; each time is set once.
 
     `score`: kept as metadata of this name; None where nothing gives points. `quota_ids`: those that a complete response
-    counts toward.
+    counts toward. `flags` are added. A response that is kept apart gets its times when a person accepts it.
     """
+    is_apart = judgement in {"held", "rejected"}
     row = await db.fetch_row(
         f"""update questionnaire_instance
-           set viewed_time = coalesce(viewed_time, $5),
-             submitted_time = coalesce(submitted_time, case when $3 then $5 end),
-             completed_time = coalesce(completed_time, case when $4 then $5 end),
-             metadata = metadata || $6::jsonb,
+           set viewed_time = coalesce(viewed_time, case when not $11::boolean then $8::timestamptz end),
+             submitted_time = coalesce(submitted_time, case when $3 and not $11 then $5::timestamptz end),
+             completed_time = coalesce(completed_time, case when $4 and not $11 then $5::timestamptz end),
+             held_submitted_time = coalesce(held_submitted_time, case when $3 and $11 then $5::timestamptz end),
+             held_completed_time = coalesce(held_completed_time, case when $4 and $11 then $5::timestamptz end),
              quota_ids = case when finalized or $4 then nullif($7::text[], '{{}}') end,
+             flags = case when cardinality($9::text[]) = 0 then flags else
+               array(select distinct f from unnest(coalesce(flags, '{{}}') || $9::text[]) f order by f) end,
+             judgement = $10, metadata = metadata || $6::jsonb,
              finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and instance_id = $2
            returning {INSTANCE_COLUMNS}""",
@@ -163,6 +175,10 @@ async def update_progress(
         now,
         {} if score is None else {SCORE: str(score)},
         list(quota_ids),
+        viewed_time,
+        list(flags),
+        judgement,
+        is_apart,
     )
     return _there(row)
 

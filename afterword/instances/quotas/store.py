@@ -6,12 +6,12 @@ from afterword.db import Database
 
 
 async def count_places(db: Database, *, organization_id: str, limits: Mapping[str, int]) -> dict[str, int]:
-    """The complete responses that count toward each quota, without tests and rejected ones, at most its limit."""
+    """The complete responses that count toward each quota, without tests and those kept apart, at most its limit."""
     rows = await db.fetch(
         """select q.quota_id, (select count(*) from (
              select 1 from questionnaire_instance
              where organization_id = $1 and quota_ids @> array[q.quota_id] and deleted_time is null and not test
-               and judgement is distinct from 'rejected'
+               and coalesce(judgement, 'accepted') = 'accepted'
              limit q.most) response) as count
            from unnest($2::text[], $3::int[]) q (quota_id, most)""",
         organization_id,

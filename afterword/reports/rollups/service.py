@@ -37,7 +37,8 @@ FIXED: Final = ("", "version", "channel", "locale", store.CASES, store.HOUR)
 CASES_DAYS: Final = 400  # before the first survey; older cases are counted live
 TYPES: Final = (
     "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
-    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "answer.confirmed", "answer.changed",
+    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "questionnaire_instance.rejected",
+    "answer.confirmed", "answer.changed",
 )  # fmt: skip
 # Each act that changes a stage of a case has an event of its item or its instance in the same transaction.
 CASE_FAMILIES: Final = ("queue_item", "questionnaire_instance")

@@ -39,8 +39,8 @@ _COPIED: Final = tuple(
 ERASED: Final = "responder.erased"  # told once the person is gone
 TYPES_OF_CHANGES: Final = (
     "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
-    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "answer.confirmed", "answer.changed",
-    ERASED,
+    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "questionnaire_instance.rejected",
+    "answer.confirmed", "answer.changed", ERASED,
 )  # fmt: skip
 
 

@@ -205,7 +205,11 @@ async def test_figures_equal_the_rows(rig: Rig, monkeypatch: pytest.MonkeyPatch)
     await respond_before(rig, house, question_id, before)
     await keep_counts(rig)
     assert DAYS <= await rig.connection.fetchval("select count(distinct day) from rollup_count")
-    async with rig.sink(pause=0.02) as sink, rig.web(link_starts_per_minute=0) as sites, rig.workers(2) as workers:
+    async with (
+        rig.sink(pause=0.02) as sink,
+        rig.web(link_starts_per_minute=0, link_burst_per_minute=0) as sites,
+        rig.workers(2) as workers,
+    ):
         await workers.ready()
         crowd = Crowd(rig, house, sites[0].url, field_name(question_id), asyncio.Event())
         await crowd_sees(crowd)

@@ -527,6 +527,19 @@ class DomainFinding(Struct, kw_only=True):
     record: str | None
 
 
+class DoubtfulResponse(Struct, kw_only=True):
+    """
+    A response with signs of a machine or of haste.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    link_id: str | None
+    submitted_time: datetime
+    flags: list[str]
+    state: str
+
+
 class DraftPreview(Struct, kw_only=True):
     """
     The addresses of the answer page of a draft, and of its invitation mail.
@@ -788,6 +801,23 @@ class Invitation(Struct, kw_only=True):
     user_id: str
     email: str
     expires_time: datetime
+
+
+class JudgementRequest(Struct, kw_only=True):
+    """
+    A judgement of responses that were held back.
+    """
+
+    instance_ids: list[str]
+    judgement: Literal["accepted", "rejected"]
+
+
+class JudgementResult(Struct, kw_only=True):
+    """
+    The outcome of a judgement.
+    """
+
+    count: int
 
 
 class Jump(Struct, kw_only=True):

@@ -1520,6 +1520,39 @@ class Responses(Family):
             models.FoundResponses
         )
 
+    def list_doubtful_responses(
+        self,
+        *,
+        state: Literal["accepted", "held", "marked", "rejected"] | None = None,
+        flag: Literal["burst", "hidden_field", "speeding", "straight_lining", "too_fast"] | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.DoubtfulResponse]:
+        """Get all doubtful responses.
+
+        `held` and `rejected` ones count nowhere, `accepted` and `marked` ones do. Needs `Questionnaire
+        Instance.Read`.
+        """
+        return self._transport.pages(
+            "/q/response/doubtful",
+            models.DoubtfulResponse,
+            limit=limit,
+            query={"state": state, "flag": flag, "filter_by": filter_by, "order_by": order_by},
+        )
+
+    def judge_responses(
+        self, body: models.JudgementRequest, *, idempotency_key: str | None = None
+    ) -> models.JudgementResult:
+        """Accept or reject responses that were held back.
+
+        Accepted ones count from now on, with their own times, and get the events of a response. Responses that were
+        never held back stay as they are. Needs `Questionnaire Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", "/q/response/doubtful/judgement", body=body, idempotency_key=idempotency_key
+        ).read(models.JudgementResult)
+
     def count_words(
         self,
         *,

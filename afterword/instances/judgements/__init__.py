@@ -1,0 +1,1 @@
+"""Responses with signs of a machine or of haste: listed with their signs, and judged by people."""
