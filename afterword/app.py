@@ -12,6 +12,7 @@ from afterword.audit import api as audit_api
 from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
+from afterword.coupons import api as coupons_api
 from afterword.events import api as events_api
 from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
@@ -158,6 +159,7 @@ def api_routes() -> list[Routes]:
         metadata_api.routes,
         instances_api.routes,
         quotas_api.routes,
+        coupons_api.routes,
         links_api.routes,
         previews_api.routes,
         responses_api.routes,

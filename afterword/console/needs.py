@@ -1,7 +1,7 @@
 """All that needs somebody, in sentences with links: cases, failing sending, silence, credits; and what waits."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from afterword.console.cases.rows import CASES
 from afterword.console.lists import address
 from afterword.console.screens import Visit
 from afterword.console.sending.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
+from afterword.console.settings.coupons import PATH as COUPONS
 from afterword.console.settings.providers import PROVIDERS
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.db import Database
@@ -65,6 +66,7 @@ async def needs_of(visit: Visit, db: Database, *, application_id: str | None) ->
             )
             for one in found["plans"]
         ],
+        *_coupons(visit, found["pools"]),
         *([(mine, cases_of("mine"), False)] if cases["mine"] else []),
         *([(unassigned, cases_of("unassigned"), False)] if cases["unassigned"] else []),
         *([(all_open, cases_of(""), False)] if cases["open"] else []),
@@ -108,6 +110,26 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
         url = address(SENDING, tab="failed", application=application_id, days=days)
         sentences.insert(0, (text, url, True))
     return sentences
+
+
+def _coupons(visit: Visit, pools: Sequence[Mapping[str, Any]]) -> list[Sentence]:
+    if not visit.may_open(COUPONS):
+        return []
+    words = visit.words
+    return [
+        (
+            words.plural(
+                "The coupon pool “{title}” has {n} free code.",
+                "The coupon pool “{title}” has {n} free codes.",
+                one["free_count"],
+            ).replace("{title}", one["title"])
+            if one["free_count"]
+            else words("The coupon pool “{title}” is empty.", title=one["title"]),
+            f"{COUPONS}/{one['pool_id']}",
+            True,
+        )
+        for one in pools
+    ]
 
 
 def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:

@@ -38,6 +38,7 @@ from afterword.console.sending import (
 from afterword.console.settings import (
     audit,
     brands,
+    coupons,
     members,
     metadata_names,
     organization,
@@ -70,6 +71,7 @@ MODULES = (
     organization,
     brands,
     pictures,
+    coupons,
     plans,
     metadata_names,
     webhooks,

@@ -19,6 +19,7 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
+from afterword.core.wire import code128, qr
 from afterword.instances import views
 from afterword.instances.answer_page import LOCALE_GO, AnswerPage, Head, Marked, Placement, Posted, Wrong
 from afterword.instances.variables import filled, filled_address, filled_question
@@ -27,6 +28,7 @@ from afterword.texts import Texts, own_name
 from afterword.web import public, static
 
 FINGERPRINT_CHARACTERS: Final = 10
+COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no code
 _STYLED: Final[frozenset[Kind]] = frozenset(
     {"matrix", "ranking", "contact", "slider"}
 )  # these need public/controls.css
@@ -60,6 +62,15 @@ class Files:
 
     styles: list[str]
     scripts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Coupon:
+    """A code with its pictures for cash desks; `bars` is None for one that Code 128 cannot hold."""
+
+    code: str
+    qr: qr.Code
+    bars: code128.Bars | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +175,22 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
         link = public.Link(answer_page.address(instance.instance_id, page=1), t("Change my answers"))
     else:
         facts.append(t("You can close this page."))
-    ending = None if by_reference else _full_quota(answer_page) or answer_page.sequence.ending
+    ending = None if by_reference else _full_quota(answer_page) or _chosen_ending(answer_page)
     return _end(answer_page, ending, facts=facts, link=link)
+
+
+def _chosen_ending(answer_page: AnswerPage) -> Ending | None:
+    """A test sees the ending with a coupon too, and an example in place of a code."""
+    pools = None if answer_page.issued.test else answer_page.context.coupons.keys()
+    return answer_page.sequence.ending(pools)
+
+
+def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:
+    if ending.coupon_pool is None:
+        return None
+    is_real = answer_page.instance is not None and not answer_page.instance.test
+    code = answer_page.context.coupons.get(ending.coupon_pool) if is_real else COUPON_EXAMPLE
+    return Coupon(code, qr.code_of(code), code128.bars_of(code)) if code else None
 
 
 def _full_quota(answer_page: AnswerPage) -> Ending | None:
@@ -203,6 +228,7 @@ def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], li
         facts=facts,
         link=link,
         is_done=True,
+        coupon=_coupon(answer_page, shown),
     )
 
 

@@ -571,6 +571,33 @@ CREATE TABLE contact_policy (
     CONSTRAINT contact_policy_window_days_check CHECK (((window_days >= 1) AND (window_days <= 365)))
 );
 
+CREATE TABLE coupon_code (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    pool_id text NOT NULL COLLATE pg_catalog."C",
+    code text NOT NULL COLLATE pg_catalog."C",
+    instance_id text COLLATE pg_catalog."C",
+    given_time timestamp with time zone,
+    created_time timestamp with time zone NOT NULL,
+    CONSTRAINT coupon_code_check CHECK (((instance_id IS NULL) = (given_time IS NULL))),
+    CONSTRAINT coupon_code_code_check CHECK (((length(code) >= 1) AND (length(code) <= 40)))
+);
+
+CREATE TABLE coupon_pool (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    pool_id text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    low_count integer NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    updated_by text COLLATE pg_catalog."C",
+    CONSTRAINT coupon_pool_key_check CHECK ((key ~ '^[a-z][a-z0-9_]{0,63}$'::text)),
+    CONSTRAINT coupon_pool_low_count_check CHECK (((low_count >= 0) AND (low_count <= 1000000))),
+    CONSTRAINT coupon_pool_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
+);
+
 CREATE TABLE custom_report (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     report_id text NOT NULL COLLATE pg_catalog."C",
@@ -1990,6 +2017,12 @@ ALTER TABLE ONLY contact
 ALTER TABLE ONLY contact_policy
     ADD CONSTRAINT contact_policy_pkey PRIMARY KEY (organization_id);
 
+ALTER TABLE ONLY coupon_code
+    ADD CONSTRAINT coupon_code_pkey PRIMARY KEY (organization_id, pool_id, code);
+
+ALTER TABLE ONLY coupon_pool
+    ADD CONSTRAINT coupon_pool_pkey PRIMARY KEY (organization_id, pool_id);
+
 ALTER TABLE ONLY custom_report
     ADD CONSTRAINT custom_report_pkey PRIMARY KEY (organization_id, report_id);
 
@@ -2321,6 +2354,12 @@ CREATE UNIQUE INDEX channel_account_default ON channel_account USING btree (orga
 
 CREATE INDEX channel_account_domains ON channel_account USING btree (organization_id, account_id) WHERE has_domain_rates;
 
+CREATE INDEX coupon_code_free ON coupon_code USING btree (organization_id, pool_id, code) WHERE (instance_id IS NULL);
+
+CREATE UNIQUE INDEX coupon_code_given ON coupon_code USING btree (organization_id, instance_id, pool_id) WHERE (instance_id IS NOT NULL);
+
+CREATE UNIQUE INDEX coupon_pool_key ON coupon_pool USING btree (organization_id, key);
+
 CREATE INDEX custom_report_list ON custom_report USING btree (organization_id, created_time DESC, report_id);
 
 CREATE INDEX delivery_claimed ON delivery USING btree (organization_id, webhook_id) WHERE (state = 'claimed'::text);
@@ -2603,6 +2642,8 @@ CREATE TRIGGER audit AFTER UPDATE ON channel_account FOR EACH ROW WHEN (((old.ve
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON contact_policy FOR EACH ROW EXECUTE FUNCTION write_audit_entry('contact_policy', 'organization_id', '');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON coupon_pool FOR EACH ROW EXECUTE FUNCTION write_audit_entry('coupon_pool', 'pool_id', '');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON custom_report FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report', 'report_id', '');
 
 CREATE TRIGGER audit AFTER INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION write_audit_entry('erasure', 'erasure_id', 'reason salt');
@@ -2734,6 +2775,12 @@ ALTER TABLE ONLY channel_account
 
 ALTER TABLE ONLY contact_policy
     ADD CONSTRAINT contact_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY coupon_code
+    ADD CONSTRAINT coupon_code_organization_id_pool_id_fkey FOREIGN KEY (organization_id, pool_id) REFERENCES coupon_pool(organization_id, pool_id);
+
+ALTER TABLE ONLY coupon_pool
+    ADD CONSTRAINT coupon_pool_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY custom_report
     ADD CONSTRAINT custom_report_organization_id_application_id_fkey FOREIGN KEY (organization_id, application_id) REFERENCES application(organization_id, application_id);

@@ -15,7 +15,8 @@ RECORDED: Final = {"login", "login_passkey", "login_recovery_code", "login_sessi
 """A login belongs to a person, not to an organization: `audit.service.record_login` notes its changes."""
 WRITTEN_BY_WORK: Final = {
     "access_token", "alert_history", "alert_occurrence", "alert_status_number", "answer", "attempt", "attempt_total",
-    "audit_entry", "contact", "delivery", "delivery_report", "delivery_total", "domain_rate", "erasure_subject",
+    "audit_entry", "contact", "coupon_code", "delivery", "delivery_report", "delivery_total", "domain_rate",
+    "erasure_subject",
     "event",
     "event_cluster", "event_cursor", "event_horizon", "expiry_cursor", "export_piece", "idempotency_key",
     "login_challenge", "login_failure", "login_link", "notice_mail", "notification", "outbox_message",

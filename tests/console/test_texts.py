@@ -24,6 +24,7 @@ from afterword.console.sending import address_lists, contact_policy, invitations
 from afterword.console.settings import (
     audit,
     brands,
+    coupons,
     metadata_names,
     organization,
     plans,
@@ -107,6 +108,7 @@ def shown() -> set[str]:
         *case_statuses.INPUTS,
         *links.INPUTS,
         *boxes.INPUTS,
+        *coupons.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}

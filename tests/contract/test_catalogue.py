@@ -271,6 +271,14 @@ async def _fill(database: db.Database, tenant: str) -> None:
         tenant,
     )
     await database.execute(
+        """insert into coupon_pool (organization_id, pool_id, key, title, low_count, created_time, updated_time)
+           values ($1, $1, 'thanks', $1, 1, now(), now())""",
+        tenant,
+    )
+    await database.execute(
+        "insert into coupon_code (organization_id, pool_id, code, created_time) values ($1, $1, $1, now())", tenant
+    )
+    await database.execute(
         """insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, configuration)
            values ($1, $1, $1, $1, '{}')""",
         tenant,

@@ -42,6 +42,8 @@ OF_US_ALONE: Final = {
     "list_links": "asks for ours",
     "count_links_locked": "asks for ours",
     "count_answered": "counts none for a foreign link",
+    "list_pools": "asks for ours",
+    "count_pools_locked": "asks for ours",
     "count_places": "counts none for a foreign quota",
     "get_total": "asks for ours",
     "list_plans": "asks for ours",
@@ -154,6 +156,9 @@ BLIND: Final = {
     "get_is_used",  # no alert or case has the status
     "get_owner_email",  # the owner has no login
     "get_has_login",
+    "list_codes",  # their pool has none
+    "list_codes_of",
+    "get_has_key",  # of another pool
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
     "list_aged_locked",  # no case is so old

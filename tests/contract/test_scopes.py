@@ -25,6 +25,8 @@ SPECIFIED: Final = {
 }
 ACTIONS: Final = {"GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Update", "DELETE": "Delete"}
 OTHERWISE: Final = {  # where the table of operations says so
+    "POST /coupon/pool/{pool_id}/code": "Coupon Pool.Update",
+    "DELETE /coupon/pool/{pool_id}/code": "Coupon Pool.Update",
     "DELETE /q/questionnaire/{questionnaire_id}/draft": "Questionnaire.Update",
     "POST /q/questionnaire/{questionnaire_id}/draft/from/{version_id}": "Questionnaire.Update",
     "POST /q/questionnaire/{questionnaire_id}/draft/preview": "Questionnaire.Read",

@@ -356,6 +356,10 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
     reply = await wire.ask("POST", f"{base}/link", token=tenant.token, document=link)
     assert 201 == reply.status, reply
     made["link_id"], made["link_key"] = reply.document["link_id"], reply.document["url"].rpartition("/")[2]
+    pool = {"key": "thanks", "title": "Ten percent"}
+    reply = await wire.ask("POST", "/v3.2/coupon/pool", token=tenant.token, document=pool)
+    assert 201 == reply.status, reply
+    made["pool_id"] = reply.document["pool_id"]
     made["owner_application_id"] = tenant.ids["application_id"]
     made["template_questionnaire_id"] = tenant.ids["questionnaire_id"]
     await save_draft(wire, tenant)

@@ -1,5 +1,6 @@
 """The endings of a questionnaire in its editor: their order with their conditions in words, and the form of one."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -11,8 +12,12 @@ from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
+from afterword.console.settings.coupons import POOLS
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
+from afterword.core.wire.lists import Page
+from afterword.coupons import service as coupons
+from afterword.coupons import store as coupons_store
 from afterword.db import Database
 from afterword.instances.quotas import service as quotas
 from afterword.questionnaires import condition_rows
@@ -80,8 +85,8 @@ async def add_ending(visit: Visit) -> Response:
 @routes.get(ENDING, scope="Questionnaire.Update")
 async def ending_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        work = await work_of(visit, db)
-    return _page(visit, work, _ending_in(visit, work))
+        work, pools = await work_of(visit, db), await _pools(visit, db)
+    return _page(visit, work, pools, _ending_in(visit, work))
 
 
 @routes.post(ENDING, scope="Questionnaire.Update")
@@ -94,6 +99,8 @@ async def save_ending(visit: Visit) -> Response:
     typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
     if form.all("responses_max"):
         typed["responses_max"] = _number_of(form.text("responses_max"))
+    if form.all("coupon_pool"):
+        typed["coupon_pool"] = form.text("coupon_pool") or None
     values = condition_form.typed(visit)
 
     def change(document: Document) -> Document:
@@ -108,8 +115,8 @@ async def save_ending(visit: Visit) -> Response:
         await save(visit, change)
     except (errors.Invalid, errors.Stale) as refusal:
         async with visit.read() as db:
-            work = await work_of(visit, db)
-        return _page(visit, work, {**_ending_in(visit, work), **typed}, values, refusal)
+            work, pools = await work_of(visit, db), await _pools(visit, db)
+        return _page(visit, work, pools, {**_ending_in(visit, work), **typed}, values, refusal=refusal)
     return html.redirect(f"{address_of(visit)}/endings/{ending_id}?done=saved")
 
 
@@ -151,8 +158,10 @@ async def remove_ending(visit: Visit) -> Response:
 def _page(
     visit: Visit,
     work: Work,
+    pools: Sequence[tuple[str, str]],
     ending: Document,
     values: Values | None = None,
+    *,
     refusal: errors.Refusal | None = None,
 ) -> Response:
     words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
@@ -174,6 +183,8 @@ def _page(
             "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
             "is_quota": editing.is_quota(ending),
             "responses_max": ending.get("responses_max"),
+            "coupon_pool": ending.get("coupon_pool"),
+            "pools": _offered(words, pools, ending.get("coupon_pool")),
             "inserts": insert.offered,
             "limits": {
                 "title": endings.TITLE_CHARACTERS_MAX,
@@ -188,7 +199,7 @@ def _page(
 
 def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[str, str]]:
     """The stored values that are not those of the form."""
-    names = (*FIELDS, "responses_max")
+    names = (*FIELDS, *endings.OPTIONAL)
     found = [(name, str(stored.get(name) or "")) for name in names if stored.get(name) != typed.get(name)]
     labels = {
         "title": words("Title"),
@@ -198,6 +209,7 @@ def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[
         "review_label": words("Text of the review link"),
         "review_url": words("Address of the review link"),
         "responses_max": words("At most how many responses"),
+        "coupon_pool": words("Coupon"),
     }
     return [(labels[name], text) for name, text in found]
 
@@ -223,6 +235,21 @@ def _field(path: str) -> str:
 def _number_of(text: str) -> int | str:
     """A draft keeps what is no number too."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX else text
+
+
+async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    """The keys and titles of the coupon pools that can be chosen."""
+    if "Coupon Pool.Read" not in visit.caller.scopes:
+        return []
+    page = Page.first(POOLS, limit=coupons.POOLS_MAX)
+    found = await coupons_store.list_pools(db, organization_id=visit.caller.organization_id, page=page)
+    return [(one.key, one.title) for one in found.items]
+
+
+def _offered(words: Texts, pools: Sequence[tuple[str, str]], chosen: object) -> list[tuple[str, str]]:
+    known = [("", words("none")), *pools]
+    others = [] if chosen is None or str(chosen) in dict(known) else [(str(chosen), str(chosen))]
+    return [*known, *others]
 
 
 async def _counts(visit: Visit, db: Database, work: Work) -> dict[str, int]:
@@ -263,4 +290,6 @@ def _number(work: Work, ending: Document) -> int:
 
 def _mark(ending: Document) -> str:
     """The ending in short, by which a change of somebody else is noticed."""
-    return condition_form.mark_of({name: ending.get(name) or None for name in (*FIELDS, "responses_max", "conditions")})
+    return condition_form.mark_of(
+        {name: ending.get(name) or None for name in (*FIELDS, *endings.OPTIONAL, "conditions")}
+    )

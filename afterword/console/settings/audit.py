@@ -63,6 +63,7 @@ KINDS: Final[Mapping[str, str]] = {
     "export": "a file of responses",
     "pipeline": "the pipeline",
     "public_link": "the public link",
+    "coupon_pool": "the coupon pool",
     "alert": "the alert",
     "audit": "the audit log",
     "provider": "the provider account",

@@ -144,10 +144,14 @@ class PageSequence:
             and number in {None, self.numbers[question.question_id]}
         ]
 
+    def ending(self, pools: Collection[str] | None = None) -> Ending | None:
+        """The ending after these answers, as `endings.chosen` has it; None: the text `thank_you`."""
+        return endings.chosen(self.definition.endings, self._known, pools=pools)
+
     @property
-    def ending(self) -> Ending | None:
-        """The ending after these answers; None: the text `thank_you`."""
-        return endings.chosen(self.definition.endings, self._known)
+    def possible_endings(self) -> list[Ending]:
+        """The endings whose condition holds."""
+        return list(endings.holding(self.definition.endings, self._known))
 
     @property
     def quotas(self) -> list[Ending]:

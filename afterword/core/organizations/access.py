@@ -18,11 +18,19 @@ ENTITIES: Final = (
     *AGENT_ENTITIES,
     "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
     "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
-    "Provider", "Inbound", "Asset", "Public Link",
+    "Provider", "Inbound", "Asset", "Public Link", "Coupon Pool",
 )  # fmt: skip
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
-_REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression", "Audit", "Provider", "Inbound"}
+_REPORTING_READS: Final = frozenset(ENTITIES) - {
+    "Token",
+    "Webhook",
+    "Suppression",
+    "Audit",
+    "Provider",
+    "Inbound",
+    "Coupon Pool",
+}
 _EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
 ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {

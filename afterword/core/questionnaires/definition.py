@@ -386,7 +386,10 @@ def _warn(definition: Definition, findings: Findings) -> None:
     for path in (path for index, group in enumerate(definition.groups) for path in _jumps_within(group, index)):
         findings.warning(path, "jump_within_page", message)
     chosen = [(number, one) for number, one in enumerate(definition.endings) if one.responses_max is None]
-    always = next((number for number, one in chosen if one.conditions is None), len(definition.endings))
+    always = next(
+        (number for number, one in chosen if one.conditions is None and one.coupon_pool is None),
+        len(definition.endings),
+    )
     for number in [number for number, _ in chosen if number > always]:
         message = "Nobody sees this ending: the one without a condition before it holds for everybody."
         findings.warning(f"/endings/{number}", "unreachable_ending", message)

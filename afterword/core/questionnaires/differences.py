@@ -91,6 +91,7 @@ MEMBERS: Final[Mapping[str, str]] = {
     "button_url": "the address of the button",
     "review_label": "the text of the review link",
     "review_url": "the address of the review link",
+    "coupon_pool": "the coupon pool",
     "responses_max": "the greatest number of responses",
     "points": "the points",
     "scored": "the counting of its answer as points",

@@ -7,7 +7,7 @@ from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.endings import Ending, EndingTexts
 
-SETTINGS: Final = ("conditions", *endings.ADDRESSES, "responses_max")
+SETTINGS: Final = ("conditions", *endings.ADDRESSES, *endings.OPTIONAL)
 
 
 def changes(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,11 @@
 """Endings: the page after completion, by condition. The first that holds is shown, else the text `thank_you`.
 
 An ending with `responses_max` is a quota: people whose answers match see it once that many responses are complete.
+One with `coupon_pool` shows a code of that pool, and is passed over where there is none.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -23,7 +24,9 @@ ADDRESS_CHARACTERS_MAX = 2000
 EXCERPT_CHARACTERS: Final = 60
 TEXTS: Final = ("title", "text", "button_label", "review_label")
 ADDRESSES: Final = ("button_url", "review_url")
+OPTIONAL: Final = ("responses_max", "coupon_pool")  # written only where they have a value
 # No user name, no variable in the host: the host is the one that the author reads.
+_KEY: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _ADDRESS: Final = re.compile(r"https://[^\s/?#@:\"'<>\\{}]+(?::\d{1,5})?(?:[/?#][^\s\"'<>\\]*)?\Z")
 
 
@@ -51,13 +54,21 @@ class Ending:
     review_label: str | None = None
     review_url: str | None = None
     responses_max: int | None = None
+    coupon_pool: str | None = None
     translations: Mapping[str, EndingTexts] = field(default_factory=dict[str, EndingTexts])
 
 
-def chosen(endings: Sequence[Ending], facts: conditions.Facts) -> Ending | None:
-    """The first ending whose condition holds, without quotas."""
-    found = (one for one in endings if one.responses_max is None)
-    return next((one for one in found if conditions.matches(one.conditions, facts)), None)
+def chosen(
+    endings: Sequence[Ending], facts: conditions.Facts, *, pools: Collection[str] | None = None
+) -> Ending | None:
+    """The first ending whose condition holds. `pools`: the keys of those that gave the response a code; None: all."""
+    found = holding(endings, facts)
+    return next((one for one in found if pools is None or one.coupon_pool in {None, *pools}), None)
+
+
+def holding(endings: Sequence[Ending], facts: conditions.Facts) -> Iterator[Ending]:
+    """The endings whose condition holds, without quotas."""
+    return (one for one in endings if one.responses_max is None and conditions.matches(one.conditions, facts))
 
 
 def quotas(endings: Sequence[Ending], facts: conditions.Facts) -> list[Ending]:
@@ -90,7 +101,7 @@ def document_of(ending: Ending) -> dict[str, object]:
         **({"key": ending.key} if ending.key is not None else {}),
         "conditions": conditions.document_of(ending.conditions),
         **{name: getattr(ending, name) for name in (*TEXTS, *ADDRESSES)},
-        **({"responses_max": ending.responses_max} if ending.responses_max is not None else {}),
+        **{name: value for name in OPTIONAL if (value := getattr(ending, name)) is not None},
         "translations": {
             locale: {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
             for locale, texts in ending.translations.items()
@@ -119,6 +130,7 @@ def read(
         button_url=_read_address(members, "button_url"),
         review_url=_read_address(members, "review_url"),
         responses_max=members.optional_integer("responses_max", 1, QUOTA_RESPONSES_MAX),
+        coupon_pool=_read_pool(members),
         translations=read_by_locale(members, "translations", locales, lambda below: EndingTexts(**_read_texts(below))),
     )
     if ending.button_url and not ending.button_label:
@@ -127,6 +139,8 @@ def read(
         members.error("button_url", "required", "A button needs an address.")
     if ending.responses_max is not None and ending.conditions is None:
         members.error("conditions", "required", "A quota needs a condition.")
+    if ending.responses_max is not None and ending.coupon_pool is not None:
+        members.error("coupon_pool", "exclusive", "A quota gives no coupon.")
     members.finish()
     return ending
 
@@ -138,6 +152,13 @@ def _read_texts(members: Members) -> dict[str, str | None]:
         "button_label": members.text("button_label", 0, LABEL_CHARACTERS_MAX) or None,
         "review_label": members.text("review_label", 0, LABEL_CHARACTERS_MAX) or None,
     }
+
+
+def _read_pool(members: Members) -> str | None:
+    key = members.raw_text("coupon_pool") or None
+    if key is not None and not _KEY.match(key):
+        members.error("coupon_pool", "invalid_format", "The key of a coupon pool is expected, such as thanks_10.")
+    return key
 
 
 def _read_address(members: Members, name: str) -> str | None:

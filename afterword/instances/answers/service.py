@@ -1,7 +1,7 @@
 """Reads all that an answer page needs, once per request, and saves views and answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import final
 
@@ -11,9 +11,11 @@ from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers import suspicion
 from afterword.core.answers.instances import Edit
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
+from afterword.coupons import service as coupons
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -61,6 +63,7 @@ class AnswerContext:
     responder_metadata: Mapping[str, str]
     facts: Facts
     answers: Mapping[str, Given]
+    coupons: Mapping[str, str] = field(default_factory=dict[str, str])  # the codes that it has, by the key of the pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,9 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         responder_metadata=metadata,
         facts=core_instances.facts_of(instance.metadata, metadata, declared),
         answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
+        coupons=await coupons.list_given(db, organization_id=organization_id, instance_id=instance.instance_id)
+        if instance.finalized and _gives_coupons(version.definition)
+        else {},
     )
 
 
@@ -234,6 +240,8 @@ async def save_answers(
     if not is_apart:
         recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
         await events.record(db, events=recorded)
+        if after.finalized and not after.test and _gives_coupons(context.definition):
+            await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
         await plans.use_credit(
@@ -260,6 +268,25 @@ async def _write(db: Database, context: AnswerContext, edit: Edit, *, is_provisi
         )
     if edit.removed:
         await store.delete_answers(db, **key, question_ids=edit.removed)
+
+
+def _gives_coupons(definition: Definition) -> bool:
+    return any(ending.coupon_pool is not None for ending in definition.endings)
+
+
+async def _give_coupon(db: Database, *, context: AnswerContext, answers: Mapping[str, Given], now: datetime) -> None:
+    """Give the response a code of the first pool that has one, as far down as its endings ask for codes."""
+    instance = context.instance
+    sequence = PageSequence(context.definition, instance.question_ids, answers, context.facts)
+    for ending in sequence.possible_endings:
+        if ending.coupon_pool is None or await coupons.give(
+            db,
+            organization_id=instance.organization_id,
+            key=ending.coupon_pool,
+            instance_id=instance.instance_id,
+            now=now,
+        ):
+            return
 
 
 async def _screen_out(db: Database, *, context: AnswerContext, quota_id: str, now: datetime) -> AnswerContext:

@@ -86,7 +86,7 @@ async def post_preview(request: Request) -> Response:
     after = answer_page.sequence.after(number)
     if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
         return _page(request, answer_page, after, carried)
-    return _framed(preview_end_page(answer_page, answer_page.sequence.ending, again=_address(request)))
+    return _framed(preview_end_page(answer_page, answer_page.sequence.ending(), again=_address(request)))
 
 
 async def _answer_page(request: Request) -> AnswerPage | None:

@@ -32,7 +32,7 @@ class Quota(fields.Answer):
     summary="Get quotas of a questionnaire",
     description=(
         "Those of the published version. A response counts once it is complete, with the answers that it has then; "
-        "tests and rejected responses do not."
+        "tests, and those held back or rejected, do not."
     ),
 )
 async def list_quotas(call: Call[None], db: Database) -> Answer:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
 
 from afterword.alerts.cases.store import OPEN_COUNTS
+from afterword.coupons.store import LOW_POOLS
 from afterword.db import Database
 
 LISTED_MAX: Final = 5  # of each kind
@@ -129,13 +130,15 @@ _NEEDS: Final[LiteralString] = f"""with own as materialized (
       and (p.end_time is null or p.end_time > $5)
       and (p.application_id is null or cardinality($2) = 0 or p.application_id = any($2))
       and p.remaining_credits + p.extra_credits <= p.credits * $11::float8
-    order by p.plan_id limit $7)
+    order by p.plan_id limit $7),
+  pool as ({LOW_POOLS} order by free_count, pool_id limit $7)
   select (select to_jsonb(c) from ({OPEN_COUNTS}) c) as cases,
     exists (select from sending_guard where paused_time is not null) as is_paused,
     (select coalesce(jsonb_agg(to_jsonb(account)), '[]') from account) as accounts,
     (select coalesce(jsonb_agg(to_jsonb(stopped)), '[]') from stopped) as pipelines,
     (select coalesce(jsonb_agg(to_jsonb(silent)), '[]') from silent) as silent,
-    (select coalesce(jsonb_agg(to_jsonb(low)), '[]') from low) as plans"""
+    (select coalesce(jsonb_agg(to_jsonb(low)), '[]') from low) as plans,
+    (select coalesce(jsonb_agg(to_jsonb(pool)), '[]') from pool) as pools"""
 
 
 async def get_needs(
@@ -147,7 +150,7 @@ async def get_needs(
     user_id: str | None,
     now: datetime,
 ) -> Mapping[str, Any]:
-    """All that needs a person, each kind as a list of documents: `accounts`, `pipelines`, `silent`, `plans`.
+    """All that needs a person, each kind as a list of documents: `accounts`, `pipelines`, `silent`, `plans`, `pools`.
 
     `cases`: the counts of open cases, as `alerts/cases` counts them.
     `is_paused`: all sending of the installation waits for its operator.

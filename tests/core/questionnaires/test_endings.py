@@ -63,6 +63,11 @@ def test_chosen(score: int | None, title: str | None) -> None:
     assert found is not None
     assert title == found.title
     assert endings.chosen(WHOLE.endings[:1], {}) is None
+    given = endings.chosen(parsed({**HAPPY, "coupon_pool": "thanks"}, OTHERS).endings, facts, pools=["thanks"])
+    passed = endings.chosen(parsed({**HAPPY, "coupon_pool": "thanks"}, OTHERS).endings, facts, pools=[])
+    assert given is not None
+    assert passed is not None
+    assert (title, None) == (given.title, passed.title)
     with_quota = parsed(QUOTA, HAPPY, OTHERS)
     assert with_quota == definition.parse(definition.document_of(with_quota))
     chosen = endings.chosen(with_quota.endings, facts)
@@ -111,6 +116,8 @@ def test_refused_addresses(url: str) -> None:
         ([HAPPY, HAPPY], "/endings/1/key"),
         ([7], "/endings/0"),
         ([{**QUOTA, "conditions": None}], "/endings/0/conditions"),
+        ([{**QUOTA, "coupon_pool": "thanks"}], "/endings/0/coupon_pool"),
+        ([{**HAPPY, "coupon_pool": "No"}], "/endings/0/coupon_pool"),
         ([{**QUOTA, "responses_max": 0}], "/endings/0/responses_max"),
         ([{**OTHERS, "key": f"e{n}"} for n in range(51)], "/endings"),
     ],

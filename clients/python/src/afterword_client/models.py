@@ -16,6 +16,15 @@ class AccountTestRequest(Struct, kw_only=True):
     responder_channel_identifier: str
 
 
+class AddedCodes(Struct, kw_only=True):
+    """
+    The outcome; codes that were in the pool already are not added.
+    """
+
+    added: int
+    known: int
+
+
 class AlertAssignee(Struct, kw_only=True):
     """
     A user who may take cases.
@@ -462,6 +471,63 @@ class CountedTag(Struct, kw_only=True):
     tag: str
     count: int
     is_part: bool
+
+
+class CouponCode(Struct, kw_only=True):
+    """
+    A code, and the response that has it.
+    """
+
+    code: str
+    instance_id: str | None
+    responder_id: str | None
+    given_time: datetime | None
+    created_time: datetime
+
+
+class CouponCodes(Struct, kw_only=True):
+    """
+    Codes to add to a pool.
+    """
+
+    codes: list[str]
+
+
+class CouponPool(Struct, kw_only=True):
+    """
+    A pool of codes, of which a complete response gets at most one.
+    """
+
+    pool_id: str
+    key: str
+    title: str
+    low_count: int
+    free_count: int
+    given_count: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class CouponPoolRequest(Struct, kw_only=True):
+    """
+    A new pool. Endings name it by its `key`.
+    """
+
+    key: str
+    title: str
+    low_count: int | UnsetType = 50
+
+
+class CouponPoolUpdate(Struct, kw_only=True):
+    """
+    Changes of a pool.
+    """
+
+    key: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    low_count: int | UnsetType = UNSET
 
 
 class Definition(Struct, kw_only=True):

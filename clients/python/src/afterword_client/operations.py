@@ -578,7 +578,7 @@ class Questionnaires(Family):
         """Get quotas of a questionnaire.
 
         Those of the published version. A response counts once it is complete, with the answers that it has then;
-        tests and rejected responses do not. Needs `Questionnaire.Read`.
+        tests, and those held back or rejected, do not. Needs `Questionnaire.Read`.
         """
         return self._transport.pages(f"/q/questionnaire/{_segment(questionnaire_id)}/quota", models.Quota, limit=limit)
 
@@ -1333,6 +1333,88 @@ class Responders(Family):
         It stays when the person is gone; nothing in it says who that was. Needs `Responder.Read`.
         """
         return self._transport.request("GET", f"/q/responder/erasure/{_segment(erasure_id)}").read(models.Erasure)
+
+
+class Coupons(Family):
+    """Coupons."""
+
+    def list_pools(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.CouponPool]:
+        """Get all coupon pools.
+
+        Needs `Coupon Pool.Read`.
+        """
+        return self._transport.pages(
+            "/coupon/pool", models.CouponPool, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_pool(self, body: models.CouponPoolRequest, *, idempotency_key: str | None = None) -> models.CouponPool:
+        """Create a coupon pool.
+
+        Needs `Coupon Pool.Create`.
+        """
+        return self._transport.request("POST", "/coupon/pool", body=body, idempotency_key=idempotency_key).read(
+            models.CouponPool
+        )
+
+    def get_pool(self, pool_id: str) -> models.CouponPool:
+        """Get a coupon pool.
+
+        Needs `Coupon Pool.Read`.
+        """
+        return self._transport.request("GET", f"/coupon/pool/{_segment(pool_id)}").read(models.CouponPool)
+
+    def change_pool(
+        self, pool_id: str, body: models.CouponPoolUpdate | None = None, *, if_match: str | None = None
+    ) -> models.CouponPool:
+        """Change a coupon pool.
+
+        Needs `Coupon Pool.Update`.
+        """
+        return self._transport.request("PATCH", f"/coupon/pool/{_segment(pool_id)}", body=body, if_match=if_match).read(
+            models.CouponPool
+        )
+
+    def delete_pool(self, pool_id: str, *, if_match: str | None = None) -> None:
+        """Remove a coupon pool.
+
+        With its free codes. Refused once a customer has a code of it; withdraw the free ones instead. Needs `Coupon
+        Pool.Delete`.
+        """
+        self._transport.request("DELETE", f"/coupon/pool/{_segment(pool_id)}", if_match=if_match)
+
+    def list_codes(
+        self, pool_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.CouponCode]:
+        """Get all codes of a coupon pool.
+
+        Codes are worth money, and the list says who has which. Needs `Coupon Pool.Read` and `Responder.Read`.
+        """
+        return self._transport.pages(
+            f"/coupon/pool/{_segment(pool_id)}/code",
+            models.CouponCode,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def add_codes(
+        self, pool_id: str, body: models.CouponCodes, *, idempotency_key: str | None = None
+    ) -> models.AddedCodes:
+        """Add codes to a pool.
+
+        Needs `Coupon Pool.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/coupon/pool/{_segment(pool_id)}/code", body=body, idempotency_key=idempotency_key
+        ).read(models.AddedCodes)
+
+    def withdraw_codes(self, pool_id: str, *, if_match: str | None = None) -> None:
+        """Withdraw the free codes of a coupon pool.
+
+        Nobody gets them any more. Codes that customers have stay. Needs `Coupon Pool.Update`.
+        """
+        self._transport.request("DELETE", f"/coupon/pool/{_segment(pool_id)}/code", if_match=if_match)
 
 
 class PublicLinks(Family):
@@ -3486,6 +3568,7 @@ class Operations:
         self.questionnaire_instances_simplified = QuestionnaireInstancesSimplified(transport)
         self.tags = Tags(transport)
         self.responders = Responders(transport)
+        self.coupons = Coupons(transport)
         self.public_links = PublicLinks(transport)
         self.responses = Responses(transport)
         self.queue = Queue(transport)

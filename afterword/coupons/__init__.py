@@ -1,0 +1,1 @@
+"""Pools of coupon codes, each of which is given to one response."""
