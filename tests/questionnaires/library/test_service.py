@@ -17,7 +17,6 @@ from afterword.questionnaires.library import service
 from tests.questionnaires.http import Api, made
 
 LOCALES = ("en", "el", "de", "ar")
-IN_FOUR = {"after_delivery", "relationship", "support_case"}
 SCRIPTS = {"en": r"[a-z]", "el": r"[\u03ac-\u03ce]", "de": r"[a-zäöüß]", "ar": r"[\u0600-\u06ff]"}
 FOREIGN = {"en": r"[\u0370-\u06ff]", "el": r"[a-z\u0600-\u06ff]", "de": r"[\u0370-\u06ff]", "ar": r"[a-z\u0370-\u03ff]"}
 WORDS_MAX, QUESTIONS_MAX, SECONDS_MAX, SCREENS_MAX = 20, 3, 60, 5
@@ -52,7 +51,7 @@ def test_complete(name: str) -> None:
     entry, asked = service.get(name), service.get(name).definition
     file = service.files.read(service.text(name), give_id=lambda _, key: key)
     assert () == file.warnings
-    assert (LOCALES if name in IN_FOUR else LOCALES[:2]) == asked.locales
+    assert LOCALES == asked.locales
     for locale in asked.locales:
         for text in texts(entry, locale):
             if not re.fullmatch(r"[\d\s]+", text):
@@ -118,7 +117,7 @@ async def test_over_http(api: Api) -> None:
     shown = (await api.get("/library/restaurant_visit")).json()
     definition_ = shown.pop("definition")
     assert shown in listed
-    assert (3, ["en", "el"]) == (shown["questions_count"], definition_["locales"])
+    assert (3, [*LOCALES]) == (shown["questions_count"], definition_["locales"])
     assert 404 == (await api.get("/library/nothing")).status_code
     body = {"owner_application_id": api.house.application_id, "display_name": "Mine"}
     for more, place, code in (
