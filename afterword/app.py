@@ -58,6 +58,7 @@ from afterword.queue import api as queue_api
 from afterword.queue import metrics as queue_metrics
 from afterword.queue import pages as queue_pages
 from afterword.queue.batches import api as queue_batches_api
+from afterword.queue.clock import api as clock_api
 from afterword.queue.lists import api as queue_lists_api
 from afterword.queue.outbox import api as outbox_api
 from afterword.queue.traces import api as traces_api
@@ -178,6 +179,7 @@ def api_routes() -> list[Routes]:
         queue_lists_api.routes,
         queue_batches_api.routes,
         outbox_api.routes,
+        clock_api.routes,
         pipelines_api.routes,
         policies_api.routes,
         test_messages_api.routes,

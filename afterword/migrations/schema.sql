@@ -1063,6 +1063,7 @@ CREATE TABLE organization (
     locales text[] DEFAULT '{}'::text[] NOT NULL,
     logo text,
     brand jsonb DEFAULT '{}'::jsonb NOT NULL,
+    test_clock_seconds integer DEFAULT 0 NOT NULL,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
     CONSTRAINT organization_brand_check CHECK (((jsonb_typeof(brand) = 'object'::text) AND (length((brand)::text) <= 80000))),
     CONSTRAINT organization_delete_after_days_check CHECK (((delete_after_days >= 30) AND (delete_after_days <= 3650))),
@@ -1071,7 +1072,8 @@ CREATE TABLE organization (
     CONSTRAINT organization_legal_name_check CHECK (((length(legal_name) >= 1) AND (length(legal_name) <= 200))),
     CONSTRAINT organization_logo_check CHECK ((length(logo) <= 70000)),
     CONSTRAINT organization_minimum_base_check CHECK (((minimum_base >= 1) AND (minimum_base <= 1000))),
-    CONSTRAINT organization_postal_address_check CHECK (((length(postal_address) >= 1) AND (length(postal_address) <= 500)))
+    CONSTRAINT organization_postal_address_check CHECK (((length(postal_address) >= 1) AND (length(postal_address) <= 500))),
+    CONSTRAINT organization_test_clock_seconds_check CHECK (((test_clock_seconds >= 0) AND (test_clock_seconds <= 34560000)))
 );
 
 CREATE TABLE organization_billing (
@@ -2549,6 +2551,8 @@ CREATE INDEX queue_item_reminder_open ON queue_item USING btree (organization_id
 CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_id, sequence_id, previous_questionnaire_instance_id) WHERE (sequence_id IS NOT NULL);
 
 CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
+
+CREATE INDEX queue_item_test ON queue_item USING btree (organization_id, due_time) WHERE (test AND (status = 1));
 
 CREATE INDEX queue_list_check ON queue_list USING btree (organization_id, check_id) WHERE (check_id IS NOT NULL);
 

@@ -26,6 +26,8 @@ from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 # Message-ID after ten minutes, receivers that keep the item's id take a repetition at once, an SMS would be read twice.
 RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {EMAIL: 600, SMS: None, WEBHOOK: 1, LINK: 1, OUTBOX: 1}
 
+NO_OFFSET: Final = timedelta(0)
+
 Body = TypeVar("Body", QueueItemRequest, QueueItemUpdate)
 
 _GIVEN: Final = ("responder_channel_identifier", *TEXTS)
@@ -57,11 +59,17 @@ class Scheduler:
         self._moment = _default_moment(intake)
         self._days = intake.not_after_days, intake.valid_days
 
-    def schedule(self, request: QueueItemRequest, *, item_id: str, created_time: datetime) -> Schedule:
-        """The item's times and address; raises Invalid `invalid_address`."""
+    def schedule(
+        self, request: QueueItemRequest, *, item_id: str, created_time: datetime, test: bool = False
+    ) -> Schedule:
+        """The item's times and address; raises Invalid `invalid_address`.
+
+        Of a test item all times go by the organization's test clock, except the due time, which is real.
+        """
         intake = self.intake
+        offset = intake.test_offset if test else NO_OFFSET
         normal = self._normal(request.responder_channel_identifier, request.locale or intake.locale)
-        moment = request.send_time or self._moment
+        moment = request.send_time or Moment(self._moment.instant + offset, self._moment.offset_minutes)
         days, valid_days = self._days
         not_after = decisions.expiry(
             send_time=moment.instant, created_time=created_time, not_after_days=days, valid_days=valid_days
@@ -72,24 +80,25 @@ class Scheduler:
             item_id=item_id,
             send_time=moment.instant,
             not_after=not_after,
-            now=intake.now,
+            now=intake.now + offset,
         )
         key = address_key(self._secret, intake.channel_id, normal)
-        return Schedule(normal, key, moment.instant, moment.offset_minutes, due_time, not_after)
+        return Schedule(normal, key, moment.instant, moment.offset_minutes, due_time - offset, not_after)
 
     def document(
         self, request: QueueItemRequest, *, item_id: str, event_id: str, caller: Caller, source: str, test: bool = False
     ) -> dict[str, object]:
         """The row of a new item, as `INSERTED_ITEMS` takes it; raises Invalid `invalid_address`."""
         intake = self.intake
-        schedule = self.schedule(request, item_id=item_id, created_time=intake.now)
+        is_test = test or request.test or caller.test
+        schedule = self.schedule(request, item_id=item_id, created_time=intake.now, test=is_test)
         return {
             **{name: getattr(request, name) for name in TEXTS},
             "organization_id": intake.organization_id,
             "item_id": item_id,
             "questionnaire_id": intake.questionnaire_id,
             "pipeline_id": intake.pipeline_id,
-            "test": test or request.test or caller.test,
+            "test": is_test,
             "responder_channel_identifier": request.responder_channel_identifier,
             "address_key": f"\\x{schedule.address_key.hex()}",
             "metadata": changes_of(request.metadata).as_stored,
@@ -197,6 +206,7 @@ def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) ->
         ),
         item_id=item.item_id,
         created_time=item.created_time,
+        test=item.test,
     )
     was_tried = item.attempts > 0 or item.throttled > 0
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from operator import itemgetter
 from typing import Final, LiteralString
 
@@ -91,7 +91,13 @@ class Intake:
     valid_days: int
     application_zone: str | None
     organization_zone: str
+    test_clock_seconds: int
     now: datetime
+
+    @property
+    def test_offset(self) -> timedelta:
+        """Lead of the clock of the organization's test items over the real time."""
+        return timedelta(seconds=self.test_clock_seconds)
 
 
 async def list_intakes(  # any tenant: requests that wait at the same moment share a transaction
@@ -105,7 +111,8 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
              p.on_holidays, c.quiet_start_time, c.quiet_end_time, c.holiday_country,
              coalesce(c.holidays, '{}') as holidays, p.max_retry_attempts, p.not_after_days,
              q.published_version_id is not null as is_published, a.active as application_active, q.valid_days,
-             a.time_zone as application_zone, o.time_zone as organization_zone, now() as now
+             a.time_zone as application_zone, o.time_zone as organization_zone,
+             o.test_clock_seconds, now() as now
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, questionnaire_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
              and p.questionnaire_id = b.questionnaire_id and p.deleted_time is null

@@ -15,19 +15,25 @@ from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service as queue
+from afterword.queue.clock import service as clock
 from afterword.queue.outbox import service, store
 from afterword.queue.outbox.api import OUTBOX_MESSAGES
 from afterword.queue.outbox.store import OutboxMessage
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import NewItem
+from afterword.texts import Texts
 from afterword.web import html
 from afterword.web.mails import mail_page
 
 OUTBOX: Final = f"{SENDING}/outbox"
 ONE: Final = f"{OUTBOX}/{{message_id}}"
+CLOCK: Final = f"{OUTBOX}/clock"
 ROWS: Final = 50
+DAY_HOURS: Final = 24
 PIPELINES_MAX: Final = 200
 RECIPIENT: Final = "ann@example.com"
+
+HOURS: Final = (1, 24, 48, 168, 720)  # that the clock of tests can be moved by
 
 routes = Screens()
 
@@ -51,6 +57,21 @@ async def try_message(visit: Visit) -> Response:
         wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
         return await _show(visit, type(refusal)(refusal.detail, errors=wrong))
     return html.redirect(f"{SENDING}/{item.item_id}?done=test_made")
+
+
+@routes.post(CLOCK, scope="Queue.Update")
+async def move_clock(visit: Visit) -> Response:
+    hours = visit.form.text("hours")
+    try:
+        async with visit.write() as db:
+            if visit.form.text("act") == "back":
+                await clock.reset(db, caller=visit.caller)
+            else:
+                wanted = int(hours) if hours in map(str, HOURS) else HOURS[0]
+                await clock.move(db, caller=visit.caller, hours=wanted, now=visit.now)
+    except (errors.Invalid, errors.Conflict) as refusal:
+        return await _show(visit, refusal)
+    return html.redirect(f"{OUTBOX}?done=saved")
 
 
 @routes.get(ONE, scope="Queue.Read")
@@ -89,6 +110,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
             db, **visit.caller.reach, page=_page(visit, responder_channel_identifier=asked, pipeline_id=chosen)
         )
         pipelines_there = await _pipelines(visit, db)
+        ahead = await clock.get(db, caller=visit.caller, now=visit.now)
     last = found.items[-1] if found.has_more else None
     here = address(OUTBOX, q=asked, pipeline=chosen)
     return visit.page(
@@ -109,8 +131,18 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         pipelines=pipelines_there,
         value={"pipeline": form.text("pipeline"), "recipient": form.text("recipient") or RECIPIENT},
         may_try="Queue.Create" in visit.caller.scopes,
+        clock=words.moment(ahead, time_zone=visit.zone),
+        is_ahead=ahead > visit.now,
+        may_move="Queue.Update" in visit.caller.scopes and not visit.caller.application_ids,
+        spans=[(str(hours), _span(words, hours)) for hours in HOURS],
         refusal=refusal,
     )
+
+
+def _span(words: Texts, hours: int) -> str:
+    if hours < DAY_HOURS:
+        return words.plural("{n} hour", "{n} hours", hours)
+    return words.plural("{n} day", "{n} days", hours // DAY_HOURS)
 
 
 def _page(visit: Visit, **wanted: str) -> Page:

@@ -90,6 +90,7 @@ class Contact:
     pipeline_id: str
     item_id: str
     kind: str = INVITATION
+    test: bool = False
 
 
 @dataclass(frozen=True, slots=True)

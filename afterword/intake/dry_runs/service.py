@@ -55,6 +55,7 @@ class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     previous_item_id: str | None = None
     source: str = "api"
+    test: bool = False  # judged by the real clock
 
 
 class RowForecast(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """The facts for deciding about a batch, read in a few queries; reserved contacts count for later items of the batch."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
@@ -37,6 +37,7 @@ from afterword.responders import store as responders_store
 from afterword.responders.store import AddressFacts, AddressId, Recipient, Responder
 
 SENT_MAX: Final = 20_000  # messages to a batch's addresses from before the policy or cap was enabled
+NO_OFFSET: Final = timedelta(0)
 SINCE_MARGIN: Final = timedelta(hours=1)  # items claimed before it was enabled may have been sent after
 
 Rank = tuple[int, datetime, str]
@@ -71,6 +72,8 @@ class Candidate(Protocol):
     def previous_item_id(self) -> str | None: ...
     @property
     def source(self) -> str: ...
+    @property
+    def test(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,9 @@ class DecisionContext:
     responded: Mapping[AddressKey, datetime] = field(default_factory=dict[AddressKey, datetime])
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
     reserved: set[AddressKey] = field(default_factory=set[AddressKey])
-    competitors: dict[AddressKey, list[str]] = field(default_factory=dict[AddressKey, list[str]])
+    competitors: dict[tuple[AddressKey, bool], list[str]] = field(
+        default_factory=dict[tuple[AddressKey, bool], list[str]]
+    )
 
     def contact_keys_of(self, items: Collection[Candidate]) -> set[AddressKey]:
         """The addresses whose contacts count for these items, or are reserved for them."""
@@ -140,14 +145,19 @@ class DecisionContext:
         return self.settings[lane_of(item)].pipeline.priority, item.due_time, item.item_id
 
     def decide(self, item: Candidate, now: datetime, block: Block | None = None) -> Forecast:
-        """The decision about an item at a moment; an item that goes reserves its contact."""
+        """The decision about an item at a moment; an item that goes reserves its contact.
+
+        Rules judge a test item at the time of the organization's test clock; the due time of a hold is real again.
+        """
         lane, address = lane_of(item), address_of(item)
-        facts = self._facts(item, now, block)
-        decision = decisions.decide(item=_subject(item), facts=facts, now=now)
+        facts, offset = self._facts(item, now, block), self._offset_of(item)
+        decision = decisions.decide(item=_subject(item), facts=facts, now=now + offset)
+        if offset and decision.until is not None:
+            decision = replace(decision, until=decision.until - offset)
         if decision.verdict == "go" and self.rules[lane].reserves_contacts:
             kind = REMINDER if item.source == REMINDER else INVITATION
-            contact = Contact(now, item.pipeline_id, item.item_id, kind)
-            self.contacts[address] = _with(self.contacts.get(address, ()), contact, now)
+            contact = Contact(now + offset, item.pipeline_id, item.item_id, kind, item.test)
+            self.contacts[address] = _with(self.contacts.get(address, ()), contact)
             self.reserved.add(address)
         recipient = self.people[address_id_of(item, self.settings[lane])].recipient
         return Forecast(decision, facts.zone_name, facts.metadata, recipient and recipient.responder)
@@ -165,9 +175,10 @@ class DecisionContext:
         address = address_of(item)
         if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
             return  # its contact is reserved
-        if decisions.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
+        facts, local = self._facts(item, now, None), now + self._offset_of(item)
+        if decisions.decide(item=_subject(item), facts=facts, now=local).verdict == "go":
             for key in self._addresses_of(item):
-                self.competitors.setdefault(key, []).append(self.settings[lane_of(item)].pipeline.title)
+                self.competitors.setdefault((key, item.test), []).append(self.settings[lane_of(item)].pipeline.title)
 
     def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
         lane, address = lane_of(item), address_of(item)
@@ -178,14 +189,21 @@ class DecisionContext:
             zone_name=_zone_name(item, settings, person.recipient),
             suppression=_suppression_of(person),
             metadata={} if declared is None else _typed(item, declared),
-            contacts=self.contacts.get(address, ()),
-            elsewhere=[contact for other in person.others for contact in self.contacts.get(key_of(other), ())],
-            responded_time=self.responded.get(address) if rules.is_counted else None,
-            competitors=self.competitors.get(address, ()),
+            contacts=self._contacts_of(address, item),
+            elsewhere=[contact for other in person.others for contact in self._contacts_of(key_of(other), item)],
+            responded_time=self.responded.get(address) if rules.is_counted and not item.test else None,
+            competitors=self.competitors.get((address, item.test), ()),
             titles=self.titles,
             previous=_previous_of(item, self.previous, now),
             block=block,
         )
+
+    def _contacts_of(self, address: AddressKey, item: Candidate) -> list[Contact]:
+        """Of a test item the tests alone, of any other the real ones."""
+        return [contact for contact in self.contacts.get(address, ()) if contact.test is item.test]
+
+    def _offset_of(self, item: Candidate) -> timedelta:
+        return self.settings[lane_of(item)].test_offset if item.test else NO_OFFSET
 
     def _addresses_of(self, item: Candidate) -> set[AddressKey]:
         """The address of an item and those that count together with it."""
@@ -322,7 +340,9 @@ def key_of(address: AddressId) -> AddressKey:
 
 
 def entry_of(contact: Contact) -> dict[str, str]:
+    test = {"test": "true"} if contact.test else {}
     return {
+        **test,
         "time": contact.time.isoformat(),
         "pipeline_id": contact.pipeline_id,
         "item_id": contact.item_id,
@@ -404,11 +424,19 @@ def _subject(item: Candidate) -> decisions.Item:
 
 def _contact(entry: Mapping[str, Any]) -> Contact:
     time, kind = datetime.fromisoformat(entry["time"]), entry.get("kind", INVITATION)
-    return Contact(time, entry["pipeline_id"], entry["item_id"], kind)
+    return Contact(time, entry["pipeline_id"], entry["item_id"], kind, "test" in entry)
 
 
-def _with(contacts: Sequence[Contact], new: Contact, now: datetime) -> list[Contact]:
-    """The newest contacts with this one, none older than the span of any rule; an item has one contact."""
-    since = now - timedelta(days=decisions.CONTACT_DAYS_MAX)
-    others = [contact for contact in contacts if contact.item_id != new.item_id and contact.time > since]
-    return [*others, new][-decisions.CONTACTS_MAX :]
+def _with(contacts: Sequence[Contact], new: Contact) -> list[Contact]:
+    """The newest contacts with this one, none older than the span of any rule; an item has one contact.
+
+    Those of tests have another clock, and take no place of real ones.
+    """
+    since = new.time - timedelta(days=decisions.CONTACT_DAYS_MAX)
+    apart = [contact for contact in contacts if contact.test is not new.test]
+    others = [
+        contact
+        for contact in contacts
+        if contact.test is new.test and contact.item_id != new.item_id and contact.time > since
+    ]
+    return [*apart, *[*others, new][-decisions.CONTACTS_MAX :]]

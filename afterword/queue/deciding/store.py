@@ -45,6 +45,7 @@ class Waiting:
     reason: str | None
     previous_item_id: str | None
     source: str
+    test: bool
     is_open: bool
 
 
@@ -83,7 +84,7 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.responder_channel_identifier,
              q.address_key, q.locale, q.metadata, q.due_time, q.not_after, q.reason, q.previous_item_id, q.source,
-             not p.paused and p.deleted_time is null and a.paused_time is null
+             q.test, not p.paused and p.deleted_time is null and a.paused_time is null
                and (a.open_until is null or a.open_until <= now()) as is_open
            from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
            join queue_item q on q.organization_id = b.organization_id and q.address_key = b.address_key
@@ -106,7 +107,10 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
     responded_since: Mapping[AddressId, datetime],
     sent_max: int,
 ) -> History:
-    """Read contacts without a lock, messages sent between two times each, newest first, and the last response since."""
+    """Read contacts without a lock, messages sent between two times each, newest first, and the last response since.
+
+    Tests are among the contacts alone.
+    """
     rows = await db.fetch(
         """select 1 as kind, c.organization_id, c.address_key, c.recent, null::timestamptz as time,
              null as pipeline_id, null as item_id,
@@ -123,7 +127,7 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
              and d.address_key = b.address_key
            join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
-             and i.sent_time > b.since and i.sent_time < b.until
+             and i.sent_time > b.since and i.sent_time < b.until and not i.test
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
              and q.address_key = b.address_key
            join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
@@ -135,7 +139,7 @@ async def list_history(  # any tenant: a claimed batch serves many organizations
            join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
              and d.address_key = b.address_key
            join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
-             and i.submitted_time > b.since and i.deleted_time is null
+             and i.submitted_time > b.since and i.deleted_time is null and not i.test
            group by b.organization_id, b.address_key""",
         *arrays(contacts_of, 2),
         *arrays(sent, 3),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final, LiteralString
@@ -50,6 +50,7 @@ class Fingerprint:
     published_version_id: str | None
     has_credits: bool
     visual_version: str | None
+    test_clock_seconds: int
     sender_domains: list[str] | None  # None where the pipeline has no `sender_address`
 
 
@@ -82,6 +83,11 @@ class LaneSettings:
         pipeline = self.pipeline
         cap = pipeline.frequency_cap_days, pipeline.frequency_cap_hours, pipeline.frequency_cap_minutes
         return self.policy.enabled or any(cap)
+
+    @property
+    def test_offset(self) -> timedelta:
+        """Lead of the clock of the organization's test items over the real time."""
+        return timedelta(seconds=self.fingerprint.test_clock_seconds)
 
     @property
     def zone_name(self) -> str:
@@ -133,7 +139,7 @@ BLOCK_COLUMNS: Final[LiteralString] = """p.paused, a.paused_time, a.paused_reaso
 _FINGERPRINT: Final[LiteralString] = """p.version as pipeline_version, q.version as questionnaire_version,
   o.version as organization_version, a.version as application_version,
   coalesce(cp.version, 0) as contact_policy_version,
-  q.published_version_id, not q.credits_accountable or c.has_credits as has_credits,
+  q.published_version_id, not q.credits_accountable or c.has_credits as has_credits, o.test_clock_seconds,
   v.visual_id || ' ' || v.version as visual_version,
   case when p.sender_address is not null then array(
     select s.domain from organization_sender_domain s where s.organization_id = p.organization_id order by s.domain

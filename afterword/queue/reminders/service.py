@@ -82,13 +82,13 @@ async def end_answered(db: Database, *, limit: int) -> int:
 
 def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | None:
     """The row of the reminder, or None where the questionnaire can no longer be answered by then."""
-    reminder = sent.reminder
-    send_time = sent.dispatched_time.replace(microsecond=0) + timedelta(
+    reminder, offset = sent.reminder, intake.test_offset if sent.test else timedelta(0)
+    send_time = (sent.dispatched_time + offset).replace(microsecond=0) + timedelta(
         days=reminder["delay_days"], hours=reminder["delay_hours"], minutes=reminder["delay_minutes"]
     )
     not_after = send_time + timedelta(days=intake.not_after_days)
     if sent.valid_days:
-        not_after = min(not_after, sent.valid_from + timedelta(days=sent.valid_days))
+        not_after = min(not_after, sent.valid_from + offset + timedelta(days=sent.valid_days))
     if not_after <= send_time:
         return None
     item_id = ids.ordered(now)
@@ -99,14 +99,14 @@ def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | 
         item_id=item_id,
         send_time=send_time,
         not_after=not_after,
-        now=now,
+        now=now + offset,
     )
     return {
         **{name: getattr(sent, name) for name in _COPIED},
         "item_id": item_id,
         "address_key": f"\\x{sent.address_key.hex()}",
         "send_time": send_time,
-        "due_time": due_time,
+        "due_time": due_time - offset,
         "not_after": not_after,
         "source": decisions.REMINDER,
         "previous_item_id": sent.item_id,

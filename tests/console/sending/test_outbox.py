@@ -54,5 +54,19 @@ async def test_from_form_to_content(client: Client) -> None:
         assert frame.headers["content-security-policy"].startswith("sandbox")
 
 
+async def test_clock(client: Client) -> None:
+    ahead = "select test_clock_seconds from organization where organization_id = $1"
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="ben@demo.example")
+        assert 403 == (await browser.post(f"{OUTBOX}/clock")).status_code
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert "Tests go by the real time." in await text_of(browser, OUTBOX)
+        for form, seconds, text in (({"hours": "48"}, 172_800, "For tests it is "), ({"act": "back"}, 0, "real time")):
+            assert 303 == (await browser.post(f"{OUTBOX}/clock", data=form)).status_code
+            assert seconds == await client.queue.value(ahead, client.queue.house.organization_id)
+            assert text in await text_of(browser, OUTBOX)
+
+
 async def text_of(browser: httpx2.AsyncClient, path: str) -> str:
     return html.unescape((await browser.get(path)).text)

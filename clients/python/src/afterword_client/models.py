@@ -2242,6 +2242,23 @@ class TemplateParameter(Struct, kw_only=True):
     default: Any
 
 
+class TestClock(Struct, kw_only=True):
+    """
+    The clock of the organization's test items.
+    """
+
+    time: datetime
+    ahead_seconds: int
+
+
+class TestClockRequest(Struct, kw_only=True):
+    """
+    Hours to move the clock forward by.
+    """
+
+    hours: int
+
+
 class TestSend(Struct, kw_only=True):
     """
     A test message and its result. `body` is the plain text; empty if nothing was written. `segments` and `encoding` are those of an SMS.

@@ -2239,6 +2239,31 @@ class Queue(Family):
         """
         return self._transport.request("GET", f"/q/outbox/{_segment(message_id)}").read(models.OutboxContent)
 
+    def get_clock(self) -> models.TestClock:
+        """Get the clock of test items.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request("GET", "/q/queue/clock").read(models.TestClock)
+
+    def move_clock(self, body: models.TestClockRequest, *, idempotency_key: str | None = None) -> models.TestClock:
+        """Move the clock of test items forward.
+
+        Reminders, windows, caps and expiry of test items come that much earlier. Real items do not see it. Needs
+        `Queue.Update`.
+        """
+        return self._transport.request("POST", "/q/queue/clock", body=body, idempotency_key=idempotency_key).read(
+            models.TestClock
+        )
+
+    def reset_clock(self, *, if_match: str | None = None) -> None:
+        """Set the clock of test items back.
+
+        To the real time. What waits keeps its time of the clock; what was sent stays as old as it became. Needs
+        `Queue.Update`.
+        """
+        self._transport.request("DELETE", "/q/queue/clock", if_match=if_match)
+
 
 class QueueSimplified(Family):
     """Queue - Simplified."""

@@ -1,0 +1,1 @@
+"""The clock of an organization's test items, which can be moved forward."""
