@@ -168,6 +168,12 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "providers/test_rates.py", "queue/sending/test_domains.py",
     ),
     _proof(
+        "T22", "30 profiles of scanners, link previews and browsers at each address of a mail and of public links; "
+        "blind posts of every form", "30 instances, each by one profile", "1,000 instances by all",
+        "no row of any table changed; every link works for the person afterwards",
+        "browser/test_scanners.py", "responders/test_pages.py::TestNothingHappens",
+    ),
+    _proof(
         "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",
         "all", "state changes 0, outgoing connections 0; a valid one counts once", "receipts/test_inbound.py",
     ),

@@ -395,23 +395,8 @@ class TestPublicLink:
         assert 404 == (await client.get(f"/p/{shop.questionnaire_id}/ref/{'a' * 101}")).status_code
 
 
-class TestScanners:
-    async def test_nothing_is_set(self, client: httpx2.AsyncClient, shop: Shop) -> None:
-        instance = await shop.issue()
-        unsubscribe = f"/u/{await shop.unsubscribe_id()}"
-        address = f"/a/{instance.instance_id}"
-        before = await shop.instance(instance.instance_id)
-        score = f"{address}?q={shop.question_id('nps')}&v=1"
-        for target in (address, score, f"/s/{instance.short_code}", f"/p/{shop.questionnaire_id}", unsubscribe):
-            for method in ("HEAD", "GET", "OPTIONS", "POST"):
-                answer = await client.request(method, target, headers={"Purpose": "prefetch"}, follow_redirects=True)
-                assert answer.status_code in ({200, 405, 422} if method == "POST" else {200, 204}), (method, target)
-        assert 403 == (await client.post(f"{address}/view", data={})).status_code
-        assert before == await shop.instance(instance.instance_id)
-        assert [before] == await shop.instances()
-        assert 0 == await shop.count_suppressions()
-
-    async def test_view(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+class TestView:
+    async def test_told_by_the_script(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         instance = await shop.issue()
         data = markup.read((await client.get(f"/a/{instance.instance_id}")).text).data
         for _ in range(2):
