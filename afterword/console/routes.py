@@ -25,6 +25,7 @@ from afterword.console.reports import comments, digests, overview, reports, shar
 from afterword.console.responses import doubtful, exports, responses, taggings, tags, views
 from afterword.console.screens import Screen
 from afterword.console.sending import (
+    acts,
     address_lists,
     contact_policy,
     invitations,
@@ -75,6 +76,7 @@ MODULES = (
     plans,
     metadata_names,
     webhooks,
+    acts,  # before the page of an item, whose id stands in the same place
     address_lists,
     list_results,
     outbox,

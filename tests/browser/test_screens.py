@@ -24,6 +24,7 @@ from playwright.async_api import Browser, BrowserContext, Request
 from afterword import db
 from afterword.console import routes
 from afterword.console.screens import LANGUAGES, Screen
+from afterword.console.sending import acts
 from afterword.core.organizations.access import ROLE_SCOPES
 from afterword.questionnaires.metadata import service as metadata
 from afterword.queue.outbox import service as outbox
@@ -168,6 +169,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
             assert 303 == made.status_code
             made = await owner.post(f"{test_links.LIST}/{row['questionnaire_id']}/edit/endings")
             assert 303 == made.status_code
+    assert 303 == (await owner.post(acts.NEW, data={"action": "cancel"})).status_code
     await send_lists(owner, house)
     await keep_message(owner, house)
     return await tour_of(owner, house.pool)

@@ -20,7 +20,15 @@ from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
 from afterword.console.reports import views as report_views
 from afterword.console.responses import doubtful
-from afterword.console.sending import address_lists, contact_policy, invitations, pipeline_parts, pipelines, sending
+from afterword.console.sending import (
+    acts,
+    address_lists,
+    contact_policy,
+    invitations,
+    pipeline_parts,
+    pipelines,
+    sending,
+)
 from afterword.console.settings import (
     audit,
     brands,
@@ -48,6 +56,8 @@ OTHERS = (SOURCE / "questionnaires/condition_rows.py", SOURCE / "pipelines/resou
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
+    acts.ACTIONS,
+    *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
     screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,

@@ -153,12 +153,12 @@ class Chosen:
 @routes.get(SENDING, scope="Queue.Read")
 async def list_items(visit: Visit) -> Response:
     words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
-    chosen = _chosen(visit)
+    chosen = chosen_of(visit)
     async with visit.read() as db:
         if asked:
             return await _why(visit, db, asked)
-        counts = await service.count_items(db, caller=visit.caller, choice=_choice(visit, chosen, tab="all"))
-        choice = replace(_choice(visit, chosen, tab=chosen.tab), reason=_reason_of(chosen))
+        counts = await service.count_items(db, caller=visit.caller, choice=choice_of(visit, chosen, tab="all"))
+        choice = replace(choice_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
         rows = await service.list_items(
             db,
             caller=visit.caller,
@@ -177,7 +177,7 @@ async def list_items(visit: Visit) -> Response:
         Tab(
             url=chosen.url(tab=tab, reason=""),
             text=words(text),
-            count=_sum(counts, STATUSES[tab]),
+            count=sum_of(counts, STATUSES[tab]),
             is_current=tab == chosen.tab,
         )
         for tab, text in TABS.items()
@@ -200,6 +200,7 @@ async def list_items(visit: Visit) -> Response:
         chosen=chosen,
         periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         reasons=_reasons(words, counts, chosen),
+        acts_url=chosen.url(tab="all").replace(SENDING, f"{SENDING}/acts/new", 1),
         plan=plan,
         asked="",
         facts=[],
@@ -404,7 +405,7 @@ async def _change(visit: Visit, change: QueueItemUpdate) -> None:
         )
 
 
-def _chosen(visit: Visit) -> Chosen:
+def chosen_of(visit: Visit) -> Chosen:
     query = visit.query
     tab, days = query.get("tab", ""), query.get("days", "")
     return Chosen(
@@ -417,7 +418,7 @@ def _chosen(visit: Visit) -> Chosen:
     )
 
 
-def _choice(visit: Visit, chosen: Chosen, *, tab: str) -> Choice:
+def choice_of(visit: Visit, chosen: Chosen, *, tab: str) -> Choice:
     """Those planned in the period; what still waits for a later time belongs to it."""
     return Choice(
         statuses=STATUSES[tab],
@@ -431,11 +432,11 @@ def tab_of(status: PublicItem) -> str:
     return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
 
 
-def _reason_of(chosen: Chosen) -> str | None:
+def reason_of(chosen: Chosen) -> str | None:
     return "" if chosen.reason == NO_REASON else chosen.reason or None
 
 
-def _sum(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
+def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
     ours = [one for one in counts if one.status_id in statuses]
     total = sum(one.count for one in ours)
     return f"{total}+" if any(one.is_capped for one in ours) else total

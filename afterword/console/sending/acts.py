@@ -1,0 +1,219 @@
+"""Acts on many waiting messages: all that match a filter are cancelled, moved or sent now, after a dry run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.console.lists import address
+from afterword.console.screens import Screens, Visit
+from afterword.console.sending import sending
+from afterword.console.sending.list_results import REFRESH_SECONDS
+from afterword.core.scheduling.statuses import PublicItem
+from afterword.core.wire import times
+from afterword.core.wire.lists import Column, Listing, Page
+from afterword.core.wire.times import Moment
+from afterword.queue.batches import service, store
+from afterword.queue.batches.service import Action, NewBatch
+from afterword.queue.batches.store import Batch
+from afterword.queue.lists import service as lists
+from afterword.queue.lists.service import Choice
+from afterword.texts import Texts
+from afterword.web import html
+
+NEW: Final = f"{sending.SENDING}/acts/new"
+ONE: Final = f"{sending.SENDING}/acts/{{batch_id}}"
+LISTED_MAX: Final = 20
+LISTING: Final = Listing(
+    {}, (("created_time", "desc"),), "batch_id", hidden={"created_time": Column("created_time", "time")}
+)
+ACTIONS: Final[Mapping[Action, str]] = {
+    "send_now": "Send them now",
+    "move": "Move them to a time",
+    "cancel": "Cancel them",
+}
+TITLES: Final[Mapping[Action, tuple[str, str]]] = {
+    "send_now": ("Send many messages now: check", "Many messages were made due"),
+    "move": ("Move many messages: check", "Many messages were moved"),
+    "cancel": ("Cancel many messages: check", "Many messages were cancelled"),
+}
+CHANGED: Final[Mapping[Action, tuple[str, str]]] = {
+    "send_now": ("would be sent then", "are due now; the rules still decide"),
+    "move": ("would be sent then", "have the new time; the rules still decide"),
+    "cancel": ("would be cancelled", "are cancelled"),
+}
+BUTTONS: Final[Mapping[Action, tuple[str, str]]] = {
+    "send_now": ("Send {n} message now", "Send {n} messages now"),
+    "move": ("Move {n} message", "Move {n} messages"),
+    "cancel": ("Cancel {n} message", "Cancel {n} messages"),
+}
+
+routes = Screens()
+
+
+@routes.get(NEW, scope="Queue.Update")
+async def new_page(visit: Visit) -> Response:
+    return await _new(visit)
+
+
+@routes.post(NEW, scope="Queue.Update")
+async def check(visit: Visit) -> Response:
+    """Begin the dry run; nothing changes yet."""
+    try:
+        new = NewBatch(_choice(visit), _action(visit), _moment(visit), dry_run=True)
+        async with visit.write() as db:
+            job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
+    except (errors.Invalid, errors.TooMany) as refusal:
+        return await _new(visit, refusal)
+    return html.redirect(_url(job))
+
+
+@routes.get(ONE, scope="Queue.Read")
+async def act_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    action: Action = job.action
+    may_change = "Queue.Update" in visit.caller.scopes
+    response = visit.page(
+        "sending_act.html",
+        title=words(TITLES[action][0 if job.dry_run else 1])
+        if job.has_ended or job.dry_run
+        else words(ACTIONS[action]),
+        job=job,
+        here=_url(job),
+        back=NEW,
+        moment=words.moment(job.send_time, time_zone=visit.zone) if action == "move" and job.send_time else "",
+        reason=sending.reason_text(words, job.reason or sending.NO_REASON) if job.reason is not None else "",
+        lines=_lines(words, job),
+        button=words.plural(*BUTTONS[action], job.items_done - job.items_refused),
+        may_do=may_change and job.dry_run and job.state == "done" and job.items_done > 0,
+        may_resume=may_change and job.state in {"failed", "cancelled"},
+        may_stop="Queue.Delete" in visit.caller.scopes and not job.has_ended,
+    )
+    if not job.has_ended:
+        response.headers["Refresh"] = REFRESH_SECONDS
+    return response
+
+
+@routes.post(f"{ONE}/doing", scope="Queue.Update")
+async def do(visit: Visit) -> Response:
+    """Begin the act that was tried, on what matches now."""
+    async with visit.write() as db:
+        tried = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        if not tried.dry_run or tried.state != "done":
+            return html.redirect(_url(tried))
+        moment = None
+        if tried.action == "move" and tried.send_time is not None:
+            moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
+        new = NewBatch(_choice_of(tried), tried.action, moment)
+        job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
+    return html.redirect(_url(job))
+
+
+@routes.post(f"{ONE}/stop", scope="Queue.Delete")
+async def stop(visit: Visit) -> Response:
+    async with visit.write() as db:
+        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        if not job.has_ended:
+            await service.stop(db, job=job, now=visit.now)
+    return html.redirect(_url(job))
+
+
+@routes.post(f"{ONE}/resume", scope="Queue.Update")
+async def resume(visit: Visit) -> Response:
+    async with visit.write() as db:
+        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        if job.state in {"failed", "cancelled"}:
+            await service.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
+    return html.redirect(_url(job))
+
+
+async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, chosen = visit.words, sending.chosen_of(visit)
+    choice = _choice(visit)
+    async with visit.read() as db:
+        counts = await lists.count_items(db, caller=visit.caller, choice=replace(choice, reason=None))
+        done = await store.list_batches(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
+    ours = [one for one in counts if choice.reason is None or (one.reason or "") == choice.reason]
+    count = sending.sum_of(ours, (PublicItem.PENDING,))
+    return visit.page(
+        "sending_act_new.html",
+        title=words("Act on many messages"),
+        status=refusal.status if refusal else 200,
+        refusal=refusal,
+        back=chosen.url(tab="waiting"),
+        action_url=address(NEW, **_query(chosen)),
+        count=count,
+        reason=sending.reason_text(words, chosen.reason) if chosen.reason else "",
+        has_pipeline=bool(chosen.pipeline),
+        days=chosen.days,
+        actions=[(one, words(text)) for one, text in ACTIONS.items()],
+        chosen_action=visit.form.text("action"),
+        send_time=visit.form.text("send_time"),
+        done=[
+            (
+                _url(one),
+                words(TITLES[one.action][0 if one.dry_run else 1]),
+                words.moment(one.created_time, time_zone=visit.zone),
+            )
+            for one in done.items
+        ],
+    )
+
+
+def _query(chosen: sending.Chosen) -> dict[str, object]:
+    days = chosen.days if chosen.days != sending.DAYS_DEFAULT else ""
+    return {"reason": chosen.reason, "application": chosen.application, "pipeline": chosen.pipeline, "days": days}
+
+
+def _choice(visit: Visit) -> Choice:
+    """The messages that wait and match the filter of the address."""
+    chosen = sending.chosen_of(visit)
+    found = sending.choice_of(visit, chosen, tab="waiting")
+    return replace(found, statuses=[PublicItem.PENDING], reason=sending.reason_of(chosen))
+
+
+def _choice_of(job: Batch) -> Choice:
+    names = ("reason", "application_id", "questionnaire_id", "pipeline_id", "from_time", "to_time")
+    return Choice(**{name: getattr(job, name) for name in names})
+
+
+def _action(visit: Visit) -> Action:
+    given = visit.form.text("action")
+    for action in ACTIONS:
+        if action == given:
+            return action
+    raise errors.Invalid.at("/action", "required", visit.words("Choose what happens to them."))
+
+
+def _moment(visit: Visit) -> Moment | None:
+    if visit.form.text("action") != "move":
+        return None
+    text = visit.form.text("send_time")
+    if not text:
+        raise errors.Invalid.at("/send_time", "required", visit.words("A time is needed."))
+    try:
+        return times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now)
+    except times.InvalidDateTime as wrong:
+        raise errors.Invalid.at("/send_time", wrong.code, wrong.message) from None
+
+
+def _url(job: Batch) -> str:
+    return f"{sending.SENDING}/acts/{job.batch_id}"
+
+
+def _lines(words: Texts, job: Batch) -> list[tuple[int, str]]:
+    """The messages by what becomes of them; they add up to those that were met."""
+    changed = CHANGED[job.action][0 if job.dry_run else 1]
+    lines = [(job.items_changed, words(changed))]
+    if job.dry_run and job.action != "cancel":
+        lines += [
+            (job.items_held, words("would wait longer, for a rule holds them")),
+            (job.items_skipped, words("would not be asked, by a rule")),
+        ]
+    if not job.dry_run:
+        lines.append((job.items_refused, words("were being sent, or had ended meanwhile")))
+    return lines

@@ -1,0 +1,76 @@
+"""Acts on many waiting messages: a dry run first, counts that add up, and nothing of other organizations."""
+
+import asyncio
+import html
+import re
+from uuid import uuid4
+
+from afterword.console.sending.acts import NEW
+from afterword.worker.batches import BatchWorker
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.console.sending.test_sending import plain
+from tests.dates import YEAR
+from tests.logins.conftest import browser_of, found, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+
+LATER = f"{YEAR}-05-02T10:00:00+00:00"
+
+
+async def work(client: Client) -> None:
+    worker = BatchWorker(client.queue.pool, uuid4(), secret=client.queue.secret)
+    while await worker.work_next(asyncio.Event()):
+        pass
+
+
+async def test_refused_checked_and_done(client: Client) -> None:
+    for number in range(3):
+        await client.create(responder_channel_identifier=f"a{number}@example.com", send_time=LATER)
+    capped = await client.create(responder_channel_identifier="capped@example.com", send_time=LATER)
+    await client.queue.execute("update queue_item set reason = 'quiet_hours' where item_id = $1", capped["item_id"])
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        waiting = await browser.get("/console/sending?tab=waiting&reason=quiet_hours")
+        assert f'href="{NEW}?reason=quiet_hours"' in html.unescape(waiting.text)
+        for form, field in (
+            ({}, "action"),
+            ({"action": "move"}, "send_time"),
+            ({"action": "move", "send_time": "x"}, "send_time"),
+        ):
+            wrong = await browser.post(NEW, data=form)
+            assert (422, True) == (wrong.status_code, f'href="#{field}"' in wrong.text)
+        assert "match: 1" in plain((await browser.get(f"{NEW}?reason=quiet_hours")).text)
+        assert "match: 4" in plain((await browser.get(NEW)).text)
+        tried = await browser.post(f"{NEW}?reason=quiet_hours", data={"action": "cancel"})
+        here = tried.headers["location"]
+        running = await browser.get(here)
+        assert "2" == running.headers["refresh"]
+        assert 303 == (await browser.post(f"{here}/doing")).status_code  # not before it is counted
+        await work(client)
+        page = plain((await browser.get(here)).text)
+        assert "1would be cancelled" in page
+        assert "Cancel 1 message" in page
+        assert 0 == await client.queue.value("select count(*) from queue_item where status = 7")
+        done = (await browser.post(f"{here}/doing")).headers["location"]
+        await work(client)
+        assert "1are cancelled" in plain((await browser.get(done)).text)
+        assert 1 == await client.queue.value("select count(*) from queue_item where status = 7")
+        moved = (await browser.post(NEW, data={"action": "move", "send_time": f"{YEAR}-06-01T09:30"})).headers[
+            "location"
+        ]
+        assert 303 == (await browser.post(f"{moved}/stop")).status_code
+        assert "stopped" in (await browser.get(moved)).text
+        assert 303 == (await browser.post(f"{moved}/resume")).status_code
+        await work(client)
+        assert re.search(r"Move 3 messages", plain((await browser.get(moved)).text))
+        assert here in html.unescape((await browser.get(NEW)).text)
+    await found(client.queue.pool, domain="patras", email="pan@patras.example")
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="pan@patras.example")
+        for method, address in (("GET", here), ("POST", f"{here}/doing"), ("POST", f"{moved}/stop")):
+            assert 404 == (await browser.request(method, address)).status_code
+        assert "match: 0" in plain((await browser.get(NEW)).text)
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="ben@demo.example")
+        assert 403 == (await browser.post(NEW, data={"action": "cancel"})).status_code
