@@ -185,6 +185,7 @@ class Trace(fields.Answer):
     locale: str
     checks: list[Check]
     undeclared_metadata: list[str]
+    pipeline_summary: Annotated[str, Meta(description="The pipeline as it is now, in sentences.")]
 
 
 def check_of(check: decisions.Check, *, zone: tzinfo, leaves: Sequence[conditions.LeafResult] = ()) -> Check:

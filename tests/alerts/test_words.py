@@ -12,6 +12,7 @@ from afterword.alerts.mails import compose
 from afterword.alerts.notifications import words
 from afterword.alerts.notifications.store import Subject
 from afterword.core.messaging import notices
+from tests.pipelines.test_resources import PLAIN
 
 SOURCE = Path(texts.__file__).parent
 BLANKS = re.compile(r"\{\w+\}")
@@ -63,6 +64,18 @@ class TestNotice:
         subject = Subject("a", None, "After delivery")
         title, body, _ = words.notice("pipeline.paused", data={"title": "By mail"}, subject=subject, locale="en")
         assert ("A pipeline was paused", "By mail · After delivery") == (title, body)
+
+    def test_sentences_of_a_pipeline(self) -> None:
+        """In the languages of the console; an event that lacks a column has its name alone."""
+        names = ("organization_id", "pipeline_id", "questionnaire_id", "account_id", "application_id")
+        times = dict.fromkeys(("created_time", "updated_time"), "2026-11-26T10:00:00Z")
+        data = {**PLAIN, **dict.fromkeys(names, "i"), **times, "version": 1, "title": "By mail", "delay_cap_days": 2}
+        for locale, text in (("en", "2 days"), ("el", "2 ημέρες"), ("de", ""), ("en", "")):
+            _, body, _ = words.notice("pipeline.updated", data=data, subject=NOTHING, locale=locale)
+            assert text in body
+            assert bool(text) is (len(body) > len("By mail"))
+            if locale == "de":
+                del data["weekdays"]
 
     def test_hostile_title(self) -> None:
         """Braces are no blanks, and what is long is cut."""

@@ -193,13 +193,19 @@ def _entities_of(event: Event, subject: Subject) -> list[tuple[str, str]]:
 async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: datetime) -> None:
     due = {position: _mail_key(one, now=now) for position, one in enumerate(pending) if one.channels.email}
     mail_ids = await mails.schedule(db, keys=due.values(), now=now)
-    texts_by_key: dict[tuple[str, str, str], tuple[str, str, str | None]] = {}
+    texts_by_key: dict[tuple[str, str, str, str], tuple[str, str, str | None]] = {}
     written: list[Notification] = []
     for position, one in enumerate(pending):
         event, recipient = one.event, one.recipient
-        key = event.organization_id, event.event_id, recipient.locale
+        key = event.organization_id, event.event_id, recipient.locale, recipient.time_zone
         if key not in texts_by_key:
-            texts_by_key[key] = words.notice(event.type, data=event.data, subject=one.subject, locale=recipient.locale)
+            texts_by_key[key] = words.notice(
+                event.type,
+                data=event.data,
+                subject=one.subject,
+                locale=recipient.locale,
+                time_zone=recipient.time_zone,
+            )
         title, body, link = texts_by_key[key]
         made_time = now + timedelta(microseconds=position)  # apart, so that a list has the order of their events
         written.append(

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from afterword.alerts.notifications.store import Subject
 from afterword.core.wire.site import API_PREFIX
+from afterword.pipelines.resources import summary_of
+from afterword.pipelines.store import Pipeline
 from afterword.texts import Texts, texts
 
 TITLE_CHARACTERS_MAX: Final = 300
@@ -87,10 +91,14 @@ SEVERITIES: Final[Mapping[str, str]] = {
     "high": "Severity: high",
     "critical": "Severity: critical",
 }
+SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
+SAID_LANGUAGES: Final = ("en", "el")  # those in which the console, and so the sentences, are written
 _NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is
 
 
-def notice(type_name: str, *, data: Mapping[str, Any], subject: Subject, locale: str) -> tuple[str, str, str | None]:
+def notice(
+    type_name: str, *, data: Mapping[str, Any], subject: Subject, locale: str, time_zone: str = "UTC"
+) -> tuple[str, str, str | None]:
     """Title, body and link of an event, in the reader's language."""
     words = texts("notices", locale)
     if type_name.startswith("alert_instance."):
@@ -99,11 +107,22 @@ def notice(type_name: str, *, data: Mapping[str, Any], subject: Subject, locale:
     title = words(TITLES[type_name])
     name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
     body = " · ".join(dict.fromkeys(filter(None, [name, subject.questionnaire_name])))
+    if type_name in SAID and words.language in SAID_LANGUAGES:
+        body = f"{body}\n{_sentences(data, locale=locale, time_zone=time_zone)}".rstrip()
     return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], None
 
 
 def case_link(alert_instance_id: str) -> str:
     return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
+
+
+def _sentences(data: Mapping[str, Any], *, locale: str, time_zone: str) -> str:
+    """The pipeline of an event; empty for one that was logged before a column was added."""
+    try:
+        pipeline = msgspec.convert({"deleted_time": None, **data}, Pipeline)
+    except msgspec.ValidationError:
+        return ""
+    return summary_of(texts("console", locale), pipeline, time_zone=time_zone)
 
 
 def _of_case(type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts) -> tuple[str, str, str | None]:

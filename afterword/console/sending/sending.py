@@ -213,7 +213,7 @@ async def item_page(visit: Visit) -> Response:
     async with visit.read() as db:
         current = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=item_id))
         item = queue.visible(current, visit.caller)
-        trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone))
+        trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
         attempts = await traces_store.list_attempts(
             db,
             organization_id=item.organization_id,
@@ -234,6 +234,7 @@ async def item_page(visit: Visit) -> Response:
         item=item,
         state=words(STATUS_TEXTS[item.status_id]),
         result=trace.result or item.result or "",
+        pipeline_summary=trace.pipeline_summary,
         planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
         if is_waiting
         else "",

@@ -14,6 +14,7 @@ from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.core.wire.times import Moment
 from afterword.db import Database
+from afterword.pipelines.resources import summary_of
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import service as queue
@@ -26,8 +27,10 @@ from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
 from afterword.responders.store import Responder
+from afterword.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.web.fields import MetadataGroups
 
+ENGLISH: Final = texts("console", SOURCE_LANGUAGE)
 REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
 
 
@@ -37,8 +40,11 @@ class NotRepeatable(errors.Conflict):
     code_default = "item_not_repeatable"
 
 
-async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo) -> Trace:
-    """The decision about an item as it stands now, or as it was made when the item ended."""
+async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo, words: Texts = ENGLISH) -> Trace:
+    """The decision about an item as it stands now, or as it was made when the item ended.
+
+    `words`: of the console, for the sentences of the pipeline.
+    """
     found = await store.get_checks(db, organization_id=item.organization_id, item_id=item.item_id)
     kept, closed_by = found or ([], None)
     is_held = bool(kept) and item.reason is not None
@@ -82,6 +88,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo)
         locale=await _locale_of(db, item, settings, forecast.responder),
         checks=checks,
         undeclared_metadata=await _undeclared(db, item),
+        pipeline_summary=summary_of(words, settings.pipeline, time_zone=str(zone)),
     )
 
 

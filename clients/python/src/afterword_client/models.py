@@ -3339,6 +3339,7 @@ class Trace(Struct, kw_only=True):
     locale: str
     checks: list[Check]
     undeclared_metadata: list[str]
+    pipeline_summary: str
 
 
 class UserAccess(Struct, kw_only=True):
