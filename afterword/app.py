@@ -33,6 +33,7 @@ from afterword.intake.test_messages import pages as test_message_pages
 from afterword.links import api as links_api
 from afterword.links import pages as link_pages
 from afterword.links.boxes import pages as box_pages
+from afterword.links.kiosks import pages as kiosk_pages
 from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
@@ -210,6 +211,7 @@ def page_groups() -> list[Pages]:
         instance_pages,
         link_pages,
         box_pages,
+        kiosk_pages,
         preview_pages,
         responder_pages,
         test_message_pages,

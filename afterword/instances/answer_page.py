@@ -1,7 +1,7 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
@@ -26,7 +26,7 @@ NUMBER_DIGITS_MAX: Final = 4
 
 Bound = TypeVar("Bound")
 Fields = Mapping[str, list[str]]
-Go = Literal["next", "back", "send"]
+Go = Literal["next", "back", "send", "keep", "deliver"]
 
 EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
@@ -83,7 +83,10 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A posted page. `page` counts from 1 in its `layout`; `start` is the nonce of a start on a public link."""
+    """A posted page. Of a kiosk, `keep` stores it and goes no further, `deliver` sends it as far as it is complete.
+
+    `page` counts from 1 in its `layout`; `start` is the nonce of a start on a public link.
+    """
 
     page: int
     layout: Layout | None
@@ -104,14 +107,14 @@ class PageAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Another place of the pages than addresses of their own: a box on a website.
+    """Another place of the pages than addresses of their own: a box on a website, or a kiosk.
 
-    `path`: of the start; the pages of an instance are below it. `origins`: of the websites that may show it.
+    `path`: of the start; the pages of an instance are below it. `data`: what the script of the place needs to know.
     """
 
-    kind: Literal["box"]
+    kind: Literal["box", "kiosk"]
     path: str
-    origins: Sequence[str] = ()
+    data: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +215,10 @@ class AnswerPage:
         return replace(self, head=replace(head, placement=self.head.placement))
 
     def placed(self, placement: Placement | None) -> "AnswerPage":
-        return replace(self, head=replace(self.head, placement=placement)) if placement else self
+        if placement is None:
+            return self
+        placed = replace(self, head=replace(self.head, placement=placement))
+        return placed.with_layout("one_page") if placement.kind == "kiosk" else placed
 
     def address(self, instance_id: str, **query: object) -> str:
         """The path of a page of this or another instance, at the same place."""
@@ -299,7 +305,8 @@ def read_posted(body: bytes) -> Posted:
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
     asked = first(fields, "go")
-    go: Go = "back" if asked == "back" else "send" if asked == "send" else "next"
+    goes: dict[str, Go] = {name: name for name in ("back", "send", "keep", "deliver")}
+    go = goes.get(asked, "next")
     layouts: dict[str, Layout] = {name: name for name in LAYOUTS}
     page = page_number(first(fields, "page"))
     layout = layouts.get(first(fields, "layout"))

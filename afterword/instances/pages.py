@@ -181,7 +181,7 @@ async def post_start(request: Request, read: ReadStart, posted: Posted) -> Respo
             if isinstance(start, Response):
                 return start
             start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
-            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
+            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.form):
                 return await _unread_start(request, database, read, posted)
             wrong = {} if posted.locale else _wrong_at_start(start, posted)
             if (wrong or posted.locale) and start.answer_page.instance is None:
@@ -303,15 +303,17 @@ async def _go_on(
     """After storing a page: the previous page, the same with errors or more questions, the next, or the end."""
     number = posted.page
     if answer_page.issued.full_quota_id is not None:
-        return html.redirect(page_address(answer_page.issued.instance_id))
+        return html.redirect(answer_page.address(answer_page.issued.instance_id))
     if posted.go == "back":
         return _go(answer_page, answer_page.sequence.before(number))
-    if wrong:
+    is_kept = posted.go == "keep" or (posted.go == "deliver" and bool(wrong))
+    if wrong and not is_kept:
         return _page(request, answer_page, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
-    if appeared:
-        return _go(answer_page, number, shown=appeared[0])
+    if appeared or is_kept:
+        return _go(answer_page, number, shown=next(iter(appeared), ""))
     after = answer_page.sequence.after(number)
-    if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
+    is_sent = posted.go in {"send", "deliver"}
+    if after != answer_page.sequence.end or (not is_sent and number != answer_page.sequence.end):
         return _go(answer_page, after)
     return await _complete(database, answer_page)
 
@@ -387,7 +389,7 @@ def _start_page(
         answer_page,
         number,
         action=url.path + (f"?{url.query}" if url.query else ""),
-        token=token_of(site.secret, START_PURPOSE, start.subject),
+        token=token_of(site.secret, START_PURPOSE, start.form),
         start=start.nonce,
         marked=answer_page.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
@@ -399,9 +401,12 @@ def _start_page(
 
 
 def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
-    answer_page = start.answer_page
+    answer_page, placement = start.answer_page, start.answer_page.head.placement
     number = answer_page.sequence.at(1)
     form = answer_page.read_form(number, posted.fields)
+    has_begun = posted.go != "send" or any(given is not None for given in form.given.values())
+    if placement is not None and placement.kind == "kiosk" and has_begun:  # a kiosk keeps what is right
+        return {}
     after = answer_page.answered(form.given)
     return after.wrong_on(number, form, after.appeared(answer_page, number))
 
@@ -409,8 +414,9 @@ def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
 async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:
     """The page of the start's instance, locked; issued now unless its reference or this form issued it before."""
     answer_page, site = start.answer_page, request.state.site
+    placement = answer_page.head.placement
     if answer_page.instance is not None:
-        return _same_place(start, await answers.lock_context(database, instance_id=answer_page.seed))
+        return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed)).placed(placement)
     instance, is_new = await service.issue_by_link(
         database,
         issuable=start.questionnaire,
@@ -424,10 +430,10 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         ),
         now=database.clock.now(),
         secret=site.secret,
-        draw=draws_of(site.secret, "deal", start.subject),
+        draw=draws_of(site.secret, "deal", start.form),
     )
     if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
-        return _same_place(start, await answers.lock_context(database, instance_id=instance.instance_id))
+        return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id)).placed(placement)
     context = AnswerContext(
         instance=instance,
         questionnaire=start.questionnaire,
@@ -437,10 +443,6 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         answers={},
     )
     return replace(answer_page, started=context)
-
-
-def _same_place(start: Start, context: AnswerContext) -> AnswerPage:
-    return answer_page_of(context).placed(start.answer_page.head.placement)
 
 
 def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:

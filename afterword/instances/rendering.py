@@ -36,10 +36,11 @@ _STYLED: Final[frozenset[Kind]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The files of a placement; `origins`, parted by spaces, are those of the websites that may show the page."""
+    """A placement with its files."""
 
     kind: str
-    origins: str
+    path: str
+    data: Mapping[str, str]
     style_url: str
     script_url: str
 
@@ -143,7 +144,8 @@ def _shown_first(head: Head, questions: list[QuestionView]) -> int | None:
     """The position of the first question that a box folds away, statements not counted; None: it shows all."""
     count = head.questionnaire.non_collapsed_questions_count
     asked = [index for index, question in enumerate(questions) if question.kind != "statement"]
-    return asked[count] if head.placement and 0 < count < len(asked) else None
+    is_box = head.placement is not None and head.placement.kind == "box"
+    return asked[count] if is_box and 0 < count < len(asked) else None
 
 
 def _languages(answer_page: AnswerPage) -> list[dict[str, str]]:
@@ -164,8 +166,10 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
     facts: list[str] = []
     if instance.completed_time is not None:
         facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=zone)))
-    link = None
-    if can_change:
+    link, kiosk = None, _kiosk(answer_page.head)
+    if kiosk is not None:
+        facts, link = [], public.Link(kiosk.path, t("Begin again"))
+    elif can_change:
         end = core_instances.expires_time(instance)
         facts.append(
             t("You can change your answers until {date}.", date=t.date(end, time_zone=zone))
@@ -177,6 +181,10 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
         facts.append(t("You can close this page."))
     ending = None if by_reference else _full_quota(answer_page) or _chosen_ending(answer_page)
     return _end(answer_page, ending, facts=facts, link=link)
+
+
+def _kiosk(head: Head) -> Placement | None:
+    return head.placement if head.placement is not None and head.placement.kind == "kiosk" else None
 
 
 def _chosen_ending(answer_page: AnswerPage) -> Ending | None:
@@ -224,7 +232,7 @@ def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], li
         **_frame(head),
         title=filled(answer_page, shown.title or "") or t("Thank you"),
         paragraphs=[filled(answer_page, text) or own],
-        links=links,
+        links=[] if _kiosk(head) else links,  # they lead out of it
         facts=facts,
         link=link,
         is_done=True,
@@ -288,6 +296,29 @@ def asked_page(head: Head) -> Response:
     t = head.texts
     text = t("We have sent you a link. Open it to answer; it opens the questions for a day.")
     return _message(head, title=t("Please look into your mailbox"), text=text)
+
+
+def leave_page(head: Head, *, has_pin: bool, is_wrong: bool) -> Response:
+    """The form that ends kiosk mode."""
+    return public.page(
+        "leave.html",
+        **_frame(head),
+        status=422 if is_wrong else 200,
+        title=head.texts("Leave kiosk mode"),
+        has_pin=has_pin,
+        error=head.texts("This PIN is not right.") if is_wrong else "",
+    )
+
+
+def left_page(head: Head) -> Response:
+    t, placement = head.texts, head.placement
+    assert placement is not None  # noqa: S101
+    return public.message_page(
+        **_frame(head),
+        title=t("Kiosk mode has ended"),
+        link=public.Link(placement.path, t("Begin again")),
+        is_left=True,
+    )
 
 
 def used_page(head: Head) -> Response:
@@ -376,7 +407,7 @@ def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
 def _foot(answer_page: AnswerPage) -> str:
     head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
     who = t("Your answers go to {name}.", name=head.brand)
-    if instance is None:
+    if instance is None or _kiosk(head):
         return who
     end = core_instances.expires_time(instance)
     if end is None:
@@ -430,5 +461,5 @@ def _frame(head: Head) -> Frame:
 def _placed(placement: Placement) -> Placed:
     kind = placement.kind
     return Placed(
-        kind, " ".join(placement.origins), static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
+        kind, placement.path, placement.data, static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
     )

@@ -69,8 +69,13 @@ class Start:
 
     @property
     def subject(self) -> str:
-        """The input of the token and of the instance id."""
+        """The input of the instance id."""
         return _subject_of(self.questionnaire, self.reference_id, self.nonce)
+
+    @property
+    def form(self) -> str:
+        """The input of the form's token. A kiosk's script adds to the nonce, so that one form makes many instances."""
+        return _subject_of(self.questionnaire, self.reference_id, _drawn(self.nonce))
 
     @property
     def questionnaire(self) -> PublicQuestionnaire:
@@ -130,7 +135,8 @@ async def start_of(
         definition = version.definition
         head = head_of(questionnaire, definition, _locale(request, definition, terms))
         secret, subject = request.state.site.secret, _subject_of(questionnaire, reference_id, nonce)
-        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", subject)))
+        form = _subject_of(questionnaire, reference_id, _drawn(nonce))
+        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", form)))
         facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
         sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
         answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
@@ -152,11 +158,13 @@ def observed(request: Request, database: db.Database, start: Start, posted: Post
     if start.answer_page.instance is not None or (start.terms is not None and start.terms.address):
         return None
     now, shown_time, limiter = database.clock.now(), ids.moment_of(start.nonce), request.state.limiter
-    source = request.client.host if request.client else ""
+    source, placement = request.client.host if request.client else "", start.answer_page.head.placement
+    # A kiosk shows one page to many people, and sends what waited all at once.
+    is_kiosk = placement is not None and placement.kind == "kiosk"
     return answers.Start(
         shown_time=shown_time if shown_time is not None and now - SHOWN_MAX < shown_time <= now else None,
         judges_pace=limiter.holds_back,
-        is_burst=limiter.is_burst(source, start.questionnaire.questionnaire_id),
+        is_burst=not is_kiosk and limiter.is_burst(source, start.questionnaire.questionnaire_id),
         has_hidden_field=bool(first(posted.fields, HIDDEN_FIELD)),
     )
 
@@ -184,6 +192,11 @@ def _set_cookie(request: Request, answer: Response, name: str, value: str) -> No
 def instance_id_of(request: Request, start: Start) -> str:
     """The id of the instance that this start makes."""
     return _instance_id(request.state.site.secret, start.subject)
+
+
+def _drawn(nonce: str) -> str:
+    """The part of the nonce that the GET made."""
+    return nonce.partition(".")[0]
 
 
 def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, nonce: str) -> str:

@@ -35,6 +35,7 @@ routes = Routes(tag="Public links")
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
 QrFormat = Literal["svg", "png"]
 Per = Literal["browser", "address"]
+Pin = Annotated[str, Meta(pattern="^[0-9]{4,12}$", examples=["4711"])]
 Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
 
 
@@ -51,6 +52,13 @@ class Box(fields.Request):
     position: Literal["corner", "center"] = "corner"
 
 
+class Kiosk(fields.Request):
+    """When a device that stands in a shop begins again for the next person."""
+
+    idle_seconds: Annotated[int, Meta(ge=15, le=3_600)] = 60
+    thanks_seconds: Annotated[int, Meta(ge=3, le=120)] = 10
+
+
 class PublicLinkRequest(fields.Request):
     """A new public link."""
 
@@ -65,6 +73,8 @@ class PublicLinkRequest(fields.Request):
     locale: fields.LocaleNormal | None = None
     active: bool = True
     box: Box | None = None
+    kiosk: Kiosk | None = None
+    kiosk_pin: Pin | None = None
 
 
 class PublicLinkUpdate(fields.Request):
@@ -81,6 +91,8 @@ class PublicLinkUpdate(fields.Request):
     locale: fields.LocaleNormal | UnsetType | None = UNSET
     active: bool | UnsetType = UNSET
     box: Box | UnsetType | None = UNSET
+    kiosk: Kiosk | UnsetType | None = UNSET
+    kiosk_pin: Pin | UnsetType | None = UNSET
 
 
 class QrQuery(fields.Request):
@@ -109,6 +121,8 @@ class PublicLink(fields.Resource):
     locale: str | None
     active: bool
     box: fields.Computed[Box | None]
+    kiosk: fields.Computed[Kiosk | None]
+    has_kiosk_pin: fields.Computed[bool]
     state: fields.Computed[State]
     responses_count: Annotated[
         fields.Computed[int], Meta(description=f"Answered instances, counted up to {COUNTED_MAX:,}.")
@@ -141,6 +155,7 @@ async def create_link(call: Call[PublicLinkRequest], db: Database) -> Answer:
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         columns=columns_of(msgspec.structs.asdict(call.body)),
+        secret=call.site.secret,
         now=call.now,
     )
     return Answer(shown(link, call, {}), version=link.version, location=f"/q/link/{link.link_id}")
@@ -164,6 +179,7 @@ async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
         link_id=call.ids["link_id"],
         changes=columns_of(call.body.named()),
         expect=call.check_version,
+        secret=call.site.secret,
         now=call.now,
     )
     return await _answer(call, db, link)
@@ -214,13 +230,18 @@ def columns_of(members: Mapping[str, Any]) -> dict[str, Any]:
             columns[name] = columns[name].instant
     if "metadata" in columns:
         columns["metadata"] = {name: value for name, value in columns["metadata"].items() if value}
-    if columns.get("box") is not None:
-        columns["box"] = msgspec.structs.asdict(columns["box"])
+    for name in ("box", "kiosk"):
+        if columns.get(name) is not None:
+            columns[name] = msgspec.structs.asdict(columns[name])
     return columns
 
 
 def box_of(link: Link) -> Box | None:
     return None if link.box is None else msgspec.convert(link.box, Box)
+
+
+def kiosk_of(link: Link) -> Kiosk | None:
+    return None if link.kiosk is None else msgspec.convert(link.kiosk, Kiosk)
 
 
 def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
@@ -229,6 +250,8 @@ def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
         call.zone,
         url=call.site.link_url(link.key),
         box=box_of(link),
+        kiosk=kiosk_of(link),
+        has_kiosk_pin=link.kiosk_pin_hash is not None,
         state=link.state(call.now),
         responses_count=counts.get(link.link_id, 0),
     )

@@ -2,12 +2,14 @@
 
 import base64
 import binascii
+import hmac
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors, ids, sealing
 from afterword.alerts.mails import service as mails
+from afterword.core.answers.form_tokens import token_of
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key, normal_or_none
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
@@ -19,6 +21,7 @@ from afterword.links.store import Link
 from afterword.questionnaires import access
 from afterword.responders import store as responders_store
 
+PIN_PURPOSE: Final = "kiosk"
 LINKS_MAX: Final = 2_000  # of an organization
 CONFIRMED_FOR: Final = timedelta(hours=24)
 MAILS_PER_HOUR: Final = 3  # to one address: a stranger must not fill somebody's mailbox
@@ -44,29 +47,43 @@ async def get(db: Database, *, caller: Caller, link_id: str, is_locked: bool = F
 
 
 async def create(
-    db: Database, *, caller: Caller, questionnaire_id: str, columns: Mapping[str, Any], now: datetime
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    columns: Mapping[str, Any],
+    secret: bytes,
+    now: datetime,
 ) -> Link:
-    """Raises NotFound (questionnaire), Invalid."""
+    """Raises NotFound (questionnaire), Invalid. `columns` may have the `kiosk_pin`, of which a hash is kept."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     _check(columns)
     if await store.count_links_locked(db, organization_id=caller.organization_id) >= LINKS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization has at most {LINKS_MAX:,} public links.")
+    link_id = ids.ordered(now)
     return await store.insert_link(
         db,
         organization_id=caller.organization_id,
-        link_id=ids.ordered(now),
+        link_id=link_id,
         questionnaire_id=questionnaire.questionnaire_id,
         key=ids.short_code(),
-        columns=columns,
+        columns=_hashed(columns, link_id=link_id, secret=secret),
         now=now,
         by=caller.actor_id or None,
     )
 
 
 async def change(
-    db: Database, *, caller: Caller, link_id: str, changes: Mapping[str, Any], expect: errors.Expect, now: datetime
+    db: Database,
+    *,
+    caller: Caller,
+    link_id: str,
+    changes: Mapping[str, Any],
+    expect: errors.Expect,
+    secret: bytes,
+    now: datetime,
 ) -> Link:
-    """Set these columns. Raises NotFound, Invalid, and what `expect` raises."""
+    """Set these columns, and the hash of `kiosk_pin`. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, link_id=link_id, is_locked=True)
     expect(before.version)
     _check({name: changes.get(name, getattr(before, name)) for name in _CHECKED})
@@ -74,7 +91,7 @@ async def change(
         db,
         organization_id=before.organization_id,
         link_id=link_id,
-        changes=changes,
+        changes=_hashed(changes, link_id=link_id, secret=secret),
         now=now,
         by=caller.actor_id or None,
     )
@@ -154,7 +171,23 @@ def _context(link: Link) -> str:
     return f"link:{link.organization_id}:{link.link_id}"
 
 
-_CHECKED: Final = ("opens_time", "closes_time", "takes_reference", "one_response_per")
+def is_pin(link: Link, pin: str, *, secret: bytes) -> bool:
+    """Whether the PIN ends kiosk mode; any does where none is set."""
+    subject = f"{link.link_id}\n{pin}"
+    return link.kiosk_pin_hash is None or hmac.compare_digest(
+        link.kiosk_pin_hash, token_of(secret, PIN_PURPOSE, subject)
+    )
+
+
+def _hashed(columns: Mapping[str, Any], *, link_id: str, secret: bytes) -> dict[str, Any]:
+    hashed = dict(columns)
+    if "kiosk_pin" in hashed:
+        pin = hashed.pop("kiosk_pin")
+        hashed["kiosk_pin_hash"] = None if pin is None else token_of(secret, PIN_PURPOSE, f"{link_id}\n{pin}")
+    return hashed
+
+
+_CHECKED: Final = ("opens_time", "closes_time", "takes_reference", "one_response_per", "kiosk")
 
 
 def _check(columns: Mapping[str, Any]) -> None:
@@ -164,5 +197,8 @@ def _check(columns: Mapping[str, Any]) -> None:
         wrong.append(FieldError("out_of_range", "A link closes after it opens.", pointer="/closes_time"))
     if columns["takes_reference"] and columns["one_response_per"] is not None:
         message = "A reference has one response already; choose one of the two."
+        wrong.append(FieldError("exclusive", message, pointer="/one_response_per"))
+    if columns.get("kiosk") is not None and columns["one_response_per"] is not None:
+        message = "A kiosk has a new response for each person; leave out the limit."
         wrong.append(FieldError("exclusive", message, pointer="/one_response_per"))
     errors.check(wrong)

@@ -33,6 +33,8 @@ class Link:
     locale: str | None
     active: bool
     box: Mapping[str, Any] | None
+    kiosk: Mapping[str, Any] | None
+    kiosk_pin_hash: str | None
     version: int
     created_time: datetime
     updated_time: datetime
@@ -44,7 +46,7 @@ class Link:
 
 
 _CHANGEABLE: Final[LiteralString] = """title, metadata, parameters, takes_reference, one_response_per, opens_time,
-  closes_time, responses_max, locale, active, box"""
+  closes_time, responses_max, locale, active, box, kiosk, kiosk_pin_hash"""
 _COLUMNS: Final[LiteralString] = f"""organization_id, link_id, questionnaire_id, key, {_CHANGEABLE}, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")

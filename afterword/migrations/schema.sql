@@ -1262,10 +1262,13 @@ CREATE TABLE public_link (
     created_by text COLLATE pg_catalog."C",
     updated_by text COLLATE pg_catalog."C",
     box jsonb,
+    kiosk jsonb,
+    kiosk_pin_hash text COLLATE pg_catalog."C",
     CONSTRAINT public_link_box_check CHECK (((jsonb_typeof(box) = 'object'::text) AND (length((box)::text) <= 10000))),
     CONSTRAINT public_link_check CHECK ((closes_time > opens_time)),
     CONSTRAINT public_link_check1 CHECK ((NOT (takes_reference AND (one_response_per IS NOT NULL)))),
     CONSTRAINT public_link_key_check CHECK ((length(key) = 12)),
+    CONSTRAINT public_link_kiosk_check CHECK (((jsonb_typeof(kiosk) = 'object'::text) AND (length((kiosk)::text) <= 1000))),
     CONSTRAINT public_link_locale_check CHECK ((length(locale) <= 35)),
     CONSTRAINT public_link_metadata_check CHECK ((length((metadata)::text) <= 20000)),
     CONSTRAINT public_link_one_response_per_check CHECK ((one_response_per = ANY (ARRAY['browser'::text, 'address'::text]))),
@@ -2672,7 +2675,7 @@ CREATE TRIGGER audit AFTER UPDATE ON pipeline FOR EACH ROW WHEN ((old.version <>
 
 CREATE TRIGGER audit AFTER UPDATE ON plan FOR EACH ROW WHEN (((old.state <> new.state) OR (new.extra_credits > old.extra_credits) OR (old.end_time IS DISTINCT FROM new.end_time))) EXECUTE FUNCTION write_audit_entry('plan', 'plan_id', '');
 
-CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public_link FOR EACH ROW EXECUTE FUNCTION write_audit_entry('public_link', 'link_id', '');
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public_link FOR EACH ROW EXECUTE FUNCTION write_audit_entry('public_link', 'link_id', 'kiosk_pin_hash');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON questionnaire FOR EACH ROW EXECUTE FUNCTION write_audit_entry('questionnaire', 'questionnaire_id', '');
 

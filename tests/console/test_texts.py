@@ -14,7 +14,7 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import boxes, links, outline, question_form, translations
+from afterword.console.questionnaires import boxes, kiosks, links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
@@ -119,6 +119,7 @@ def shown() -> set[str]:
         *links.INPUTS,
         *boxes.INPUTS,
         *coupons.INPUTS,
+        *kiosks.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}

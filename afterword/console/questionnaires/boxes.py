@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, placed, read_as, same_version, shown
-from afterword.console.questionnaires.links import ONE
+from afterword.console.questionnaires.links import ONE, link_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.organization import APPLICATION
 from afterword.core.wire.origins import origins_of
@@ -72,6 +72,7 @@ async def save_box(visit: Visit) -> Response:
                 link_id=visit.id("link_id"),
                 changes=api.columns_of({"box": box}),
                 expect=same_version(visit),
+                secret=visit.site.secret,
                 now=visit.now,
             )
     except (errors.Invalid, errors.Stale) as refusal:
@@ -81,9 +82,7 @@ async def save_box(visit: Visit) -> Response:
 
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        link = await service.get(db, caller=visit.caller, link_id=visit.id("link_id"))
-        if link.questionnaire_id != visit.id("questionnaire_id"):
-            raise errors.NotFound("There is no such public link.")
+        link = await link_of(visit, db)
         application = await boxes.application_of(db, link=link)
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600

@@ -131,6 +131,7 @@ async def create_link(visit: Visit) -> Response:
                 caller=visit.caller,
                 questionnaire_id=visit.id("questionnaire_id"),
                 columns=api.columns_of(msgspec.structs.asdict(request)),
+                secret=visit.site.secret,
                 now=visit.now,
             )
     except errors.Invalid as refusal:
@@ -162,7 +163,7 @@ async def switch_link(visit: Visit) -> Response:
 @routes.get(f"{ONE}/qr", scope="Public Link.Read")
 async def qr_file(visit: Visit) -> Response:
     async with visit.read() as db:
-        link = await _link(visit, db)
+        link = await link_of(visit, db)
     file_format: api.QrFormat = "png" if visit.query.get("format") == "png" else "svg"
     return download(api.qr_of(link, visit.site, file_format=file_format))
 
@@ -171,7 +172,7 @@ async def qr_file(visit: Visit) -> Response:
 async def print_page(visit: Visit) -> Response:
     """Sheets of QR codes, for the browser to print."""
     async with visit.read() as db:
-        questionnaire, link = await _questionnaire(visit, db), await _link(visit, db)
+        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
     each = visit.query.get("each", "")
     each = each if each in SHEETS else next(iter(SHEETS))
     here, url = f"{_path(questionnaire)}/{link.link_id}", visit.site.link_url(link.key)
@@ -200,7 +201,7 @@ async def confirm_removal(visit: Visit) -> Response:
 async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
-            link = await _link(visit, db)
+            link = await link_of(visit, db)
             await service.delete(db, caller=visit.caller, link_id=link.link_id, expect=lambda _: None)
     except service.LinkInUse:
         return await _confirm(visit)
@@ -219,7 +220,7 @@ def count_text(visit: Visit, count: int) -> str:
 async def _confirm(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        link = await _link(visit, db)
+        link = await link_of(visit, db)
         is_used = await store.get_has_instances(db, organization_id=link.organization_id, link_id=link.link_id)
     here = f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}"
     if is_used:
@@ -256,7 +257,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
-        questionnaire, link = await _questionnaire(visit, db), await _link(visit, db)
+        questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
         counts = await store.count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
     is_stale, scopes = isinstance(refusal, errors.Stale), visit.caller.scopes
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
@@ -305,9 +306,15 @@ def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tup
 
 async def _change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
     async with visit.write() as db:
-        link = await _link(visit, db)
+        link = await link_of(visit, db)
         await service.change(
-            db, caller=visit.caller, link_id=link.link_id, changes=changes, expect=expect, now=visit.now
+            db,
+            caller=visit.caller,
+            link_id=link.link_id,
+            changes=changes,
+            expect=expect,
+            secret=visit.site.secret,
+            now=visit.now,
         )
 
 
@@ -315,7 +322,7 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
     return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
 
 
-async def _link(visit: Visit, db: Database) -> Link:
+async def link_of(visit: Visit, db: Database) -> Link:
     """Raises NotFound, also for a link of another questionnaire."""
     link = await service.get(db, caller=visit.caller, link_id=visit.id("link_id"))
     if link.questionnaire_id != visit.id("questionnaire_id"):

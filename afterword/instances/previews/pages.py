@@ -105,7 +105,11 @@ async def _answer_page(request: Request) -> AnswerPage | None:
             has_jumps="question" not in query,
             scheme=_scheme(request),
         )
-    return answer_page.placed(Placement(kind="box", path=request.url.path)) if "box" in query else answer_page
+    return (
+        answer_page.placed(Placement(kind="box", path=request.url.path, data={"origins": ""}))
+        if "box" in query
+        else answer_page
+    )
 
 
 def _scheme(request: Request) -> Scheme | None:

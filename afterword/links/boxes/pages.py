@@ -28,25 +28,25 @@ routes = Pages()
 @routes.get(PATH, for_people=True)
 async def box_page(request: Request) -> Response:
     placement = await _placement(request)
-    return html.framed(await show_link(request, placement), placement.origins)
+    return html.framed(await show_link(request, placement), placement.data["origins"].split())
 
 
 @routes.post(PATH, for_people=True)
 async def post_box_page(request: Request) -> Response:
     placement = await _placement(request)
-    return html.framed(await post_link(request, placement), placement.origins)
+    return html.framed(await post_link(request, placement), placement.data["origins"].split())
 
 
 @routes.get(f"{PATH}/{{instance_id}}", for_people=True)
 async def box_answer_page(request: Request) -> Response:
     placement = await _placement(request, instance_id=request.path_params["instance_id"])
-    return html.framed(await show_answers(request, placement), placement.origins)
+    return html.framed(await show_answers(request, placement), placement.data["origins"].split())
 
 
 @routes.post(f"{PATH}/{{instance_id}}", for_people=True)
 async def post_box_answer_page(request: Request) -> Response:
     placement = await _placement(request, instance_id=request.path_params["instance_id"])
-    return html.framed(await post_answers(request, placement), placement.origins)
+    return html.framed(await post_answers(request, placement), placement.data["origins"].split())
 
 
 @routes.get(f"{PATH}/settings")
@@ -81,7 +81,7 @@ async def _placement(request: Request, *, instance_id: str | None = None) -> Pla
             instance = await instances_store.get_public_instance(database, instance_id=instance_id)
             if instance is None or instance.link_id != link.link_id:
                 raise errors.NotFound("There is no such page.")
-    return Placement(kind="box", path=f"/l/{link.key}/box", origins=origins)
+    return Placement(kind="box", path=f"/l/{link.key}/box", data={"origins": " ".join(origins)})
 
 
 async def _box(request: Request, database: db.Database) -> tuple[Link, tuple[str, ...]]:

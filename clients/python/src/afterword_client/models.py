@@ -895,6 +895,15 @@ class Jump(Struct, kw_only=True):
     conditions: dict[str, Any] | None
 
 
+class Kiosk(Struct, kw_only=True):
+    """
+    When a device that stands in a shop begins again for the next person.
+    """
+
+    idle_seconds: int | UnsetType = 60
+    thanks_seconds: int | UnsetType = 10
+
+
 class LeafResult(Struct, kw_only=True):
     """
     The operands and the result of one comparison.
@@ -1365,6 +1374,8 @@ class PublicLink(Struct, kw_only=True):
     locale: str | None
     active: bool
     box: Box | None
+    kiosk: Kiosk | None
+    has_kiosk_pin: bool
     state: str
     responses_count: int
     created_time: datetime
@@ -1389,6 +1400,8 @@ class PublicLinkRequest(Struct, kw_only=True):
     locale: str | None | UnsetType = UNSET
     active: bool | UnsetType = True
     box: Box | None | UnsetType = UNSET
+    kiosk: Kiosk | None | UnsetType = UNSET
+    kiosk_pin: str | None | UnsetType = UNSET
 
 
 class PublicLinkUpdate(Struct, kw_only=True):
@@ -1407,6 +1420,8 @@ class PublicLinkUpdate(Struct, kw_only=True):
     locale: str | None | UnsetType = UNSET
     active: bool | UnsetType = UNSET
     box: Box | None | UnsetType = UNSET
+    kiosk: Kiosk | None | UnsetType = UNSET
+    kiosk_pin: str | None | UnsetType = UNSET
 
 
 class PublicationRequest(Struct, kw_only=True):

@@ -1,0 +1,86 @@
+"""The pages of a public link in kiosk mode: all questions on one page, a new response for each person, a way out."""
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import db, errors, ids
+from afterword.core.wire.site import Site
+from afterword.instances import store as instances_store
+from afterword.instances.answer_page import Placement, first, read_posted
+from afterword.instances.pages import post_answers, show_answers
+from afterword.instances.rendering import leave_page, left_page
+from afterword.links import service
+from afterword.links.pages import find_link, open_link, post_link, show_link
+from afterword.links.store import Link
+from afterword.web import public
+from afterword.web.limits import Limiter
+from afterword.web.routing import Pages
+
+PATH: Final = "/l/{link_key}/kiosk"
+
+routes = Pages()
+
+
+@routes.get(PATH, for_people=True)
+async def kiosk_page(request: Request) -> Response:
+    _, placement = await _kiosk(request)
+    return await show_link(request, placement)
+
+
+@routes.post(PATH, for_people=True)
+async def post_kiosk_page(request: Request) -> Response:
+    _, placement = await _kiosk(request)
+    return await post_link(request, placement)
+
+
+@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
+async def kiosk_answer_page(request: Request) -> Response:
+    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
+    return await show_answers(request, placement)
+
+
+@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
+async def post_kiosk_answer_page(request: Request) -> Response:
+    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
+    return await post_answers(request, placement)
+
+
+@routes.get(f"{PATH}/leave", for_people=True)
+async def leave(request: Request) -> Response:
+    link, placement = await _kiosk(request)
+    return await _leave_page(request, link, placement)
+
+
+@routes.post(f"{PATH}/leave", for_people=True)
+async def post_leave(request: Request) -> Response:
+    """End kiosk mode; a wrong PIN is counted for the link, from wherever it comes."""
+    site: Site = request.state.site
+    limiter: Limiter = request.state.limiter
+    link, placement = await _kiosk(request)
+    pin = first(read_posted(await public.read_body(request)).fields, "pin")
+    limiter.count_miss(f"pin {link.link_id}")
+    is_right = service.is_pin(link, pin, secret=site.secret)
+    return await _leave_page(request, link, placement, is_right=is_right, is_wrong=not is_right)
+
+
+async def _leave_page(
+    request: Request, link: Link, placement: Placement, *, is_right: bool = False, is_wrong: bool = False
+) -> Response:
+    async with db.connection(request.state.pool) as database:
+        opened = await open_link(request, database, nonce=ids.secret(), placement=placement)
+    head = opened.start.answer_page.head
+    return left_page(head) if is_right else leave_page(head, has_pin=link.kiosk_pin_hash is not None, is_wrong=is_wrong)
+
+
+async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[Link, Placement]:
+    """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
+    async with db.connection(request.state.pool) as database:
+        link, _ = await find_link(request, database)
+        instance = instance_id and await instances_store.get_public_instance(database, instance_id=instance_id)
+    if link.kiosk is None or (instance_id is not None and (not instance or instance.link_id != link.link_id)):
+        raise errors.NotFound("There is no such page.")
+    path = f"/l/{link.key}/kiosk"
+    data = {"path": path, "idle": str(link.kiosk["idle_seconds"]), "thanks": str(link.kiosk["thanks_seconds"])}
+    return link, Placement(kind="kiosk", path=path, data=data)

@@ -1,0 +1,158 @@
+// The page of a kiosk. It sends each form itself and shows the answer in place, so that a lost connection never leads to
+// an error page: what cannot be sent waits in localStorage. Each person's form has a nonce of its own, so a post that
+// arrives twice makes one response.
+(() => {
+  const { path, idle, thanks } = document.body.dataset, own = document.currentScript.src;
+  const key = `afterword:${path}`, SEND_MS = 10_000, RETRY_MS = 15_000, CLOSED_MS = 60_000, COUNTDOWN = 10, QUEUE_MAX = 2_000;
+  const dialog = document.getElementById("idle"), note = dialog.querySelector("p");
+  let first = document.cloneNode(true);
+  let isStart = true, isDirty = false, isDone = false, hasLeft = false, isSending = false, isFlushing = false, timer, countdown;
+
+  let queue = [];
+  try { queue = JSON.parse(localStorage[key]); } catch { /* nothing waits */ }
+  const save = () => { try { localStorage[key] = JSON.stringify(queue); } catch { /* kept while the page is open */ } };
+
+  const send = async (action, body, more) => {
+    const answer = await fetch(action, {
+      method: "POST", body: new URLSearchParams(body), signal: AbortSignal.timeout(SEND_MS), ...more,
+    });
+    if (answer.status === 429 || answer.status >= 500) throw new Error(answer.status);
+    return answer;
+  };
+
+  // The server redirects once it has stored a post. All else stays and is tried again.
+  const flush = async () => {
+    if (isFlushing) return;
+    isFlushing = true;
+    try {
+      for (const entry of [...queue]) {
+        const { type } = await send(entry.action, entry.body, { redirect: "manual" });
+        if (type !== "opaqueredirect") continue;
+        queue = queue.filter((other) => other !== entry);
+        save();
+      }
+    } catch { /* still without a connection */ }
+    isFlushing = false;
+  };
+  const wait = (form, body, go) => {
+    body.set("go", go);
+    if (queue.length < QUEUE_MAX) queue.push({ action: form.getAttribute("action"), body: `${body}` });
+    save();
+    flush();
+  };
+
+  const rest = () => { clearTimeout(timer); clearInterval(countdown); dialog.close(); };
+  const after = (seconds, act) => { rest(); timer = setTimeout(act, seconds * 1_000); };
+
+  const fresh = async () => {
+    show(first);
+    try {
+      const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(SEND_MS) }), page = await read(answer);
+      if (answer.ok) first = page;
+      else if (answer.status < 500 && isStart && !isDirty) show(page);
+    } catch { /* the questions that were here last are shown */ }
+  };
+
+  const abandon = () => {
+    const form = document.querySelector(".sheet form");
+    if (isDirty && form?.elements.page) wait(form, new URLSearchParams(new FormData(form)), "keep");
+    fresh();
+  };
+
+  const warn = () => {
+    let left = COUNTDOWN;
+    const tick = () => {
+      note.textContent = note.dataset.text.replace("{count}", left);
+      if (left-- === 0) abandon();
+    };
+    dialog.showModal();
+    tick();
+    countdown = setInterval(tick, 1_000);
+  };
+
+  const touch = () => {
+    if (hasLeft || isDone) return;
+    rest();
+    if (!isStart || isDirty) after(idle, warn);
+  };
+
+  const put = (sheet) => {
+    document.querySelector(".sheet").replaceWith(sheet);
+    const start = sheet.querySelector("[name=start]");
+    if (start) start.value += `.${crypto.getRandomValues(new Uint32Array(3)).join("")}`;
+    isStart = start && !sheet.querySelector(".summary");
+    isDirty = isDone = false;
+    scrollTo(0, 0);
+    (sheet.querySelector("[autofocus]") ?? document.body).focus();
+  };
+
+  const read = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+  const show = (page) => {
+    const { dataset } = page.body, { lang, dir } = page.documentElement;
+    for (const link of page.querySelectorAll("link[rel=stylesheet]")) {
+      if (![...document.styleSheets].some((one) => one.href === link.href)) document.head.append(link.cloneNode());
+    }
+    put(page.querySelector(".sheet").cloneNode(true));
+    Object.assign(document.documentElement, { lang, dir });
+    document.title = page.title;
+    for (const { src } of page.querySelectorAll("script[src]")) {
+      if (src === own) continue;
+      const script = Object.assign(document.createElement("script"), { src, onload: () => script.remove() });
+      document.head.append(script);
+    }
+    if ("left" in dataset) leave();
+    else if ("done" in dataset) thank();
+    else if (document.querySelector(".sheet form")) touch();
+    else after(CLOSED_MS / 1_000, fresh);
+  };
+
+  const thank = () => { isDone = true; after(thanks, fresh); };
+  const leave = () => {
+    rest();
+    hasLeft = true;
+    document.querySelector("p.leave").remove();
+    if (document.fullscreenElement) document.exitFullscreen();
+    const text = document.getElementById("waiting").content.textContent.replace("{count}", queue.length);
+    if (queue.length) document.querySelector("main").append(Object.assign(document.createElement("p"), { textContent: text }));
+  };
+
+  addEventListener("submit", async (event) => {
+    const form = event.target, body = new URLSearchParams(new FormData(form)), { name, value } = event.submitter ?? {};
+    event.preventDefault();
+    if (isSending) return;
+    if (name) body.set(name, value);
+    isSending = true;
+    try {
+      show(await read(await send(form.getAttribute("action"), body)));
+      flush();
+    } catch {
+      if (form.elements.page && (value === "send" || value === "next")) {
+        wait(form, body, "deliver");
+        const sheet = document.querySelector(".sheet").cloneNode();
+        sheet.append(document.getElementById("thanks").content.cloneNode(true));
+        put(sheet);
+        thank();
+      }
+    }
+    isSending = false;
+  });
+
+  addEventListener("click", async (event) => {
+    const link = event.target.closest("a"), address = link?.getAttribute("href");
+    if (!link || hasLeft || address.startsWith("#")) return;
+    event.preventDefault();
+    if (address === path) fresh();
+    if (address !== `${path}/leave`) return;
+    try { show(await read(await fetch(address))); } catch { /* the PIN is checked by the server */ }
+  });
+
+  for (const name of ["pointerdown", "keydown", "input", "wheel"]) addEventListener(name, touch, { passive: true });
+  addEventListener("input", () => { isDirty = true; touch(); });
+  addEventListener("pointerdown", () => {
+    if (!hasLeft && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {});
+  });
+  addEventListener("online", flush);
+  setInterval(() => queue.length && flush(), RETRY_MS);
+  show(first);
+  flush();
+})();
