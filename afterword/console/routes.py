@@ -14,6 +14,7 @@ from afterword.console.questionnaires import (
     jumps,
     kiosks,
     outside,
+    persons,
     publication,
     questionnaires,
     show_if,
@@ -87,6 +88,7 @@ MODULES = (
     sending,
     questionnaire_settings,  # before the page of one
     questionnaires,
+    persons,
     builder_pages,  # before a question, whose id stands in the same place
     outside,
     endings,

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
+from afterword import ids
+from afterword.console.answers import note_person
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import Work
 from afterword.console.screens import Visit
@@ -25,6 +27,8 @@ class Pane:
     looks: list[tuple[str, str]]
     shades: list[tuple[str, str]]
     query: str
+    person_url: str
+    person: str
 
 
 def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
@@ -34,10 +38,12 @@ def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
         return None
     ends = int(visit.now.timestamp()) + service.PREVIEW_SECONDS
     questionnaire = work.questionnaire
-    permission = service.Permission(
-        questionnaire.organization_id, questionnaire.questionnaire_id, responder_id=None, ends=ends
-    )
     kept = kept_of(visit)
+    person = kept.get("as") if may_choose_person(visit) else None
+    permission = service.Permission(
+        questionnaire.organization_id, questionnaire.questionnaire_id, responder_id=person, ends=ends
+    )
+    note_person(visit, person)
     asked = kept.get("language", "")
     language = asked if asked in definition.locales else definition.default_locale
     shade = kept.get("shade", LIGHT)
@@ -53,15 +59,23 @@ def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
         looks=[(name, words(text)) for name, text in LOOKS.items()],
         shades=[(name, words(text)) for name, text in SHADES.items()],
         query=address("", kept),
+        person_url=f"{work.path}/edit/person" if may_choose_person(visit) else "",
+        person=person or "",
     )
+
+
+def may_choose_person(visit: Visit) -> bool:
+    """A caller of some applications sees people in parts only, and the page would show the whole."""
+    return {"Responder.Read", "Responder Value.Read"} <= visit.caller.scopes and not visit.caller.is_limited
 
 
 def kept_of(visit: Visit) -> dict[str, str]:
     """The choices of the address that are not the usual ones."""
     chosen = {"language": visit.query.get("language", "")[:LOCALE_CHARACTERS_MAX]}
     chosen |= {name: visit.query.get(name, "") for name in ("look", "shade")}
+    chosen["as"] = person if ids.is_id(person := visit.query.get("as", "")) else ""
     return {
         name: text
         for name, text in chosen.items()
-        if text and text not in {PHONE, LIGHT} and (name == "language" or text in {*LOOKS, *SHADES})
+        if text and text not in {PHONE, LIGHT} and (name in {"language", "as"} or text in {*LOOKS, *SHADES})
     }
