@@ -75,6 +75,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
         "/console/responses/taggings/{tagging_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/mail",  # in the frame of its page
+        "/console/sending/outbox/{message_id}/mail",  # likewise
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/preview",
