@@ -54,6 +54,7 @@ def page(
         lang=language or words.language,
         direction=direction or words.direction,
         style_url=static.url("public/afterword.css"),
+        controls_url=static.url("public/controls.css"),
         script_url=static.url("public/answer.js"),
         **(_UNPLACED | values),
     )
