@@ -7,6 +7,7 @@ from typing import Final, Literal
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.forms import OTHER
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
+from afterword.core.questionnaires.pictures import Picture, read_address
 from afterword.core.questionnaires.question_types import YES_NO, Number, Question
 from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
@@ -91,6 +92,7 @@ class Option:
     mouth: str = ""
     other: bool = False
     exclusive: bool = False
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +267,7 @@ def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends
                 choice.value in shown.chosen,
                 other=choice.other,
                 exclusive=choice.exclusive,
+                picture=read_address(choice.picture or ""),
             )
             for choice in question.choices
         ]

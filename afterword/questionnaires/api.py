@@ -182,6 +182,7 @@ class Choice(fields.Answer):
     other: bool
     exclusive: bool
     points: int | UnsetType = UNSET
+    picture: str | UnsetType = UNSET
 
 
 class MatrixRow(fields.Answer):

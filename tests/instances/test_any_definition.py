@@ -28,15 +28,23 @@ NOTHING: st.SearchStrategy[dict[str, Any]] = st.just({})
 LABELS = st.lists(PRINTED, min_size=2, max_size=5, unique=True)
 
 
-def choices(*, of_several: bool = False, other: bool = True) -> st.SearchStrategy[list[dict[str, Any]]]:
+PICTURE: Final = f"/asset/{'a' * 22}/0123456789-640x480.jpg"
+
+
+def choices(
+    *, of_several: bool = False, other: bool = True, pictures: bool = True
+) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Choices with values from 1 on; the last may open a text, or exclude the others."""
 
-    def made(labels: list[str], last: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = [{"value": number, "label": label} for number, label in enumerate(labels, 1)]
+    def made(labels: list[str], last: str, has_pictures: bool) -> list[dict[str, Any]]:  # noqa: FBT001  drawn
+        more = {"picture": PICTURE} if has_pictures and other and pictures else {}
+        found: list[dict[str, Any]] = [
+            {"value": number, "label": label, **more} for number, label in enumerate(labels, 1)
+        ]
         return [*found[:-1], {**found[-1], **({last: True} if last else {})}]
 
     lasts = ["", *(["other"] if other else []), *(["exclusive"] if of_several else [])]
-    return st.builds(made, LABELS, st.sampled_from(lasts))
+    return st.builds(made, LABELS, st.sampled_from(lasts), st.booleans())
 
 
 @st.composite
@@ -71,7 +79,8 @@ def some(names: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
 FIELDS: Final[dict[str, st.SearchStrategy[dict[str, Any]]]] = {
     "rating": st.fixed_dictionaries({"scale_min": st.sampled_from([0, 1]), "scale_max": st.integers(3, 10)}),
     "smileys": st.fixed_dictionaries({"scale_max": st.sampled_from([3, 5])}),
-    "single_choice": st.fixed_dictionaries({"choices": choices()}, optional={"style": st.just("dropdown")}),
+    "single_choice": st.fixed_dictionaries({"choices": choices()})
+    | st.fixed_dictionaries({"choices": choices(pictures=False), "style": st.just("dropdown")}),
     "multiple_choice": several(),
     "matrix": st.fixed_dictionaries({"rows": LABELS.map(rows), "choices": choices(other=False)}),
     "ranking": st.fixed_dictionaries({"choices": choices(other=False)}),

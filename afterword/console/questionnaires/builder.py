@@ -1,6 +1,6 @@
 """The editor of a questionnaire: the outline, one question at a time, new ones, places, copies and removals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -13,16 +13,21 @@ from afterword.console.questionnaires import uses as builder_uses
 from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
+from afterword.console.settings.pictures import PICTURES
 from afterword.console.text import near_moment
 from afterword.core.questionnaires import editing, question_forms, questions
 from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.question_forms import Values
+from afterword.core.wire.lists import Page
+from afterword.db import Database
+from afterword.organizations.assets import store as assets_store
 from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.drafts.editing import Change
 from afterword.web import html, static
 
 EDIT: Final = f"{ONE}/edit"
 QUESTION: Final = f"{EDIT}/{{question_id}}"
+PICTURES_OFFERED_MAX: Final = 100
 GONE: Final = "gone"  # in place of the mark of a question that somebody removed
 
 routes = Screens()
@@ -54,9 +59,9 @@ async def add_question(visit: Visit) -> Response:
 @routes.get(QUESTION, scope="Questionnaire.Update")
 async def question_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        work = await work_of(visit, db)
+        work, pictures = await work_of(visit, db), await _pictures(visit, db)
     question = question_in(work, visit.id("question_id"))
-    return _question(visit, work, question, question_forms.values_of(question))
+    return _question(visit, work, question, question_forms.values_of(question), pictures=pictures)
 
 
 @routes.post(QUESTION, scope="Questionnaire.Update")
@@ -89,10 +94,12 @@ async def save_question(visit: Visit) -> Response:
         await save(visit, change)
     except errors.Stale as stale:
         async with visit.read() as db:
-            work = await work_of(visit, db)
+            work, pictures = await work_of(visit, db), await _pictures(visit, db)
         stored = editing.question_of(work.draft.definition, question_id)
         mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
-        return _question(visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored)
+        return _question(
+            visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored, pictures=pictures
+        )
     return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="saved"))
 
 
@@ -211,6 +218,7 @@ def _question(
     *,
     stale: errors.Stale | None = None,
     stored: Document | None = None,
+    pictures: Sequence[tuple[str, str]] = (),
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
@@ -233,6 +241,7 @@ def _question(
             "fields": question_form.fields(words, question, insert.shown_values(values)),
             "inserts": insert.offered,
             "more": question_form.MORE,
+            "pictures": question_form.pictures(words, question, values, pictures),
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],
             "shown": jump_rows.shown_sentence(words, work, question),
@@ -243,6 +252,15 @@ def _question(
             "places": _places(visit, definition, places),
         },
     )
+
+
+async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
+    """The paths and names of the newest pictures."""
+    if "Asset.Read" not in visit.caller.scopes:
+        return []
+    page = Page.first(PICTURES, limit=PICTURES_OFFERED_MAX)
+    found = await assets_store.list_assets(db, organization_id=visit.caller.organization_id, page=page)
+    return [(one.path, one.title or visit.words("Picture without a name")) for one in found.items]
 
 
 def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from afterword.console.questionnaires.outline import TYPES, Problem
 from afterword.console.text import NOTHING
 from afterword.core.questionnaires import questions
-from afterword.core.questionnaires.question_forms import Values, fields_of
+from afterword.core.questionnaires.question_forms import Values, fields_of, picture_name
 from afterword.core.questionnaires.question_types import FIELDS
 from afterword.errors import FieldError
 from afterword.texts import Texts
@@ -141,6 +141,22 @@ def fields(words: Texts, question: Mapping[str, Any], values: Values) -> list[Fi
     return [_field(words, question, name, values.get(name, "")) for name in _ORDER if name in known]
 
 
+def pictures(
+    words: Texts, question: Mapping[str, Any], values: Values, offered: Sequence[tuple[str, str]]
+) -> list[Field]:
+    """A field for each choice that has a label; `offered`: the paths and names of pictures."""
+    if str(question.get("type")) not in {"single_choice", "multiple_choice"} or question.get("style"):
+        return []
+    found: list[Field] = []
+    for value, label in _labels(question):
+        name = picture_name({"value": value})
+        chosen = str(values.get(name, ""))
+        others = [] if not chosen or chosen in dict(offered) else [(chosen, words("the picture that it has"))]
+        options = [("", words("none")), *others, *offered]
+        found.append(Field(name, "choice", words("Picture of “{label}”", label=label), chosen, "", options))
+    return found
+
+
 def wrong_of(question_id: str, problems: Iterable[Problem]) -> Wrong:
     own = [one for one in problems if one.question_id == question_id and one.is_error and one.member]
     return Wrong([FieldError("wrong", one.text, pointer=f"/{one.member}") for one in own])
@@ -177,8 +193,7 @@ def _field(words: Texts, question: Mapping[str, Any], name: str, value: str | li
 
 
 def _options(words: Texts, question: Mapping[str, Any], name: str) -> Sequence[tuple[str, str]]:
-    choices, question_type = question.get("choices"), str(question.get("type"))
-    labels = [(str(one.get("value")), str(one.get("label") or "")) for one in choices or () if isinstance(one, dict)]
+    labels, question_type = _labels(question), str(question.get("type"))
     numbers = questions.SMILEYS[::-1] if question.get("type") == "smileys" else (5, 3, 4, 6, 7, 8, 9, 10)
     options: Mapping[str, Sequence[tuple[str, str]]] = {
         "scale_min": [("1", "1"), ("0", "0")],
@@ -189,6 +204,11 @@ def _options(words: Texts, question: Mapping[str, Any], name: str) -> Sequence[t
         "contact_fields": [(key, words(CONTACTS[key])) for key in FIELDS.get(question_type, ((), ()))[0]],
     }
     return options.get(name, ())
+
+
+def _labels(question: Mapping[str, Any]) -> list[tuple[str, str]]:
+    choices: Any = question.get("choices") or ()
+    return [(str(one.get("value")), str(one.get("label") or "")) for one in choices if isinstance(one, dict)]
 
 
 def _shown(words: Texts, name: str, value: str | list[str]) -> str:

@@ -93,6 +93,7 @@ MEMBERS: Final[Mapping[str, str]] = {
     "review_url": "the address of the review link",
     "coupon_pool": "the coupon pool",
     "responses_max": "the greatest number of responses",
+    "picture": "the picture",
     "points": "the points",
     "scored": "the counting of its answer as points",
 }
@@ -374,7 +375,7 @@ def _choices(before: Question, after: Question, locales: Sequence[str], path: st
         earlier = before.choice(choice.value)
         if earlier is None:
             continue
-        for name in ("other", "exclusive", "points"):
+        for name in ("other", "exclusive", "points", "picture"):
             values = getattr(earlier, name), getattr(choice, name)
             if values[0] != values[1]:
                 below = f"{path}/choices/{place}/{name}"

@@ -72,7 +72,13 @@ def values_of(question: Mapping[str, Any]) -> Values:
         points = [_text(one.get("points")) for one in choices]
         values["points"] = ", ".join(points) if any(points) else ""
         values["exclusive"] = [str(one.get("value")) for one in choices if one.get("exclusive") is True]
+        values |= {picture_name(one): _text(one.get("picture")) for one in choices if one.get("picture")}
     return values
+
+
+def picture_name(choice: Mapping[str, Any]) -> str:
+    """The name of the field with the picture of a choice."""
+    return f"picture-{choice.get('value')}"
 
 
 def question_of(before: Mapping[str, Any], typed: Typed, *, known: Mapping[str, Any] | None, new_id: NewId) -> Document:
@@ -114,16 +120,20 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
     highest = max((one for one in used if isinstance(one, int)), default=0)
     found: list[Document] = []
     points = [one.strip() for one in _first(typed, "points").split(",")]
+    shown = {one.get("value"): one.get("picture") for one in earlier}
     for number, (line, value) in enumerate(zip(lines, values, strict=True)):
         if value is None:
             highest += 1
         own = highest if value is None else value
+        name = picture_name({"value": own})
+        picture = _first(typed, name) if name in typed else shown.get(own)
         found.append(
             {
                 "value": own,
                 "label": line,
                 "other": _first(typed, "other") == str(own),
                 "exclusive": str(own) in typed.get("exclusive", ()),
+                **({"picture": picture} if picture else {}),
                 **({"points": _number(points[number], is_whole=True)} if any(points[number : number + 1]) else {}),
             }
         )

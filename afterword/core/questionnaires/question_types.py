@@ -87,13 +87,17 @@ KINDS: Final[Mapping[Shape, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others, `points` are scored."""
+    """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others, `points` are scored.
+
+    `picture`: the path of an asset that is shown above the label, which tells the same in words.
+    """
 
     value: int
     label: str
     other: bool = False
     exclusive: bool = False
     points: int | None = None
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import Final, TypeVar
 
 from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.question_types import (
     FIELDS,
     TYPES,
@@ -21,6 +22,7 @@ from afterword.core.reading.documents import Members, read_by_locale
 TITLE_CHARACTERS_MAX = 500
 DESCRIPTION_CHARACTERS_MAX = 2000
 DISPLAY_NAME_CHARACTERS_MAX = 200
+PICTURE_CHARACTERS_MAX = 100
 LABEL_CHARACTERS_MAX = 200
 END_LABEL_CHARACTERS_MAX = 100
 CHOICES_MAX = 100
@@ -119,8 +121,7 @@ def _type_fields(question: Question) -> dict[str, object]:
         del fields["style"]
     if "choices" in fields:
         fields["choices"] = [
-            {name: value for name, value in asdict(choice).items() if name != "points" or value is not None}
-            for choice in question.choices
+            {name: value for name, value in asdict(choice).items() if value is not None} for choice in question.choices
         ]
     if "rows" in fields:
         fields["rows"] = [
@@ -207,7 +208,10 @@ def _read_type_fields(question: Question, members: Members) -> Question:  # noqa
                 members.error("scale_max", "out_of_range", "3 or 5 smileys are possible.")
             return replace(question, scale_min=1, scale_max=scale_max)
         case "single_choice":
-            return replace(question, style=_read_style(members, "dropdown"))
+            style = _read_style(members, "dropdown")
+            if style and any(choice.picture for choice in question.choices):
+                members.error("style", "exclusive", "A list that opens shows no pictures.")
+            return replace(question, style=style)
         case "multiple_choice":
             return _read_choice_bounds(question, members)
         case "ranking":
@@ -239,6 +243,7 @@ def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
             other=one.boolean("other", default=False),
             exclusive=one.boolean("exclusive", default=False),
             points=one.optional_integer("points", -POINTS_MAX, POINTS_MAX),
+            picture=_read_picture(one, shape),
         )
         one.finish()
         if one.take("value") in [earlier.value for earlier in choices]:
@@ -252,6 +257,15 @@ def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
             one.error("points", "unknown_value", "Choices of a ranking have no points.")
         choices.append(choice)
     return tuple(choices)
+
+
+def _read_picture(choice: Members, shape: Shape) -> str | None:
+    found = choice.text("picture", 0, PICTURE_CHARACTERS_MAX) or None
+    if found is not None and shape in {"matrix", "ranking"}:
+        choice.error("picture", "unknown_value", f"Choices of a {shape} have no pictures.")
+    elif found is not None and read_address(found) is None:
+        choice.error("picture", "invalid_format", "The path of an uploaded picture is expected.")
+    return found
 
 
 def _read_scored(members: Members, shape: Shape) -> bool:

@@ -119,6 +119,11 @@ async def list_uses(db: Database, *, organization_id: str, path: str, limit: int
            where v.organization_id = $1 and v.configuration ->> 'logo' = $2
            union all select display_name from application where organization_id = $1 and brand ->> 'logo' = $2
            union all select display_name from organization where organization_id = $1 and brand ->> 'logo' = $2
+           union all select q.display_name from questionnaire q where q.organization_id = $1 and exists (
+             select from questionnaire_version w where w.organization_id = $1 and w.version_id = q.published_version_id
+               and strpos(w.definition::text, $2) > 0
+             union all select from questionnaire_draft d where d.organization_id = $1
+               and d.questionnaire_id = q.questionnaire_id and strpos(d.definition::text, $2) > 0)
            limit $3""",
         organization_id,
         path,

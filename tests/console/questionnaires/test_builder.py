@@ -12,6 +12,7 @@ from afterword import db
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires.drafts import store
 from tests.browser.conftest import EVERY_TYPE
+from tests.contract.world import PIXEL
 from tests.logins.conftest import Office, browser_of, log_in
 
 LIST = "/console/questionnaires"
@@ -189,3 +190,27 @@ async def test_anything_that_the_api_stores(office: Office) -> None:
         assert 303 == (await client.post(f"{path}/edit/{identity}", data={**form, "seen": seen_of(page)})).status_code
         for below in ("move", "copy"):
             assert 303 == (await client.post(f"{path}/edit/{identity}/{below}", data={"to": "down"})).status_code
+
+
+async def test_pictures(office: Office) -> None:
+    """A choice is given a picture of the organization, which its page shows above the label."""
+    async with begun(office) as (client, path):
+        done = await client.post(
+            "/console/settings/pictures", data={"title": "A red one"}, files={"file": ("a", PIXEL)}
+        )
+        assert 303 == done.status_code, done.text
+        listed = text_of(await client.get("/console/settings/pictures"))
+        [src] = re.findall(r'<img src="(/asset/[^"]+)"', listed)
+        [picture] = re.findall(r'href="(/console/settings/pictures/\w{22})"', listed)
+        question = await added(client, path, "single_choice")
+        page = await saved(client, question, type="single_choice", title="Which?", choices="Red\nBlue")
+        assert "Picture of “Red”" in page.replace("\u2068", "").replace("\u2069", "")
+        form = {"type": "single_choice", "title": "Which?", "choices": "Red\nBlue", "picture-1": src, "picture-2": ""}
+        page = await saved(client, question, **form)
+        assert f'<option value="{src}" selected>A red one</option>' in page
+        shown = re.search(r'src="([^"]*/preview/[^"]+)"', page)
+        assert shown is not None
+        seen = text_of(await client.get(shown[1]))
+        assert f'<span><img src="{src}" width="1" height="1" alt="" loading="lazy">Red</span>' in seen
+        assert "pictures" in re.findall(r'<div class="choices([^"]*)"', seen)[0]
+        assert "Remove the picture" not in text_of(await client.get(picture))

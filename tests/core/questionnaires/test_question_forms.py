@@ -92,3 +92,15 @@ def test_every_type_comes_back() -> None:
         plain = {"groups": [{"questions": [{**document, "jumps": []}]}]}
         after = {"groups": [{"questions": [core_questions.document_of(back)]}]}
         assert drafts.shown(plain) == drafts.shown(after), question.type
+
+
+def test_pictures() -> None:
+    """A choice keeps its picture unless its field says another one, or none."""
+    pictured = {**BEFORE, "choices": [{**one, "picture": f"p{one['value']}"} for one in BEFORE["choices"]]}
+    shown = question_forms.values_of(pictured)
+    assert ["p1", "p2", "p3"] == [shown[f"picture-{value}"] for value in (1, 2, 3)]
+    typed = question_of(
+        pictured, choices="Price\nSpeed\nTaste", **{"picture-2": "new", "picture-3": "", "picture-4": "t"}
+    )
+    found = [(one["value"], one.get("picture")) for one in typed["choices"]]
+    assert [(2, "new"), (1, "p1"), (4, "t")] == found

@@ -13,6 +13,13 @@ from tests.sizes import size
 
 COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
 ROWS = [{"key": "speed", "label": "Speed"}, {"key": "price", "label": "Price"}]
+PICTURE = f"/asset/{'a' * 22}/0123456789-640x480.jpg"
+
+
+def pictured(path: str) -> list[dict[str, Any]]:
+    return [{**COLUMNS[0], "picture": path}, *COLUMNS[1:]]
+
+
 GOOD: dict[str, dict[str, Any]] = {
     "matrix": {"rows": ROWS, "choices": COLUMNS},
     "ranking": {"choices": COLUMNS, "rank_max": 2},
@@ -100,6 +107,9 @@ class TestRead:
             ("date", {"date_min": "2027-01-01"}, "/date_min", "out_of_range"),
             ("date_time", {"date_max": "2025-12-31"}, "/date_min", "out_of_range"),
             ("single_choice", {"style": "stars"}, "/style", "unknown_value"),
+            ("single_choice", {"choices": pictured(PICTURE)}, "/style", "exclusive"),
+            ("single_choice", {"choices": pictured("https://x.example/a.png")}, "/choices/0/picture", "invalid_format"),
+            ("ranking", {"choices": pictured(PICTURE)}, "/choices/0/picture", "unknown_value"),
             ("number", {"style": "dropdown"}, "/style", "unknown_value"),
             ("number", {"style": "slider", "number_max": None}, "/style", "required"),
             ("address", {"contact_fields": ["name"]}, "/contact_fields/0", "unknown_value"),

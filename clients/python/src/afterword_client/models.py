@@ -388,6 +388,7 @@ class Choice(Struct, kw_only=True):
     other: bool
     exclusive: bool
     points: int | UnsetType = UNSET
+    picture: str | UnsetType = UNSET
 
 
 class CommentWord(Struct, kw_only=True):
