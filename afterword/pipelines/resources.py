@@ -258,7 +258,8 @@ def _message(words: Texts, pipeline: store.Pipeline) -> str:
     asks = words(CHANNELS[pipeline.channel_id])
     if not pipeline.messages:
         return asks
-    others = words("Its texts are written in {locales} too.", locales=_listed(words, sorted(pipeline.messages)))
+    languages = sorted(words.language_name(tag) for tag in pipeline.messages)
+    others = words("Its texts are written in {locales} too.", locales=_listed(words, languages))
     return f"{asks} {others}"
 
 

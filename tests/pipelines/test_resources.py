@@ -23,7 +23,7 @@ MOMENT = datetime(2029, 12, 1, 7, tzinfo=UTC)
 CASES: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({}, "message", "Asks by e-mail."),
     ({"channel_id": 2, "messages": {"el": {}, "de": {}}},  "message",
-     "Asks by SMS. Its texts are written in de and el too."),
+     "Asks by SMS. Its texts are written in German and Greek too."),
     ({"channel_id": 3, "target_url": "https://a.example"}, "target", "It goes to https://a.example."),
     ({"sender_name": "Shop", "sender_address": "a@b.example"}, "sender", "The sender is Shop, a@b.example."),
     ({}, "sender", "The sender is that of the installation."),
