@@ -22,11 +22,6 @@ DISCOVERY: Final = 0  # `valid_days` of the cursor that finds new values of `val
 LAST_ID: Final = "~"  # sorts after every id
 
 
-async def search_for(db: Database, *, valid_days: int, since: datetime) -> None:
-    """Let the job search for instances with these `valid_days` from now on."""
-    await store.insert_expiry_cursor(db, valid_days=valid_days, since=since)
-
-
 async def record_next(db: Database, *, now: datetime) -> int:
     """Advance the cursor that is furthest behind; returns 0 if all are up to date."""
     until = now - timedelta(seconds=BEHIND_SECONDS)
