@@ -150,7 +150,12 @@ async def list_codes(call: Call[None], db: Database) -> Answer:
 
 
 @routes.post(
-    f"{ONE}/code", scope="Coupon Pool.Update", body=CouponCodes, answer=AddedCodes, summary="Add codes to a pool"
+    f"{ONE}/code",
+    scope="Coupon Pool.Update",
+    body=CouponCodes,
+    answer=AddedCodes,
+    status=200,
+    summary="Add codes to a pool",
 )
 async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
     added = await service.add(db, caller=call.caller, pool_id=call.ids["pool_id"], codes=call.body.codes, now=call.now)
@@ -164,7 +169,7 @@ async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
     description="Nobody gets them any more. Codes that customers have stay.",
 )
 async def withdraw_codes(call: Call[None], db: Database) -> None:
-    await service.withdraw(db, caller=call.caller, pool_id=call.ids["pool_id"])
+    await service.withdraw(db, caller=call.caller, pool_id=call.ids["pool_id"], expect=call.check_version)
 
 
 def _shown(pool: Pool, call: Call[Any]) -> CouponPool:

@@ -68,9 +68,10 @@ async def delete(db: Database, *, caller: Caller, pool_id: str, expect: errors.E
     await store.delete_pool(db, **key)
 
 
-async def withdraw(db: Database, *, caller: Caller, pool_id: str) -> int:
-    """Remove the free codes; their number. Raises NotFound."""
+async def withdraw(db: Database, *, caller: Caller, pool_id: str, expect: errors.Expect) -> int:
+    """Remove the free codes; their number. Raises NotFound, Stale."""
     pool = await get(db, caller=caller, pool_id=pool_id, is_locked=True)
+    expect(pool.version)
     return await store.delete_free_codes(db, organization_id=pool.organization_id, pool_id=pool_id)
 
 

@@ -94,6 +94,15 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
     return asked_page(head)
 
 
+async def require_begun(database: db.Database, *, link: Link, instance_id: str) -> None:
+    """Raise NotFound for an instance that did not begin at the link."""
+    instance = None
+    if ids.is_id(instance_id):
+        instance = await instances_store.get_public_instance(database, instance_id=instance_id)
+    if instance is None or instance.link_id != link.link_id:
+        raise errors.NotFound("There is no such page.")
+
+
 async def read_link(
     request: Request,
     database: db.Database,

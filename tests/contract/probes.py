@@ -1,6 +1,6 @@
 """Wrong requests, made from the types of a route's members: one wrong thing in each, and what must be said of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, cast
@@ -23,10 +23,21 @@ SAMPLES: Final[Mapping[str, object]] = {
 BY_NAME: Final[Mapping[str, object]] = {
     "responder_channel_identifier": ADDRESS, "scopes": ["Queue.Read"], "country": "GR", "currency": "EUR",
     "application_type_id": "0000000000000000custom", "conditions": {"all": []}, "event_types": ["*"],
-    "condition": {"all": []}, "codes": ["A-1"], "key": "another", "cursor": f"{4_000_000_000_000_000}_{'0' * 22}",
+    "condition": {"all": []}, "cursor": f"{4_000_000_000_000_000}_{'0' * 22}",
 }  # fmt: skip
 people: Final = count()  # an organization has each address once
 names: Final = count()  # and each name of its metadata
+MADE: Final[Mapping[str, Callable[[Tenant], object]]] = {
+    "status_id": lambda _: 1,  # a number, of each organization; those of paths are texts
+    "spec": lambda tenant: {
+        "questionnaire_ids": [tenant.ids["questionnaire_id"]], "metrics": [{"metric": "response"}],
+    },
+    "email": lambda _: f"person{next(people)}@example.com",
+    "identifier": lambda _: f"person{next(people)}@example.com",
+    "key": lambda _: f"sample_{next(names)}",
+    "codes": lambda _: [f"A-{next(names)}"],
+    "instance_ids": lambda tenant: [tenant.ids["instance_id"]],
+}  # fmt: skip
 BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
     "PipelineRequest": {"message_subject": "Well?", "message_body": "Tell us."},  # e-mail needs them
     "InboundRequest": {"adapter": "standard"},
@@ -327,12 +338,8 @@ def _sample(each: inspect.Field, tenant: Tenant) -> object:
     name = each.encode_name
     if name == "name" and "[A-Za-z][A-Za-z0-9_]*" in repr(each.type):
         return f"sample_{next(names)}"
-    if name == "status_id":
-        return 1  # a number, of each organization; those of paths are texts
-    if name == "spec":
-        return {"questionnaire_ids": [tenant.ids["questionnaire_id"]], "metrics": [{"metric": "response"}]}
-    if name in {"email", "identifier"}:
-        return f"person{next(people)}@example.com"
+    if name in MADE:
+        return MADE[name](tenant)
     return tenant.ids.get(name) or BY_NAME.get(name) or _sample_of(_options(each.type)[0], tenant)
 
 

@@ -22,6 +22,7 @@ from tests.contract.world import (
     ABSENT,
     DELETED,
     ROUTES,
+    WEBSITE,
     Tenant,
     World,
     has_body,
@@ -50,7 +51,7 @@ KEYS: Final = {
 }  # made of others
 ANOTHER_ONE: Final = {"POST /token/{token_id}/rotation"}  # what they answer with is not what the path names
 OF_THE_PRODUCT: Final = {"/application/type"}  # lists that are everybody's
-FORM: Final = {"content-type": "application/x-www-form-urlencoded"}
+FORM: Final = {"content-type": "application/x-www-form-urlencoded", "origin": WEBSITE}
 
 
 def same(reply: Reply) -> tuple[int, Mapping[str, str], Mapping[str, Any]]:
@@ -231,6 +232,7 @@ class TestLists:
     @routes_where(lambda route: has_list(route) and route.path not in OF_THE_PRODUCT)
     async def test_only_ours(self, world: World, route: Route) -> None:
         """All rows are ours and none of theirs; the counts count ours."""
+        await world.ready(route)
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
             ours = await guard.ask(f"{path}?limit=500")
@@ -304,7 +306,8 @@ def page_of(path: str, tenant: Tenant, **other: str) -> str:
     """The page's address with this organization's keys, or the `other` ones."""
     missing = [name for name in names_in(path) if name not in tenant.ids]
     assert not missing, f"{path} has no probe: say in tests/contract/world.py what {missing} are"
-    return path.replace(":str", "").format_map({**tenant.ids, **other})
+    own = {"instance_id": tenant.ids["link_instance_id"]} if path.startswith("/l/") else {}
+    return path.replace(":str", "").format_map({**tenant.ids, **own, **other})
 
 
 def names_in(path: str) -> list[str]:

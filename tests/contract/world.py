@@ -46,6 +46,7 @@ LOGO: Final = (  # one grey pixel
 PIXEL: Final = base64.b64decode(LOGO.partition(",")[2])
 ABSENT: Final = "zzzzzzzzzzzzzzzzzzzzzz"
 ADDRESS: Final = "ann@example.com"
+WEBSITE: Final = "https://shop.example"
 edits: Final = count()
 ROUTES: Final = [route for group in api_routes() for route in group.all]
 
@@ -167,6 +168,10 @@ class World:
                        on conflict do nothing""",
                     *(self.ours.ids[name] for name in ("organization_id", "instance_id", "tag")),
                 )
+        if (route.method, route.path) == ("GET", "/coupon/pool/{pool_id}/code"):  # another operation has withdrawn them
+            for tenant in (self.ours, self.theirs):
+                document = {"codes": [f"A-of-{tenant.house.domain}"]}
+                await self.ask("POST", tenant.path(route), token=tenant.token, document=document)
         if (route.method, route.path) == ("POST", "/inbound"):  # an account has one of each form
             async with db.transaction(self.pool) as database:
                 await database.execute(
@@ -236,7 +241,7 @@ class World:
 async def build(pool: db.Pool, *, reader: db.Pool | None = None) -> World:
     """Both organizations over a fresh database. `reader` reads all tables again and again, and may keep one plan."""
     site = Site(PUBLIC_URL, b"k" * 32)
-    wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0)))
+    wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")
     return World(pool, reader or pool, site, wire, ours, theirs)
@@ -276,6 +281,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     ids |= await _things(wire, tenant)
     del tenant.deleted["responder_id"], tenant.deleted["tag"]  # the same for both
     ids["reference_id"] = "order-1042"  # the same for both organizations
+    ids["link_instance_id"] = await _begun_at_link(pool, wire, tenant)
     await _answer(pool, tenant, version)
     for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
         reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
@@ -352,10 +358,12 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
     reply = await wire.ask("POST", "/v3.2/asset", token=tenant.token, file=PIXEL)
     assert 201 == reply.status, reply
     made["asset_id"] = reply.document["asset_id"]
-    link = {"title": "Poster", "takes_reference": True}
-    reply = await wire.ask("POST", f"{base}/link", token=tenant.token, document=link)
-    assert 201 == reply.status, reply
-    made["link_id"], made["link_key"] = reply.document["link_id"], reply.document["url"].rpartition("/")[2]
+    for link in ({"title": "Poster"}, {"title": "Tablet", "box": {}, "kiosk": {}, "kiosk_pin": "4711"}):
+        document = {"takes_reference": True, **link}
+        reply = await wire.ask("POST", f"{base}/link", token=tenant.token, document=document)
+        assert 201 == reply.status, reply
+        made.setdefault("link_id", reply.document["link_id"])  # of the one that nobody answers, so that it can go
+        made["link_key"] = reply.document["url"].rpartition("/")[2]
     pool = {"key": "thanks", "title": "Ten percent"}
     reply = await wire.ask("POST", "/v3.2/coupon/pool", token=tenant.token, document=pool)
     assert 201 == reply.status, reply
@@ -400,6 +408,30 @@ async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
     reply = await wire.ask("POST", path, token=tenant.token, document={"tag": made["tag"]})
     assert 201 == reply.status, reply
     return made
+
+
+async def _begun_at_link(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:
+    """The id of an instance that began at the public link; a response that began there is held back."""
+    base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
+    address = f"/v3.2/application/{tenant.ids['application_id']}"
+    reply = await wire.ask("PATCH", address, token=tenant.token, document={"website_urls": [WEBSITE]})
+    assert 200 == reply.status, reply
+    found: list[str] = []
+    for _ in range(2):
+        reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={})
+        found.append(reply.document["instance_id"])
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """update questionnaire_instance set link_id = (select link_id from public_link where key = $2)
+               where instance_id = any($1)""",
+            *(found, tenant.ids["link_key"]),
+        )
+        await database.execute(
+            """update questionnaire_instance
+               set flags = '{burst}', judgement = 'held', held_submitted_time = now() where instance_id = $1""",
+            found[1],
+        )
+    return found[0]
 
 
 async def _queue(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:

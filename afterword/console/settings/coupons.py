@@ -179,7 +179,7 @@ async def remove_pool(visit: Visit) -> Response:
     async with visit.write() as db:
         pool = await service.get(db, caller=visit.caller, pool_id=pool_id, is_locked=True)
         if pool.given_count:
-            await service.withdraw(db, caller=visit.caller, pool_id=pool_id)
+            await service.withdraw(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
         else:
             await service.delete(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")

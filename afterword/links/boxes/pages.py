@@ -10,11 +10,10 @@ from starlette.responses import JSONResponse, Response
 
 from afterword import db, errors
 from afterword.core.wire.origins import origins_of
-from afterword.instances import store as instances_store
 from afterword.instances.answer_page import Placement
 from afterword.instances.pages import post_answers, show_answers
 from afterword.links.boxes import service
-from afterword.links.pages import find_link, open_link, post_link, show_link
+from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
 from afterword.links.store import Link
 from afterword.web import html
 from afterword.web.routing import Pages
@@ -78,9 +77,7 @@ async def _placement(request: Request, *, instance_id: str | None = None) -> Pla
     async with db.connection(request.state.pool) as database:
         link, origins = await _box(request, database)
         if instance_id is not None:
-            instance = await instances_store.get_public_instance(database, instance_id=instance_id)
-            if instance is None or instance.link_id != link.link_id:
-                raise errors.NotFound("There is no such page.")
+            await require_begun(database, link=link, instance_id=instance_id)
     return Placement(kind="box", path=f"/l/{link.key}/box", data={"origins": " ".join(origins)})
 
 

@@ -7,12 +7,11 @@ from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.core.wire.site import Site
-from afterword.instances import store as instances_store
 from afterword.instances.answer_page import Placement, first, read_posted
 from afterword.instances.pages import post_answers, show_answers
 from afterword.instances.rendering import leave_page, left_page
 from afterword.links import service
-from afterword.links.pages import find_link, open_link, post_link, show_link
+from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
 from afterword.links.store import Link
 from afterword.web import public
 from afterword.web.limits import Limiter
@@ -78,9 +77,10 @@ async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[L
     """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, _ = await find_link(request, database)
-        instance = instance_id and await instances_store.get_public_instance(database, instance_id=instance_id)
-    if link.kiosk is None or (instance_id is not None and (not instance or instance.link_id != link.link_id)):
-        raise errors.NotFound("There is no such page.")
+        if link.kiosk is None:
+            raise errors.NotFound("There is no such page.")
+        if instance_id is not None:
+            await require_begun(database, link=link, instance_id=instance_id)
     path = f"/l/{link.key}/kiosk"
     data = {"path": path, "idle": str(link.kiosk["idle_seconds"]), "thanks": str(link.kiosk["thanks_seconds"])}
     return link, Placement(kind="kiosk", path=path, data=data)
