@@ -207,6 +207,12 @@ async def test_instances_and_people(desk: Desk, journal: Journal) -> None:
     await journal.compare()
     await desk.ask("DELETE", f"{path}/tag/vip", status=204)
     await journal.compare()
+    async with db.transaction(desk.pool) as database:
+        await database.execute("update questionnaire_instance set flags = '{burst}', judgement = 'accepted'")
+    for judgement in ("rejected", "accepted"):
+        document = {"instance_ids": [made["instance_id"]], "judgement": judgement}
+        await desk.ask("POST", "/q/response/doubtful/judgement", json=document)
+    await journal.compare()  # the event of a rejection alone keeps the times, by which days are counted again
     await desk.ask("DELETE", path, status=204)
     await journal.compare()
     for family in ("questionnaire_instance", "answer", "responder", "tag"):

@@ -114,7 +114,10 @@ def question_page(
         **_frame(head),
         status=status,
         title=head.title,
-        files=files_of({question.kind for question in questions}),
+        files=files_of(
+            {question.kind for question in questions},
+            has_pictures=any(option.picture for question in questions for option in question.options),
+        ),
         show_progress=head.theme.show_progress,
         layout=sequence.layout,
         page=min(number, sequence.total),
@@ -439,9 +442,9 @@ def logo_of(theme: Theme) -> Logo | None:
     return Logo(content, head.removeprefix("data:"), hashlib.sha256(content).hexdigest()[:FINGERPRINT_CHARACTERS])
 
 
-def files_of(kinds: Collection[Kind]) -> Files:
+def files_of(kinds: Collection[Kind], *, has_pictures: bool = False) -> Files:
     return Files(
-        styles=[static.url("public/controls.css")] if _STYLED & set(kinds) else [],
+        styles=[static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
         scripts=[static.url(f"public/{kind}.js") for kind in ("ranking", "slider") if kind in kinds],
     )
 

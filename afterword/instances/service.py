@@ -18,7 +18,6 @@ from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.instances import store
 from afterword.instances.answers.service import Closed, Inactive, require_capacity
-from afterword.instances.expiry import store as expiry
 from afterword.instances.responders import service as instance_responders
 from afterword.instances.store import Instance, Issuable, TimeKind
 from afterword.organizations.plans import store as plans
@@ -137,7 +136,7 @@ async def issue(
     )
     # Its message may have been sent before the job finds these days.
     if request.sent_time is not None and request.valid_days:
-        await expiry.insert_expiry_cursor(db, valid_days=request.valid_days, since=now)
+        await store.insert_expiry_cursor(db, valid_days=request.valid_days, since=now)
     return await _insert(db, instance=instance, now=now, actor=actor), True
 
 
@@ -267,7 +266,7 @@ async def update(
     else:
         _require_few(after.metadata)
         if after.valid_days not in {0, before.valid_days}:
-            await expiry.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
+            await store.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
         await events.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)

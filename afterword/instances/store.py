@@ -343,15 +343,13 @@ async def get_questionnaire_and_metadata(
     return PublicQuestionnaire(**columns), metadata
 
 
-async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
-    """The number of instances of a questionnaire with an answer, without tests, at most `limit`."""
-    return await db.fetch_value(
-        """select count(*) from (
-             select 1 from questionnaire_instance
-             where organization_id = $1 and questionnaire_id = $2 and submitted_time is not null
-               and deleted_time is null and not test
-             limit $3) response""",
-        *(organization_id, questionnaire_id, limit),
+async def insert_expiry_cursor(  # any tenant: the job is the installation's
+    db: Database, *, valid_days: int, since: datetime
+) -> None:
+    await db.execute(
+        "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
+        valid_days,
+        since,
     )
 
 

@@ -14,7 +14,7 @@ from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
-UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False, "is_left": False}
+_UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False, "is_left": False}
 _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "coupon": None}
 
 
@@ -56,7 +56,7 @@ def page(
         style_url=static.url("public/afterword.css"),
         controls_url=static.url("public/controls.css"),
         script_url=static.url("public/answer.js"),
-        **(UNPLACED | values),
+        **(_UNPLACED | values),
     )
 
 

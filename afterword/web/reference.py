@@ -12,7 +12,7 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import criteria, html, openapi, public, rows, static, vocabulary
+from afterword.web import criteria, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
 from afterword.web.routing import Pages
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
@@ -144,7 +144,6 @@ def _frame(title: str) -> dict[str, Any]:
         "direction": "ltr",
         "style_url": static.url("public/afterword.css"),
         "reference_style_url": static.url("public/reference.css"),
-        **public.UNPLACED,
     }
 
 

@@ -31,3 +31,4 @@ def test_logo() -> None:
 def test_files(kinds: list[rendering.Kind], styles: int, scripts: int) -> None:
     found = rendering.files_of(kinds)
     assert (styles, scripts) == (len(found.styles), len(found.scripts))
+    assert 1 == len(rendering.files_of(kinds, has_pictures=True).styles)

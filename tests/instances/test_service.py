@@ -8,6 +8,7 @@ import pytest
 from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
+from afterword.instances.answers import store as answers_store
 from afterword.instances.service import Change, IssueInput
 from afterword.instances.store import Instance
 from afterword.responders import store as responders_store
@@ -191,7 +192,7 @@ class TestDelete:
         async with db.connection(world.pool) as database:
             assert await store.get_public_instance(database, instance_id=instance.instance_id) is None
             assert await store.get_instance_by_short_code(database, short_code=instance.short_code) is None
-            assert 0 == await store.count_responses(
+            assert 0 == await answers_store.count_responses(
                 database,
                 organization_id=instance.organization_id,
                 questionnaire_id=instance.questionnaire_id,

@@ -158,7 +158,7 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
     """Raise Closed when `responses_max` is reached."""
     if issuable.responses_max is None:
         return
-    count = await instances_store.count_responses(
+    count = await store.count_responses(
         db,
         organization_id=issuable.organization_id,
         questionnaire_id=issuable.questionnaire_id,

@@ -71,6 +71,18 @@ async def list_answers_of_question(
     return rows.map(lambda row: (_answer(row), row["locale"]))
 
 
+async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
+    """The number of instances of a questionnaire with an answer, without tests, at most `limit`."""
+    return await db.fetch_value(
+        """select count(*) from (
+             select 1 from questionnaire_instance
+             where organization_id = $1 and questionnaire_id = $2 and submitted_time is not null
+               and deleted_time is null and not test
+             limit $3) response""",
+        *(organization_id, questionnaire_id, limit),
+    )
+
+
 async def claim_responses(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
     """Let one transaction at a time add a response to this questionnaire, so that none exceeds `responses_max`."""
     await db.execute(

@@ -100,13 +100,3 @@ async def count_open_by_version(
         *(organization_id, questionnaire_id, now, limit),
     )
     return {row["version_id"]: row["count"] for row in rows}
-
-
-async def insert_expiry_cursor(  # any tenant: the job is the installation's
-    db: Database, *, valid_days: int, since: datetime
-) -> None:
-    await db.execute(
-        "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
-        valid_days,
-        since,
-    )
