@@ -138,6 +138,7 @@ BLIND: Final = {
     "get_asset_by_hash",  # of other bytes
     "get_has_instances",  # nobody has answered by the link
     "list_uses",  # nothing shows the picture
+    "list_overlaps",  # nobody was written to by two pipelines
     "get_share",  # a link is known to whoever has it
     "list_pinned_reports",  # nobody pinned one
     "get_is_pruned",  # the log is young

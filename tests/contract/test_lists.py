@@ -44,6 +44,7 @@ async def matching(world: World, path: str, query: str = "") -> list[dict[str, A
 @some_with_list
 async def test_shown_values(world: World, route: Route) -> None:
     path = world.ours.path(route)
+    await world.ready(route)
     row = (await matching(world, path))[0]
     for name, column in columns_of(route).items():
         value = row.get(name)

@@ -17,6 +17,7 @@ from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
 ITEMS, COUNT, HOUR = "/q/queue/item", "/q/queue/count", "/q/queue/hour"
+OVERLAP = "/q/queue/overlap"
 
 
 @pytest.fixture
@@ -168,6 +169,25 @@ class TestCount:
             )
         counts = {(one.status, one.reason): (one.count, one.is_capped) for one in found}
         assert ((7, True), (5, False)) == (counts[Item.SENT, ""], counts[Item.IGNORED, "conditions"])
+
+
+class TestOverlaps:
+    async def test_pipelines_that_wrote_to_the_same_people(self, client: Client, neighbour: House) -> None:
+        queue, path = client.queue, f"{OVERLAP}?pipeline_id={client.queue.pipeline_id}"
+        other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Other")
+        theirs = client.items.replace(queue.pipeline_id, other.pipeline_id)
+        for name, paths in (("ann", (client.items, theirs)), ("ben", (client.items,)), ("cem", (theirs,))):
+            for items in paths:
+                body = {"responder_channel_identifier": f"{name}@example.com"}
+                assert 201 == (await client.send("POST", items, body)).status_code
+        for one in (queue, other):
+            await one.worker().send(Sent("reference", 250, "ok"))
+        expected = {"pipeline_id": other.pipeline_id, "title": "Other", "people": 1, "sampled_people": 2}
+        assert [expected] == (await client.send("GET", path)).json()
+        narrow = await client.with_token(SCOPES, application_ids=[await other_application(client)])
+        client.headers = neighbour.headers
+        for asking in (narrow, client):
+            assert [("/pipeline_id", "unknown_id")] == codes(await asking.send("GET", path))
 
 
 class TestHours:

@@ -11,6 +11,7 @@ from afterword.console.inputs import read_as, same_version
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import sending
+from afterword.console.sending.contact_policy import POLICY
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
@@ -128,7 +129,10 @@ async def pipeline_page(visit: Visit) -> Response:
         pipeline = await pipeline_of(visit, db)
         questionnaire = await access.get(db, caller=caller, questionnaire_id=pipeline.questionnaire_id)
         subjects = await subjects_for(visit, db, pipeline)
-        figures = await _figures(visit, db, pipeline) if "Queue.Read" in caller.scopes else None
+        figures, overlaps = None, []
+        if "Queue.Read" in caller.scopes:
+            figures = await _figures(visit, db, pipeline)
+            overlaps = await items.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
     may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
     return visit.page(
         "pipeline.html",
@@ -142,6 +146,17 @@ async def pipeline_page(visit: Visit) -> Response:
         ],
         may_change=may_change,
         figures=figures,
+        overlaps=[
+            words.plural(
+                "{n} of the last {count} people was also written to by “{title}”, within 30 days.",
+                "{n} of the last {count} people were also written to by “{title}”, within 30 days.",
+                one.people,
+            )
+            .replace("{count}", words.count(one.sampled_people))
+            .replace("{title}", one.title)
+            for one in overlaps
+        ],
+        policy_url=POLICY if visit.may_open(POLICY) else "",
         switch_url=f"{here}/switch" if may_change else "",
         messages_url=f"{here}/messages",
         name_url=f"{here}/name" if may_change else "",

@@ -79,6 +79,21 @@ class HourQuery(fields.Request):
     application_id: fields.Id | None = None
 
 
+class OverlapQuery(fields.Request):
+    """The pipeline whose people are looked at."""
+
+    pipeline_id: fields.Id
+
+
+class QueueOverlap(fields.Resource):
+    """Another pipeline that wrote to the same people lately."""
+
+    pipeline_id: fields.Id
+    title: str
+    people: Annotated[int, Meta(description="Those that it wrote to.")]
+    sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
+
+
 class QueueHour(fields.Resource):
     """Waiting items that become due within an hour."""
 
@@ -129,6 +144,21 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
     query: ItemFilter = call.query or ItemFilter()
     found = await service.count_items(db, caller=call.caller, choice=query.choice)
     return Answer([QueueCount.of(one) for one in found])
+
+
+@routes.get(
+    "/q/queue/overlap",
+    scope="Queue.Read",
+    query=OverlapQuery,
+    answer=QueueOverlap,
+    shape="array",
+    summary="Get the pipelines that write to the same people",
+    description=f"Of the people of the newest {service.OVERLAP_ITEMS_MAX} items of {service.OVERLAP_DAYS} days. "
+    f"At most {service.OVERLAPS_MAX} pipelines, those that wrote to most of them first.",
+)
+async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
+    found = await service.list_overlaps(db, caller=call.caller, pipeline_id=call.query.pipeline_id, now=call.now)
+    return Answer([QueueOverlap.of(one) for one in found])
 
 
 @routes.get(

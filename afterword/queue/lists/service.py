@@ -15,10 +15,13 @@ from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.queue.lists import store
-from afterword.queue.lists.store import EARLIEST, LATEST, Filter, HourCount, Key, ListedItem
+from afterword.queue.lists.store import EARLIEST, LATEST, Filter, HourCount, Key, ListedItem, Overlap
 
 COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "at least"
 WEEK: Final = timedelta(days=7)
+OVERLAP_DAYS: Final = 30
+OVERLAP_ITEMS_MAX: Final = 500  # the newest of a pipeline whose people are looked at
+OVERLAPS_MAX: Final = 5  # pipelines that are told
 SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks at to find those of a pipeline
 
 
@@ -128,6 +131,20 @@ async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: in
         Count(status, reason or None, min(count, limit), is_capped or count > limit)
         for (status, reason), (count, is_capped) in sorted(sums.items())
     ]
+
+
+async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[Overlap]:
+    """Other pipelines that wrote to the same people lately. Raises Invalid for a pipeline that is not there."""
+    if await unknown_of(db, caller=caller, choice=Choice(pipeline_id=pipeline_id)) is not None:
+        raise errors.Invalid.at("/pipeline_id", "unknown_id", "There is no such pipeline.")
+    return await store.list_overlaps(
+        db,
+        **caller.reach,
+        pipeline_id=pipeline_id,
+        since=now - timedelta(days=OVERLAP_DAYS),
+        sample_max=OVERLAP_ITEMS_MAX,
+        limit=OVERLAPS_MAX,
+    )
 
 
 async def count_hours(

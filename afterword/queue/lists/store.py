@@ -60,6 +60,16 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """A pipeline that wrote to `people` of `sampled_people`."""
+
+    pipeline_id: str
+    title: str
+    people: int
+    sampled_people: int
+
+
+@dataclass(frozen=True, slots=True)
 class HourCount:
     """Waiting items that become due within an hour; `is_capped`: there may be more."""
 
@@ -342,6 +352,42 @@ async def get_unknown(
         questionnaire_id,
         pipeline_id,
     )
+
+
+async def list_overlaps(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    pipeline_id: str,
+    test_only: bool,
+    since: datetime,
+    sample_max: int,
+    limit: int,
+) -> list[Overlap]:
+    """Other pipelines that wrote to the people of this one's newest items, those of most people first."""
+    rows = await db.fetch(
+        """with person as materialized (
+             select distinct i.responder_id from (
+               select questionnaire_instance_id from queue_item
+               where organization_id = $1 and pipeline_id = $3 and send_time >= $5 and test = $4
+                 and questionnaire_instance_id is not null and deleted_time is null
+               order by send_time desc, item_id limit $6) newest
+             join questionnaire_instance i
+               on i.organization_id = $1 and i.instance_id = newest.questionnaire_instance_id
+             where i.responder_id is not null)
+           select p.pipeline_id, p.title, count(*) as people, (select count(*) from person) as sampled_people
+           from person cross join lateral (
+             select distinct i.pipeline_id from questionnaire_instance i
+             where i.organization_id = $1 and i.responder_id = person.responder_id and i.sent_time >= $5
+               and i.test = $4 and i.pipeline_id <> $3 and i.deleted_time is null) other
+           join pipeline p on p.organization_id = $1 and p.pipeline_id = other.pipeline_id and p.deleted_time is null
+           join questionnaire q on q.organization_id = $1 and q.questionnaire_id = p.questionnaire_id
+             and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
+           group by p.pipeline_id, p.title order by people desc, p.pipeline_id limit $7""",
+        *(organization_id, list(application_ids), pipeline_id, test_only, since, sample_max, limit),
+    )
+    return [Overlap(**row) for row in rows]
 
 
 async def get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:

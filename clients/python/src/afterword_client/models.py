@@ -1673,6 +1673,17 @@ class QueueItemUpdate(Struct, kw_only=True):
     result: str | None | UnsetType = UNSET
 
 
+class QueueOverlap(Struct, kw_only=True):
+    """
+    Another pipeline that wrote to the same people lately.
+    """
+
+    pipeline_id: str
+    title: str
+    people: int
+    sampled_people: int
+
+
 class Quota(Struct, kw_only=True):
     """
     An ending with `responses_max`, and the complete responses that count toward it.

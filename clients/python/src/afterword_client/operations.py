@@ -2152,6 +2152,16 @@ class Queue(Family):
             },
         )
 
+    def list_overlaps_of_pipeline(self, *, pipeline_id: str, limit: int = 100) -> Iterator[models.QueueOverlap]:
+        """Get the pipelines that write to the same people.
+
+        Of the people of the newest 500 items of 30 days. At most 5 pipelines, those that wrote to most of them first.
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            "/q/queue/overlap", models.QueueOverlap, limit=limit, query={"pipeline_id": pipeline_id}
+        )
+
     def count_hours_of_items(
         self,
         *,
