@@ -30,6 +30,7 @@ class Invitation(fields.Answer):
     refusals=("already_exists",),
 )
 async def invite_user_by_mail(call: Call[None], db: Database) -> Answer:
+    call.caller.require_real()
     organization_id, user_id = call.caller.organization_id, call.ids["user_id"]
     user = await users_store.get_user(db, organization_id=organization_id, user_id=user_id)
     if user is None or not user.active:

@@ -10,7 +10,7 @@ from tests.logins.conftest import EMAIL, SITE, Office, found
 from tests.test_app import client_of
 
 
-async def token_of(office: Office, *scopes: str) -> dict[str, str]:
+async def token_of(office: Office, *scopes: str, test: bool = False) -> dict[str, str]:
     async with db.transaction(office.pool) as database:
         _, text = await organizations.create_token(
             database,
@@ -19,6 +19,7 @@ async def token_of(office: Office, *scopes: str) -> dict[str, str]:
             scopes=scopes or SCOPES,
             kind="organization",
             user_id=None,
+            test=test,
             now=database.clock.now(),
         )
     return {"Authorization": f"Bearer {text}"}
@@ -38,6 +39,7 @@ async def test_refused(office: Office, ben: str) -> None:
     other = await found(office.pool, domain="patras", email="pan@patras.example")
     assert 401 == (await invite(office, ben, {})).status_code
     assert 403 == (await invite(office, ben, await token_of(office, "User.Read"))).status_code
+    assert 403 == (await invite(office, ben, await token_of(office, test=True))).status_code
     headers = await token_of(office)
     assert 404 == (await invite(office, other.user_id, headers)).status_code
     assert 409 == (await invite(office, office.user_id, headers)).status_code

@@ -67,8 +67,9 @@ async def send(
 ) -> Message:
     """Reply to the customer and change the case (`waiting`, `status_id`, …); a repeat with the same key does nothing.
 
-    Raises NotFound, NoAddress, NoSender, Invalid, and what `expect` raises.
+    Raises Forbidden for a test token, NotFound, NoAddress, NoSender, Invalid, and what `expect` raises.
     """
+    caller.require_real()
     case = await cases.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
     if key and (known := await store.get_by_key(db, **place, key=key)):

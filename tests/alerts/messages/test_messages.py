@@ -52,6 +52,8 @@ async def test_refused(desk: Desk, path: str) -> None:
     nobody = await desk.case(title="Anonymous")
     place = f"/alert/instance/{nobody['alert_instance_id']}/message"
     assert (409, "no_address") == await desk.api.refused("POST", place, BODY)
+    for_tests = await desk.token(test=True)
+    assert 403 == (await for_tests.send("POST", f"{path}/message", BODY)).status_code
     assert 0 == await desk.value("select count(*) from alert_message")
 
 
