@@ -166,22 +166,37 @@ def form_page(
     lead: str = "",
 ) -> Response:
     """The page of one form. `links`: texts and addresses below it; `thing`: kind and id of its entries in the log."""
-    is_stale = isinstance(refusal, errors.Stale)
     return visit.page(
         "form.html",
         title=title,
-        status=refusal.status if refusal else 200,
         back=back,
         action=action,
-        fields=shown(visit, inputs, stored, options),
-        version=visit.form.text("version") if visit.form.values and not is_stale else version,
-        theirs=differences(visit, inputs, stored, options) if is_stale else [],
         below=links,
         thing=thing,
         tab=tab,
         lead=lead,
-        refusal=refusal if refusal is None or is_stale else placed(refusal),
+        **filled(visit, inputs, stored, version=version, refusal=refusal, options=options),
     )
+
+
+def filled(
+    visit: Visit,
+    inputs: Sequence[Input],
+    stored: object,
+    *,
+    version: int | str,
+    refusal: errors.Refusal | None,
+    options: Options | None = None,
+) -> dict[str, Any]:
+    """Values of a page with one form: its status, fields, version and refusal, and in `theirs` what others stored."""
+    is_stale = isinstance(refusal, errors.Stale)
+    return {
+        "status": refusal.status if refusal else 200,
+        "fields": shown(visit, inputs, stored, options),
+        "version": visit.form.text("version") if visit.form.values and not is_stale else version,
+        "theirs": differences(visit, inputs, stored, options) if is_stale else [],
+        "refusal": refusal if refusal is None or is_stale else placed(refusal),
+    }
 
 
 def placed(refusal: errors.Refusal) -> errors.Refusal:

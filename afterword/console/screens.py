@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from afterword import db, errors
+from afterword.console import done
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
@@ -448,53 +449,5 @@ def download(file: Download) -> Response:
 
 def done_of(guest: Guest) -> str:
     """The sentence about the act that led here; its name stands in the address."""
-    said = DONE.get(guest.query.get("done", ""))
+    said = done.TEXTS.get(guest.query.get("done", ""))
     return guest.words(said) if said else ""
-
-
-DONE: Final[Mapping[str, str]] = {
-    "saved": "Saved.",
-    "made": "The questionnaire is there. Begin with its questions.",
-    "moved": "It has its new place.",
-    "copied": "The copy is there.",
-    "published": "It is published.",
-    "taken_back": "The draft says what that version says. Publish it to make it so.",
-    "language": "The language is there. Translate its texts.",
-    "translated": "The translations are in the draft.",
-    "archived": "The questionnaire is archived.",
-    "stopped": "No more messages go to this address.",
-    "lifted": "Messages to this address are allowed again.",
-    "closed": "The case is closed.",
-    "assigned": "The case has a new owner.",
-    "commented": "Your comment was added.",
-    "replied": "Your reply is on its way.",
-    "replied_waits": "Your reply is on its way. The clock of the case stands still until the customer answers.",
-    "replied_closed": "Your reply is on its way and the case is closed. Note the cause and the remedy below.",
-    "asked_again": "The customer is asked again.",
-    "waits": "The clock of the case stands still until the customer answers.",
-    "goes_on": "The clock of the case goes on.",
-    "call_noted": "The call is noted.",
-    "called": "The call is done.",
-    "message_cancelled": "The message is cancelled.",
-    "message_due": "The message is due now.",
-    "test_made": "The test message is scheduled. It goes to the outbox when its time comes.",
-    "invited": "The invitation is on its way.",
-    "removed": "Removed.",
-    "again": "It is delivered again.",
-    "renamed": "The tag has its new name.",
-    "ended": "The session has ended.",
-    "digest_sent": "The mail is on its way.",
-    "passkey": "The passkey is there. Use it at your next log-in.",
-    "account_added": "The account is there. Send a test message, then let the pipelines send through it.",
-    "account_paused": "Nothing is sent through this account until somebody resumes it.",
-    "account_resumed": "Messages go through this account again.",
-    "token_ended": "The token has ended.",
-    "reset": "Your password is changed. All other sessions have ended.",
-    "mailed": "A mail with a link is on its way. It works for an hour.",
-    "sent": "If this address has a login, a mail with a link is on its way. It works for an hour.",
-    "address": "Your address is changed.",
-    "view": "The view is saved.",
-    "read": "All responses are marked as read.",
-    "judged": "Figures, lists and rules follow within a minute.",
-    "out": "You are logged out.",
-}

@@ -52,7 +52,7 @@ async def begins_again(page: Page) -> None:
 
 
 async def given(shop: Shop) -> list[tuple[int, bool]]:
-    """What each person answered to the first question, and whether they finished."""
+    """The answer of each response to the first question, and whether it is complete."""
     found = [
         (int(str((await shop.answers(str(one["instance_id"])))["nps"])), one["completed_time"] is not None)
         for one in await shop.instances()

@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import charts, find, people, response_list, screens, text
+from afterword.console import charts, done, find, people, response_list, screens, text
 from afterword.console.cases import alert_rule_form, cases, story
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
@@ -60,7 +60,7 @@ TABLES = (
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    screens.DONE, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
+    done.TEXTS, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
     report_views.BOOLEANS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,
     case_rows.SEVERITIES, case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED,

@@ -7,13 +7,13 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import Input, document_of, placed, read_as, same_version, shown
-from afterword.console.questionnaires.links import ONE, link_of
+from afterword.console.inputs import Input, document_of, filled, read_as, same_version
+from afterword.console.questionnaires.links import ONE, change, link_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.organization import APPLICATION
 from afterword.core.wire.origins import origins_of
 from afterword.instances.previews import service as previews
-from afterword.links import api, service
+from afterword.links import api
 from afterword.links.boxes import service as boxes
 from afterword.web import html
 
@@ -65,16 +65,7 @@ async def save_box(visit: Visit) -> Response:
         document = document_of(visit.form, INPUTS)
         is_shown = document.pop("is_shown")
         box = read_as(api.Box, document, visit) if is_shown else None
-        async with visit.write() as db:
-            await service.change(
-                db,
-                caller=visit.caller,
-                link_id=visit.id("link_id"),
-                changes=api.columns_of({"box": box}),
-                expect=same_version(visit),
-                secret=visit.site.secret,
-                now=visit.now,
-            )
+        await change(visit, api.columns_of({"box": box}), same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -87,23 +78,18 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )
-    is_stale = isinstance(refusal, errors.Stale)
-    is_typed = bool(visit.form.values) and not is_stale
     stored = {**msgspec.structs.asdict(api.box_of(link) or api.Box()), "is_shown": link.box is not None}
     script, url = f"{visit.site.public_url}{SCRIPT}", visit.site.link_url(link.key)
     return visit.page(
         "box.html",
         title=visit.words("On your website"),
-        status=refusal.status if refusal else 200,
         back=(link.title, visit.request.url.path.removesuffix("/box")),
         path=visit.request.url.path,
-        fields=shown(visit, INPUTS, SimpleNamespace(**stored)),
-        version=visit.form.text("version") if is_typed else link.version,
-        refusal=refusal if refusal is None or is_stale else placed(refusal),
         may_update="Public Link.Update" in visit.caller.scopes,
         is_shown=link.box is not None,
         snippet=f'<script async src="{script}" data-link="{url}"></script>',
         sites=origins_of(application.website_urls),
         application_url=f"{APPLICATION}/{application.application_id}" if visit.may_open(APPLICATION) else "",
         preview_url=f"{previews.address_of(permission, site=visit.site)}?box=1",
+        **filled(visit, INPUTS, SimpleNamespace(**stored), version=link.version, refusal=refusal),
     )

@@ -7,12 +7,12 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import Input, document_of, placed, read_as, same_version, shown
+from afterword.console.inputs import Input, document_of, filled, read_as, same_version
 from afterword.console.questionnaires.boxes import YES_NO
-from afterword.console.questionnaires.links import ONE, link_of
+from afterword.console.questionnaires.links import ONE, change, link_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire import qr
-from afterword.links import api, service
+from afterword.links import api
 from afterword.web import html
 
 PATH: Final = f"{ONE}/kiosk"
@@ -47,16 +47,7 @@ async def save_kiosk(visit: Visit) -> Response:
             is_on, pin = document.pop("is_on"), document.pop("kiosk_pin")
             changes = {"kiosk": read_as(api.Kiosk, document, visit) if is_on else None}
             changes |= read_as(api.PublicLinkUpdate, {"kiosk_pin": pin}, visit).named() if pin else {}
-        async with visit.write() as db:
-            await service.change(
-                db,
-                caller=visit.caller,
-                link_id=visit.id("link_id"),
-                changes=api.columns_of(changes),
-                expect=same_version(visit),
-                secret=visit.site.secret,
-                now=visit.now,
-            )
+        await change(visit, api.columns_of(changes), same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -65,23 +56,18 @@ async def save_kiosk(visit: Visit) -> Response:
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)
-    is_stale = isinstance(refusal, errors.Stale)
-    is_typed = bool(visit.form.values) and not is_stale
     stored = {**msgspec.structs.asdict(api.kiosk_of(link) or api.Kiosk()), "is_on": link.kiosk is not None}
     url = f"{visit.site.link_url(link.key)}/kiosk"
     return visit.page(
         "kiosk.html",
         title=visit.words("On a device in the shop"),
-        status=refusal.status if refusal else 200,
         back=(link.title, visit.request.url.path.removesuffix("/kiosk")),
         path=visit.request.url.path,
-        fields=shown(visit, INPUTS, SimpleNamespace(**stored)),
-        version=visit.form.text("version") if is_typed else link.version,
         stored_version=link.version,
-        refusal=refusal if refusal is None or is_stale else placed(refusal),
         may_update="Public Link.Update" in visit.caller.scopes,
         is_on=link.kiosk is not None,
         has_pin=link.kiosk_pin_hash is not None,
         url=url,
         code=qr.code_of(url),
+        **filled(visit, INPUTS, SimpleNamespace(**stored), version=link.version, refusal=refusal),
     )

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version, shown
+from afterword.console.inputs import Input, document_of, filled, form_page, read_as, same_version
 from afterword.console.lists import ROWS, Column, Listing, address, behind, key_of
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
@@ -148,7 +148,7 @@ async def link_page(visit: Visit) -> Response:
 async def save_link(visit: Visit) -> Response:
     try:
         request = read_as(api.PublicLinkUpdate, _document(visit), visit)
-        await _change(visit, api.columns_of(request.named()), same_version(visit))
+        await change(visit, api.columns_of(request.named()), same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -156,7 +156,7 @@ async def save_link(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/switch", scope="Public Link.Update")
 async def switch_link(visit: Visit) -> Response:
-    await _change(visit, {"active": visit.form.text("active") == "1"}, lambda _: None)
+    await change(visit, {"active": visit.form.text("active") == "1"}, lambda _: None)
     return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
 
 
@@ -259,13 +259,11 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
         counts = await store.count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
-    is_stale, scopes = isinstance(refusal, errors.Stale), visit.caller.scopes
+    scopes = visit.caller.scopes
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
-    is_typed = bool(visit.form.values) and not is_stale
     return visit.page(
         "link.html",
         title=link.title,
-        status=refusal.status if refusal else 200,
         back=(visit.words("Public links"), _path(questionnaire)),
         path=f"{_path(questionnaire)}/{link.link_id}",
         link_id=link.link_id,
@@ -275,11 +273,16 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",
-        fields=shown(visit, INPUTS, SimpleNamespace(**stored), _languages(visit, questionnaire)),
-        version=visit.form.text("version") if is_typed else link.version,
-        refusal=refusal if refusal is None or is_stale else placed(refusal),
         may_update="Public Link.Update" in scopes,
         may_remove="Public Link.Delete" in scopes,
+        **filled(
+            visit,
+            INPUTS,
+            SimpleNamespace(**stored),
+            version=link.version,
+            refusal=refusal,
+            options=_languages(visit, questionnaire),
+        ),
     )
 
 
@@ -304,7 +307,11 @@ def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tup
     return {"locale": [("", visit.words("of the visitor")), *own]}
 
 
-async def _change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
+async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
+    return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+
+
+async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
         await service.change(
@@ -316,10 +323,6 @@ async def _change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) 
             secret=visit.site.secret,
             now=visit.now,
         )
-
-
-async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
-    return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
 
 
 async def link_of(visit: Visit, db: Database) -> Link:
