@@ -67,7 +67,7 @@ REASONS: Final[Mapping[str, str]] = {
     "application_inactive": "the application is not active",
     "no_credits": "the credits are used up",
     "previous_open": "the message before is still being sent",
-    "frequency_cap": "this pipeline asked lately",
+    "frequency_cap": "asked lately by this pipeline",
     "contact_policy": "the contact policy",
     "outside_window": "outside the dispatch window",
     "holiday": "a holiday",

@@ -57,7 +57,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> No
 
         page = plain((await browser.get(f"{here}/check")).text)
         for told in (
-            "will not be asked: this pipeline asked lately", "6 rows in the file 1will be asked",
+            "will not be asked: asked lately by this pipeline", "6 rows in the file 1will be asked",
             "will not be asked: the address is blocked",
             "2 rows have an address that an earlier row has", "3 faulty rows", "4 Row 2, column “E-mail”: This is not",
             "5 Row 3: This row has 3 cells, and the header 4",

@@ -84,7 +84,7 @@ async def test_figures_lead_to_their_messages(client: Client) -> None:
         await log_in(browser)
         page = (await browser.get(path_of(client))).text
         assert "3 messages in 7 days: 1 sent, " in plain(page)
-        assert "1 this pipeline asked lately" in plain(page)
+        assert "1 asked lately by this pipeline" in plain(page)
         [url] = re.findall(r'href="([^"]+reason=frequency_cap[^"]*)"', html.unescape(page))
         listed = (await browser.get(url)).text
         assert "capped@example.com" in listed
