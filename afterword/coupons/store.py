@@ -71,6 +71,14 @@ async def list_pools(db: Database, *, organization_id: str, page: Page) -> Rows[
     return rows.map(_pool)
 
 
+async def list_keys(db: Database, *, organization_id: str, keys: Sequence[str]) -> set[str]:
+    """Those of the keys that a pool has."""
+    rows = await db.fetch(
+        "select key from coupon_pool where organization_id = $1 and key = any($2::text[])", organization_id, keys
+    )
+    return {row["key"] for row in rows}
+
+
 async def count_pools_locked(db: Database, *, organization_id: str) -> int:
     """The organization's pools; others who add one wait until the transaction ends."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('coupon_pool:' || $1, 0))", organization_id)

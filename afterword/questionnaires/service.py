@@ -122,8 +122,9 @@ async def publish(
     draft = await drafts_store.get_draft(db, **before.key)
     if draft is None:
         raise NotReady("This questionnaire has no draft to publish.")
-    definition, findings = drafts.examined(before, draft, await drafts.declared_for(db, before))
-    findings.check()
+    examined = await drafts.examine(db, questionnaire=before, draft=draft)
+    examined.findings.check()
+    definition = examined.definition
     published = await _published(db, before)
     version = await _publish(db, before, published, definition, note=note, now=now, actor=caller)
     await drafts.settle(db, draft=draft, definition=definition, version_id=version.version_id, now=now)

@@ -253,6 +253,8 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "place": (theirs["questionnaire_id"], theirs["pipeline_id"], False),
         "status_id": int(theirs["status_id"]),
         "questionnaire_ids": [theirs["questionnaire_id"]],
+        "asset_ids": [theirs["asset_id"]],
+        "keys": [theirs["pool_key"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
         **(ways.arguments() if ".intake." in function.__module__ else {}),
         "chosen": Filter(questionnaire_id=theirs["questionnaire_id"]),

@@ -364,7 +364,8 @@ async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
         assert 201 == reply.status, reply
         made.setdefault("link_id", reply.document["link_id"])  # of the one that nobody answers, so that it can go
         made["link_key"] = reply.document["url"].rpartition("/")[2]
-    pool = {"key": "thanks", "title": "Ten percent"}
+    made["pool_key"] = f"thanks_{tenant.house.domain.replace('-', '_')}"
+    pool = {"key": made["pool_key"], "title": "Ten percent"}
     reply = await wire.ask("POST", "/v3.2/coupon/pool", token=tenant.token, document=pool)
     assert 201 == reply.status, reply
     made["pool_id"] = reply.document["pool_id"]

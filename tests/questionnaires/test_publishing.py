@@ -38,6 +38,21 @@ class TestPublish:
         await api.put(f"{path}/draft", definition({**changed, "question_id": "another" + "0" * 15}))
         assert 201 == (await api.post(f"{path}/version")).status_code
 
+    async def test_what_it_names_exists(self, api: Api) -> None:
+        path = f"/q/questionnaire/{await made(api)}"
+        picture = f"/asset/{'a' * 22}/0123456789-640x480.jpg"
+        question = {
+            "type": "single_choice",
+            "title": "Which?",
+            "choices": [{"value": 1, "label": "A", "picture": picture}, {"value": 2, "label": "B"}],
+        }
+        draft = definition(question, endings=[{"title": "A present", "coupon_pool": "thanks"}])
+        await api.put(f"{path}/draft", draft)
+        missing = [("/endings/0/coupon_pool", "unknown_id"), ("/groups/0/questions/0/choices/0/picture", "unknown_id")]
+        assert missing == sorted(api.wrong(await api.post(f"{path}/version")))
+        assert 201 == (await api.post("/coupon/pool", {"key": "thanks", "title": "Ten percent"})).status_code
+        assert missing[1:] == api.wrong(await api.post(f"{path}/version"))
+
     async def test_confined(self, api: Api) -> None:
         questionnaire_id, version = await published(api)
         token = await api.token(application_ids=[await api.application()])

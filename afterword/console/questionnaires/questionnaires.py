@@ -72,14 +72,13 @@ async def work_of(visit: Visit, db: Database) -> Work:
             updated_by=None,
             translated_sources=None,
         )
-    declared = await drafts.declared_for(db, questionnaire)
-    definition, findings = drafts.examined(questionnaire, draft, declared)
+    examined = await drafts.examine(db, questionnaire=questionnaire, draft=draft)
     version_id = questionnaire.published_version_id
     version = version_id and await store.get_version(
         db, organization_id=questionnaire.organization_id, version_id=version_id
     )
     published = version.definition if version else None
-    return Work(questionnaire, draft, findings.found, definition, declared, published)
+    return Work(questionnaire, draft, examined.findings.found, examined.definition, examined.declared, published)
 
 
 @routes.get(PATH, scope="Questionnaire.Read")

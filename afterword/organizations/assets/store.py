@@ -1,5 +1,6 @@
 """The SQL of assets, and of the places that use one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
@@ -48,6 +49,15 @@ async def get_asset(db: Database, *, organization_id: str, asset_id: str, is_loc
         f"select {_COLUMNS} from asset where organization_id = $1 and asset_id = $2 {lock}", organization_id, asset_id
     )
     return Asset(**row) if row else None
+
+
+async def list_asset_ids(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
+    """Those of the ids that an asset has."""
+    rows = await db.fetch(
+        "select asset_id from asset where organization_id = $1 and asset_id = any($2::text[])",
+        *(organization_id, asset_ids),
+    )
+    return {row["asset_id"] for row in rows}
 
 
 async def get_asset_by_hash(db: Database, *, organization_id: str, content_hash: bytes) -> Asset | None:

@@ -229,13 +229,13 @@ async def _saved(
 
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:
-    definition, findings = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
-    estimate = length(definition)
+    examined = await service.examine(db, questionnaire=questionnaire, draft=draft)
+    estimate = length(examined.definition)
     shown = Draft.of(
         draft,
         call.zone,
         definition=drafts.shown(draft.definition),
-        problems=[Problem.of(one) for one in findings.found],
+        problems=[Problem.of(one) for one in examined.findings.found],
         length_seconds=estimate.seconds,
         screens=estimate.screens,
     )

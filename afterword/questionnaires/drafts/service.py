@@ -1,6 +1,7 @@
 """Saves, checks and discards drafts; `questionnaires/service.py` publishes them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,13 +10,15 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import drafts, flow, translations, variables
+from afterword.core.questionnaires import dependencies, drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.findings import Finding, Findings
+from afterword.coupons import store as coupons
 from afterword.db import Database
+from afterword.organizations.assets import store as assets
 from afterword.organizations.checks import CheckVersion
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
@@ -168,13 +171,6 @@ async def discard(db: Database, *, questionnaire: Questionnaire, check_version: 
     await store.delete_draft(db, **questionnaire.key)
 
 
-async def declared_for(db: Database, questionnaire: Questionnaire) -> Declared:
-    """The metadata that jumps of the questionnaire may use."""
-    return await metadata_service.declared(
-        db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
-    )
-
-
 def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> list[Finding]:
     """All problems of a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
     findings = Findings(strict=is_strict)
@@ -186,9 +182,20 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     return findings.found
 
 
-def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> tuple[Definition, Findings]:
-    """The readable part of the draft, and all its problems; errors prevent publication."""
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The readable part of a draft, the metadata that it may use, and its problems; errors prevent publication."""
+
+    definition: Definition
+    declared: Declared
+    findings: Findings
+
+
+async def examine(db: Database, *, questionnaire: Questionnaire, draft: Draft) -> Examined:
     findings = Findings()
+    declared = await metadata_service.declared(
+        db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
+    )
     definition = core_definition.read(draft.definition, findings, declared=declared)
     check_size(draft.definition, findings)
     if definition.default_locale != questionnaire.default_locale:
@@ -202,7 +209,17 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
     flow.warn(definition, findings)
     variables.check(definition, declared, findings)
-    return definition, findings
+    await _check_dependencies(db, questionnaire.organization_id, definition, findings)
+    return Examined(definition, declared, findings)
+
+
+async def _check_dependencies(db: Database, organization_id: str, definition: Definition, findings: Findings) -> None:
+    keys, asset_ids = list(dependencies.pools_of(definition)), list(dependencies.pictures_of(definition))
+    pools = await coupons.list_keys(db, organization_id=organization_id, keys=keys) if keys else set[str]()
+    pictures = set[str]()
+    if asset_ids:
+        pictures = await assets.list_asset_ids(db, organization_id=organization_id, asset_ids=asset_ids)
+    dependencies.check(definition, pools=pools, pictures=pictures, findings=findings)
 
 
 def check_size(document: Mapping[str, Any], findings: Findings) -> None:
