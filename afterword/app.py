@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
+from afterword.alerts.call_backs import pages as call_pages
 from afterword.audit import api as audit_api
 from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
@@ -209,6 +210,7 @@ def page_groups() -> list[Pages]:
         accounts_pages,
         assets_pages,
         instance_pages,
+        call_pages,
         link_pages,
         box_pages,
         kiosk_pages,

@@ -164,8 +164,11 @@ async def _case(db: Database, look: Look) -> msgspec.Struct:
     kept = await cases_store.get_case(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
     )
-    known = replace(case, matched=kept.matched, call_back_number=kept.call_back_number) if kept else case
-    return AlertInstance.of(known, look.zone)
+    if kept is not None:
+        case = replace(
+            case, matched=kept.matched, call_back_number=kept.call_back_number, call_back_note=kept.call_back_note
+        )
+    return AlertInstance.of(case, look.zone)
 
 
 async def _mentioned(db: Database, look: Look) -> dict[str, Any]:

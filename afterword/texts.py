@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.core import UnknownLocaleError
-from babel.dates import format_date, format_time, get_day_names
+from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
@@ -49,6 +49,10 @@ class Texts:
 
     def date(self, time: datetime, *, time_zone: str) -> str:
         return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
+
+    def near_date(self, time: datetime, *, time_zone: str) -> str:
+        """The weekday with the date, without the year."""
+        return format_skeleton("MMMEd", time.astimezone(ZoneInfo(time_zone)), locale=self._locale)
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         """Day and time of day."""

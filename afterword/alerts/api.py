@@ -122,13 +122,14 @@ async def delete_alert(call: Call[None], db: Database) -> None:
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Case]:
-    return await cases_store.list_cases(
+    found = await cases_store.list_cases(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         test_only=call.caller.test,
         page=call.page,
     )
+    return found.map(lambda case: cases.visible(case, call.caller))
 
 
 @instance_routes.list(
@@ -139,18 +140,20 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Cas
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
     alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
-    return await cases_store.list_cases_of_alert(
+    found = await cases_store.list_cases_of_alert(
         db,
         organization_id=alert.organization_id,
         alert_id=alert.alert_id,
         test_only=call.caller.test,
         page=call.page,
     )
+    return found.map(lambda case: cases.visible(case, call.caller))
 
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
-    return await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    return cases.visible(case, call.caller)
 
 
 @instance_routes.patch(
@@ -167,7 +170,7 @@ async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
 async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
     given = call.body.named()
     changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
-    return await cases.update(
+    case = await cases.update(
         db,
         caller=call.caller,
         alert_instance_id=call.ids["alert_instance_id"],
@@ -175,6 +178,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
         now=call.now,
         expect=call.check_version,
     )
+    return cases.visible(case, call.caller)
 
 
 @instance_routes.list(

@@ -9,7 +9,7 @@ from afterword.instances.resources import LeafResult
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
-Trigger = Literal["submitted", "completed", "schedule"]
+Trigger = Literal["submitted", "completed", "schedule", "call_back"]
 Severity = Literal["low", "normal", "high", "critical"]
 Color = Annotated[str, Meta(extra=fields.COLOR, examples=["#1a6b72"])]
 StatusId = Annotated[int, Meta(ge=1, le=999_999_999)]
@@ -182,7 +182,10 @@ class AlertInstanceUpdate(fields.Request):
 
 
 class AlertInstance(fields.Resource):
-    """A case that an alert opened. Its response is null if a daily figure opened it."""
+    """A case that an alert opened. Its response is null if a daily figure opened it.
+
+    `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
+    """
 
     alert_instance_id: fields.Id
     alert_id: fields.Id
@@ -204,6 +207,9 @@ class AlertInstance(fields.Resource):
     due_left_seconds: fields.Computed[int | None]
     call_back_time: fields.DateTime | None
     call_back_number: fields.Computed[str | None]
+    call_back_until_time: fields.DateTime | None
+    call_back_note: fields.Computed[str | None]
+    call_back_requested_time: fields.DateTime | None
     cause: str | None
     remedy: str | None
     in_time: bool | None

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from afterword import ids
 from afterword.alerts import store
 from afterword.alerts.assignments import service as assignments
 from afterword.alerts.cases import service as cases
@@ -18,20 +17,18 @@ from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import ActiveAlert, Alert
 from afterword.alerts.settings import service as settings
-from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
 from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.conditions import Facts
-from afterword.core.scheduling import working_time
-from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.instances import service as instances
 from afterword.instances.triggers import Response, applies, facts_of, responses_of
+from afterword.organizations.business_hours import store as business_hours
 
 READER: Final = "alerts"
 COMPLETED: Final = "questionnaire_instance.completed"
@@ -117,7 +114,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
         opens_closed = status is not None and status.closing
         calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
         assigner = await assignments.assigner_for(db, alerts=[alert])
-        new = _case(
+        new = cases.new_case(
             alert,
             response=None,
             match=match,
@@ -178,7 +175,7 @@ async def _candidates(db: Database, *, responses: Sequence[Response]) -> list[tu
 async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
     """Repeat the open case of the same responder while its alert folds; else open a new case."""
     open_cases = await _foldable(db, matched=matched, now=now)
-    calendars = await settings_store.list_calendars(
+    calendars = await business_hours.list_calendars(
         db, organization_ids={one.active.alert.organization_id for one in matched}
     )
     assigner = await assignments.assigner_for(db, alerts=[one.active.alert for one in matched])
@@ -192,7 +189,7 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
-            case = _case(
+            case = cases.new_case(
                 alert,
                 response=response,
                 match=one.match,
@@ -234,40 +231,6 @@ async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | 
         return None
     found = await cases_store.list_open_cases(db, keys=[(alert.organization_id, alert.alert_id, None)], since=since)
     return found[0] if found else None
-
-
-def _case(
-    alert: Alert,
-    *,
-    response: Response | None,
-    match: Match,
-    owner_id: str | None,
-    opens_closed: bool,
-    calendar: Calendar,
-    now: datetime,
-) -> Case:
-    return Case(
-        organization_id=alert.organization_id,
-        alert_instance_id=ids.ordered(now),
-        alert_id=alert.alert_id,
-        questionnaire_id=response.questionnaire_id if response else None,
-        instance_id=response.instance_id if response else None,
-        responder_id=response.responder_id if response else None,
-        status_id=alert.status_id,
-        assigned_user_id=owner_id,
-        severity=alert.severity,
-        due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
-        occurrences=1,
-        matched=core_alerts.documents(match.leaves),
-        comments_count=0,
-        resolved_time=now if opens_closed else None,
-        resolved_by=None,
-        recovery_item_id=None,
-        version=1,
-        created_time=now,
-        updated_time=now,
-        updated_by=None,
-    )
 
 
 def _subject(event: Event) -> tuple[str, str]:

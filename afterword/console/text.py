@@ -163,6 +163,14 @@ def distance_text(words: Texts, span: timedelta) -> str:
     )
 
 
+def call_text(words: Texts, start: datetime | None, end: datetime | None, *, now: datetime, zone: str) -> str:
+    """When to call: a moment, or from when until when; empty for no call."""
+    if start is None:
+        return ""
+    text = near_moment(words, start, now=now, zone=zone)
+    return f"{text}\u2013{words.clock(end, time_zone=zone)}" if end else text
+
+
 def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
     """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
     local = ZoneInfo(zone)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
@@ -149,6 +150,29 @@ class Head:
     def _in_default_locale(self, text: str) -> str:
         """Isolate a text of the default locale if the page runs in the other direction."""
         return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
+
+
+CALL_RIGHT: Final[Mapping[str, str]] = dict.fromkeys(("number", "window", "note"), "")  # the messages of its fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBack:
+    """The form by which a responder asks for a call; `said`: the call that was asked for, in place of the form.
+
+    `windows`: the value and the text of each time that is offered, `spans` their beginnings and ends.
+    """
+
+    action: str = ""
+    token: str = ""
+    windows: Sequence[tuple[str, str]] = ()
+    spans: Sequence[tuple[datetime, datetime]] = ()
+    number: str = ""
+    window: str = ""
+    note: str = ""
+    wrong: Mapping[str, str] = field(default_factory=lambda: CALL_RIGHT)
+    said: str = ""
+    change_url: str = ""
+    is_disabled: bool = False
 
 
 @final

@@ -25,6 +25,7 @@ from afterword.instances.answer_page import (
 )
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
+from afterword.instances.call_backs import service as call_backs
 from afterword.instances.rendering import (
     Marked,
     closed_page,
@@ -68,11 +69,11 @@ async def show_answers(request: Request, placement: Placement | None = None) -> 
         answer_page = answer_page_of(context).placed(placement)
         requested = page_number(query.get("page"))
         if answer_page.issued.finalized and requested is None:
-            questionnaire = answer_page.context.questionnaire
-            can_change = await answers.takes_answers(
-                database, instance=answer_page.issued, issuable=questionnaire, now=now
-            )
-            return thank_you_page(answer_page, can_change=can_change)
+            issued, questionnaire = answer_page.issued, answer_page.context.questionnaire
+            can_change = await answers.takes_answers(database, instance=issued, issuable=questionnaire, now=now)
+            secret, changes = request.state.site.secret, query.get("call") == "change"
+            call = await call_backs.offered(database, answer_page=answer_page, secret=secret, now=now, changes=changes)
+            return thank_you_page(answer_page, can_change=can_change, call_back=call)
         closed = await _closed(database, answer_page)
     if closed is not None:
         return closed

@@ -21,7 +21,7 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.core.wire import code128, qr
 from afterword.instances import views
-from afterword.instances.answer_page import LOCALE_GO, AnswerPage, Head, Marked, Placement, Posted, Wrong
+from afterword.instances.answer_page import LOCALE_GO, AnswerPage, CallBack, Head, Marked, Placement, Posted, Wrong
 from afterword.instances.variables import filled, filled_address, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
 from afterword.texts import Texts, own_name
@@ -160,10 +160,19 @@ def _languages(answer_page: AnswerPage) -> list[dict[str, str]]:
     ]
 
 
-def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_reference: bool = False) -> Response:
+def thank_you_page(
+    answer_page: AnswerPage,
+    *,
+    can_change: bool = False,
+    by_reference: bool = False,
+    call_back: CallBack | None = None,
+    is_preview: bool = False,
+    status: int = 200,
+) -> Response:
     """The page after completion; with `can_change` it links back to the answers.
 
     `by_reference`: the ending, which tells of the answers, is not shown to a visitor who knows the reference.
+    `is_preview`: it says that nothing was kept.
     """
     t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
     facts: list[str] = []
@@ -180,17 +189,19 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False, by_refe
             else t("You can change your answers at any time.")
         )
         link = public.Link(answer_page.address(instance.instance_id, page=1), t("Change my answers"))
-    else:
+    elif is_preview:
+        facts = [t("This was a preview: nothing was kept.")]
+    elif call_back is None:
         facts.append(t("You can close this page."))
-    ending = None if by_reference else _full_quota(answer_page) or _chosen_ending(answer_page)
-    return _end(answer_page, ending, facts=facts, link=link)
+    ending = None if by_reference else _full_quota(answer_page) or chosen_ending(answer_page)
+    return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, status=status)
 
 
 def _kiosk(head: Head) -> Placement | None:
     return head.placement if head.placement is not None and head.placement.kind == "kiosk" else None
 
 
-def _chosen_ending(answer_page: AnswerPage) -> Ending | None:
+def chosen_ending(answer_page: AnswerPage) -> Ending | None:
     """A test sees the ending with a coupon too, and an example in place of a code."""
     pools = None if answer_page.issued.test else answer_page.context.coupons.keys()
     return answer_page.sequence.ending(pools)
@@ -209,14 +220,24 @@ def _full_quota(answer_page: AnswerPage) -> Ending | None:
     return next((one for one in answer_page.head.definition.endings if one.ending_id == quota_id), None)
 
 
-def preview_end_page(answer_page: AnswerPage, ending: Ending | None, *, again: str) -> Response:
+def preview_end_page(
+    answer_page: AnswerPage, ending: Ending | None, *, again: str, call_back: CallBack | None
+) -> Response:
     """The page after completion of a preview; it links to its beginning."""
     t = answer_page.texts
     facts, link = [t("This was a preview: nothing was kept.")], public.Link(again, t("Begin again"))
-    return _end(answer_page, ending, facts=facts, link=link)
+    return _end(answer_page, ending, facts=facts, link=link, call_back=call_back)
 
 
-def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], link: public.Link | None) -> Response:
+def _end(
+    answer_page: AnswerPage,
+    ending: Ending | None,
+    *,
+    facts: list[str],
+    link: public.Link | None,
+    call_back: CallBack | None,
+    status: int = 200,
+) -> Response:
     head, t, links = answer_page.head, answer_page.texts, list[public.Link]()
     ending_id = ending.ending_id if ending else ""
     found = next((one for one in head.definition.endings if one.ending_id == ending_id), Ending(ending_id=""))
@@ -240,6 +261,8 @@ def _end(answer_page: AnswerPage, ending: Ending | None, *, facts: list[str], li
         link=link,
         is_done=True,
         coupon=_coupon(answer_page, shown),
+        call_back=call_back,
+        status=status,
     )
 
 

@@ -190,7 +190,7 @@ CREATE TABLE alert (
     CONSTRAINT alert_severity_check CHECK ((severity = ANY (ARRAY['low'::text, 'normal'::text, 'high'::text, 'critical'::text]))),
     CONSTRAINT alert_subscriber_user_ids_check CHECK ((cardinality(subscriber_user_ids) <= 100)),
     CONSTRAINT alert_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200))),
-    CONSTRAINT alert_trigger_check CHECK ((trigger = ANY (ARRAY['submitted'::text, 'completed'::text, 'schedule'::text])))
+    CONSTRAINT alert_trigger_check CHECK ((trigger = ANY (ARRAY['submitted'::text, 'completed'::text, 'schedule'::text, 'call_back'::text])))
 )
 WITH (fillfactor='80');
 
@@ -253,6 +253,10 @@ CREATE TABLE alert_instance (
     recovered boolean,
     overdue_time timestamp with time zone,
     escalated_time timestamp with time zone,
+    call_back_until_time timestamp with time zone,
+    call_back_note text,
+    call_back_requested_time timestamp with time zone,
+    CONSTRAINT alert_instance_call_back_note_check CHECK (((length(call_back_note) >= 1) AND (length(call_back_note) <= 500))),
     CONSTRAINT alert_instance_call_back_number_check CHECK (((length(call_back_number) >= 1) AND (length(call_back_number) <= 50))),
     CONSTRAINT alert_instance_cause_check CHECK (((length(cause) >= 1) AND (length(cause) <= 100))),
     CONSTRAINT alert_instance_check CHECK (((instance_id IS NULL) = (questionnaire_id IS NULL))),

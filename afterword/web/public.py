@@ -15,7 +15,7 @@ from afterword.web import html, parsing, static
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
 _UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False, "is_left": False}
-_PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "coupon": None}
+_PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "coupon": None, "call_back": None}
 
 
 @dataclass(frozen=True, slots=True)

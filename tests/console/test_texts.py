@@ -52,7 +52,10 @@ SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
-OTHERS = (SOURCE / "questionnaires/condition_rows.py", SOURCE / "pipelines/resources.py")  # with texts of the console
+OTHERS = tuple(  # with texts of the console
+    SOURCE / name
+    for name in ("questionnaires/condition_rows.py", "pipelines/resources.py", "alerts/call_backs/service.py")
+)
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),

@@ -166,6 +166,9 @@ BLIND: Final = {
     "list_codes",  # their pool has none
     "list_codes_of",
     "get_has_key",  # of another pool
+    "get_call_back_alert_locked",
+    "get_case_of_call",
+    "get_call",  # nobody asked for a call
     "get_last_scanned",  # no response is so far behind
     "get_work",  # no alert opened a case
     "list_aged_locked",  # no case is so old

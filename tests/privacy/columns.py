@@ -11,7 +11,11 @@ from afterword.queue.records import TEXTS
 
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},
-    "alert_instance": {"matched": "what was answered is taken out of it", "call_back_number": "removed"},
+    "alert_instance": {
+        "matched": "what was answered is taken out of it",
+        "call_back_number": "removed",
+        "call_back_note": "removed",
+    },
     "alert_message": {
         "address": "removed",
         "body": "removed",

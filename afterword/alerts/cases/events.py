@@ -18,6 +18,7 @@ def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None,
         **{name: getattr(case, name) for name in _COLUMNS},
         "matched": [{**leaf, "actual": None} for leaf in case.matched],
         "call_back_number": None,
+        "call_back_note": None,
         **more,
     }
     return NewEvent(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -12,14 +13,19 @@ from afterword.alerts.cases.store import Case, Comment
 from afterword.alerts.history import service as history
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
+from afterword.alerts.rules.store import Alert
 from afterword.alerts.settings import service as settings
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.statuses.store import Status
+from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging import mentions
+from afterword.core.messaging.alerts import Match
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import working_time
+from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.events import service as events
+from afterword.instances.triggers import Response
 
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
 MENTIONABLE_MAX: Final = 1_000  # users
@@ -40,6 +46,11 @@ async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked
         is_locked=is_locked,
     )
     return case or _refuse_unknown()
+
+
+def visible(case: Case, caller: Caller) -> Case:
+    """The case without the telephone number and the note for a caller who may not read addresses of people."""
+    return case if "Responder.Read" in caller.scopes else replace(case, call_back_number=None, call_back_note=None)
 
 
 async def update(
@@ -73,6 +84,8 @@ async def update(
         await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
     waits = bool(changes.get("waiting", before.waiting)) and resolved_time is None and not changes.get("due_time")
     closes = resolved_time is not None and before.resolved_time is None
+    if columns["call_back_time"] != before.call_back_time:
+        columns["call_back_until_time"] = None  # it was of the customer's wish
     columns |= await _clock(db, before, waits=waits, closes=closes, due_time=columns["due_time"], now=now)
     after = await store.update_case(
         db,
@@ -102,6 +115,40 @@ async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> N
     await events.record(db, events=[case_events.event(case, "created", now=now) for case in cases])
 
 
+def new_case(
+    alert: Alert,
+    *,
+    response: Response | None,
+    match: Match,
+    owner_id: str | None,
+    opens_closed: bool,
+    calendar: Calendar,
+    now: datetime,
+) -> Case:
+    return Case(
+        organization_id=alert.organization_id,
+        alert_instance_id=ids.ordered(now),
+        alert_id=alert.alert_id,
+        questionnaire_id=response.questionnaire_id if response else None,
+        instance_id=response.instance_id if response else None,
+        responder_id=response.responder_id if response else None,
+        status_id=alert.status_id,
+        assigned_user_id=owner_id,
+        severity=alert.severity,
+        due_time=working_time.due_time(calendar, now=now, hours=alert.due_hours),
+        occurrences=1,
+        matched=core_alerts.documents(match.leaves),
+        comments_count=0,
+        resolved_time=now if opens_closed else None,
+        resolved_by=None,
+        recovery_item_id=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        updated_by=None,
+    )
+
+
 async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: datetime) -> None:
     """Count repeats on open cases (organization, case) that the caller has locked, and record their events."""
     if not repeats:
@@ -110,6 +157,18 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
     cases = await store.update_repeated(db, repeats=triples, now=now)
     await rules.count(db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now)
     await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
+
+
+async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
+    """Change the call of a case, which is locked, as the customer wishes."""
+    after = await store.update_call(
+        db,
+        organization_id=before.organization_id,
+        alert_instance_id=before.alert_instance_id,
+        changes=call,
+        now=now,
+    )
+    await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def erase_answers(

@@ -37,6 +37,9 @@ class Case:
     due_left_seconds: int | None = None
     call_back_time: datetime | None = None
     call_back_number: str | None = None
+    call_back_until_time: datetime | None = None
+    call_back_note: str | None = None
+    call_back_requested_time: datetime | None = None
     cause: str | None = None
     remedy: str | None = None
     waited_seconds: int = 0
@@ -64,10 +67,12 @@ class Case:
 _CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id,
   instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
   resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by, waiting_since,
-  due_left_seconds, call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds,
-  recovery_instance_id, recovery_time, recovered, overdue_time, escalated_time"""
+  due_left_seconds, call_back_time, call_back_number, call_back_until_time, call_back_note, call_back_requested_time,
+  cause, remedy, waited_seconds, work_seconds, recovery_instance_id, recovery_time, recovered, overdue_time,
+  escalated_time"""
 _SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
-  call_back_time, call_back_number, cause, remedy, waited_seconds, work_seconds"""
+  call_back_time, call_back_number, call_back_until_time, cause, remedy, waited_seconds, work_seconds"""
+_CALL: Final[LiteralString] = "call_back_time, call_back_number, call_back_until_time, call_back_note, due_time"
 SETTABLE: Final = tuple(name.strip() for name in _SETTABLE.split(","))
 CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
 _SHOWN: Final[LiteralString] = f"{CASE_COLUMNS_I}, (i.resolved_time <= i.due_time) as in_time"
@@ -213,10 +218,12 @@ async def insert_cases(  # any tenant: a batch of events serves many organizatio
     """Insert them. Raises Dangling if an alert, status or user was deleted meanwhile."""
     await db.execute(
         """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
-             responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, created_time,
+             responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, call_back_time,
+             call_back_number, call_back_until_time, call_back_note, call_back_requested_time, created_time,
              updated_time)
            select organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
-             assigned_user_id, severity, due_time, matched, resolved_time, created_time, created_time
+             assigned_user_id, severity, due_time, matched, resolved_time, call_back_time, call_back_number,
+             call_back_until_time, call_back_note, call_back_requested_time, created_time, created_time
            from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
         cases,
     )
@@ -264,6 +271,31 @@ async def update_case(
     return Case.of(row) if row else None
 
 
+async def get_case_of_call(db: Database, *, organization_id: str, instance_id: str) -> Case | None:
+    """The case that the response's wish to be called opened, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"""select {CASE_COLUMNS_I} from alert_instance i
+           where i.organization_id = $1 and i.instance_id = $2 and i.call_back_requested_time is not null
+           order by i.created_time desc limit 1 for no key update""",
+        *(organization_id, instance_id),
+    )
+    return Case.of(row) if row else None
+
+
+async def update_call(
+    db: Database, *, organization_id: str, alert_instance_id: str, changes: Mapping[str, Any], now: datetime
+) -> Case:
+    """Change the number, times, note and due time of a case that the caller has locked."""
+    row = await db.fetch_one(
+        f"""update alert_instance i
+           set {assigned(_CALL, "d")}, version = i.version + 1, updated_time = greatest(i.updated_time, $4)
+           from jsonb_populate_record(null::alert_instance, $3::jsonb) d
+           where i.organization_id = $1 and i.alert_instance_id = $2 returning {CASE_COLUMNS_I}""",
+        *(organization_id, alert_instance_id, changes, now),
+    )
+    return Case.of(row)
+
+
 async def update_status_to(
     db: Database,
     *,
@@ -306,7 +338,7 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
         """update alert_instance i
            set matched = (select coalesce(jsonb_agg(leaf || '{"actual": null}'), '[]')
                           from jsonb_array_elements(i.matched) leaf),
-             call_back_number = null, version = i.version + 1
+             call_back_number = null, call_back_note = null, version = i.version + 1
            where (i.organization_id, i.alert_instance_id) in (
              select c.organization_id, c.alert_instance_id
              from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)

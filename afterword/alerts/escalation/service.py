@@ -8,12 +8,12 @@ from afterword.alerts.cases.store import Case
 from afterword.alerts.escalation import store
 from afterword.alerts.history import service as history
 from afterword.alerts.rules import service as rules
-from afterword.alerts.settings import store as settings_store
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import working_time
 from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.events import service as events
+from afterword.organizations.business_hours import store as business_hours
 
 TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more
 
@@ -28,7 +28,7 @@ async def tell_overdue(db: Database, *, now: datetime, limit: int) -> int:
 async def escalate(db: Database, *, now: datetime, limit: int) -> int:
     """Escalate the next cases that have reached the age of their rules; return their number."""
     wanted = await store.list_rules(db)
-    calendars = await settings_store.list_calendars(db, organization_ids={one.organization_id for one in wanted})
+    calendars = await business_hours.list_calendars(db, organization_ids={one.organization_id for one in wanted})
     done = 0
     for rule in wanted:
         if done >= limit:
@@ -47,7 +47,7 @@ async def escalate(db: Database, *, now: datetime, limit: int) -> int:
 async def touched(db: Database, *, caller: Caller, alert_id: str, hours: int, now: datetime) -> int:
     """The open cases that this age would escalate at once, up to TOUCHED_MAX. Raises NotFound."""
     alert = await rules.get(db, caller=caller, alert_id=alert_id)
-    calendars = await settings_store.list_calendars(db, organization_ids=[alert.organization_id])
+    calendars = await business_hours.list_calendars(db, organization_ids=[alert.organization_id])
     opened_by = working_time.before(calendars[alert.organization_id], now, timedelta(hours=hours))
     return await store.count_aged(
         db, organization_id=alert.organization_id, alert_id=alert_id, opened_by=opened_by, limit=TOUCHED_MAX

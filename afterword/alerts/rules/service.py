@@ -51,6 +51,25 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     )
 
 
+async def for_calls(db: Database, *, organization_id: str, application_id: str, title: str, now: datetime) -> Alert:
+    """The application's rule for calls without conditions, on or off; made with this title where there is none."""
+    found = await store.get_call_back_alert_locked(db, organization_id=organization_id, application_id=application_id)
+    columns = {
+        "application_id": application_id,
+        "title": title,
+        "questionnaire_ids": [],
+        "trigger": core_alerts.CALL_BACK,
+        "severity": "normal",
+        "active": True,
+        "status_id": core_alerts.STATUS_NEW,
+        "fold_hours": 0,
+        "subscriber_user_ids": [],
+    }
+    return found or await store.insert_alert(
+        db, organization_id=organization_id, alert_id=ids.ordered(now), columns=columns, now=now, by=None
+    )
+
+
 async def check(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> None:
     """Check the columns of a rule that is not saved yet. Raises Invalid."""
     errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))

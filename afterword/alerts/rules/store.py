@@ -156,8 +156,23 @@ async def list_user_ids(db: Database, *, organization_id: str, application_id: s
     return {row["user_id"] for row in rows}
 
 
+async def get_call_back_alert_locked(db: Database, *, organization_id: str, application_id: str) -> Alert | None:
+    """The application's oldest rule for calls without conditions, on or off; others wait until the transaction ends."""
+    await db.execute(
+        "select pg_advisory_xact_lock(hashtextextended('call_back:' || $1 || $2, 0))", organization_id, application_id
+    )
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from alert
+           where organization_id = $1 and application_id = $2 and trigger = 'call_back' and conditions is null
+             and cardinality(questionnaire_ids) = 0 and deleted_time is null
+           order by alert_id limit 1""",
+        *(organization_id, application_id),
+    )
+    return _alert(row) if row else None
+
+
 async def insert_alert(
-    db: Database, *, organization_id: str, alert_id: str, columns: Mapping[str, Any], now: datetime, by: str
+    db: Database, *, organization_id: str, alert_id: str, columns: Mapping[str, Any], now: datetime, by: str | None
 ) -> Alert:
     """Insert a rule. Raises Dangling for an application, status or user that is not the organization's."""
     row = await db.fetch_one(

@@ -11,6 +11,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations.business_hours import store as business_hours
 from afterword.questionnaires import store as questionnaires_store
 
 
@@ -48,7 +49,7 @@ async def update(
 
 async def calendar_of(db: Database, *, organization_id: str) -> Calendar:
     """The business hours of the organization."""
-    return (await store.list_calendars(db, organization_ids=[organization_id]))[organization_id]
+    return (await business_hours.list_calendars(db, organization_ids=[organization_id]))[organization_id]
 
 
 def _errors(document: Mapping[str, Any]) -> Iterator[FieldError]:

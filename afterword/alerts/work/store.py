@@ -34,6 +34,8 @@ class WorkItem:
     due_left_seconds: int | None
     call_back_time: datetime | None
     call_back_number: str | None
+    call_back_until_time: datetime | None
+    call_back_note: str | None
     cause: str | None
     remedy: str | None
     resolved_time: datetime | None
@@ -54,8 +56,9 @@ _WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.re
      where r.organization_id = c.organization_id and r.responder_id = c.responder_id
      order by r.channel_id limit 1) as person,
     c.occurrences, c.comments_count, c.due_time, c.waiting_since, c.due_left_seconds, c.call_back_time,
-    c.call_back_number, c.cause, c.remedy, c.resolved_time, c.recovery_item_id, c.recovery_time, c.recovered,
-    f.score as first_score, n.score as score_now, c.created_time, c.version
+    c.call_back_number, c.call_back_until_time, c.call_back_note, c.cause, c.remedy, c.resolved_time,
+    c.recovery_item_id, c.recovery_time, c.recovered, f.score as first_score, n.score as score_now,
+    c.created_time, c.version
   from alert_instance c
     join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
     join alert_status t on t.organization_id = c.organization_id and t.status_id = c.status_id

@@ -39,6 +39,7 @@ TRIGGERS: Final[Mapping[str, str]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
     "schedule": "once a day, at the figures",
+    "call_back": "when a customer asks for a call",
 }
 GROUPS: Final[Mapping[str, str]] = {"all": "all of these", "any": "at least one of these"}
 HOURS: Final = ("due_hours", "fold_hours", "escalation_hours")

@@ -17,6 +17,7 @@ from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, C
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
 from afterword.console.text import NOTHING
+from afterword.core.messaging import alerts as core_alerts
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
@@ -174,6 +175,9 @@ async def _tried(visit: Visit, db: Database, columns: dict[str, Any], choices: C
     if columns["trigger"] == "schedule":
         await service.check(db, caller=visit.caller, columns=columns)
         return said | {"text": words("A daily alert looks at figures: there is no response to try it on.")}
+    if columns["trigger"] == core_alerts.CALL_BACK:
+        await service.check(db, caller=visit.caller, columns=columns)
+        return said | {"text": words("Only customers who ask for a call open cases here.")}
     found = await previews.preview(db, caller=visit.caller, columns=columns)
     if found.from_time is None:
         return said | {"text": words("There is no response yet to try it on.")}

@@ -1,6 +1,7 @@
 """Cases: the list by due time, and the page where one is worked on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from afterword.console.cases.rows import CASES, outcome_text, row_of, status_tex
 from afterword.console.cases.story import Story
 from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
-from afterword.console.text import near_moment
+from afterword.console.text import call_text
 from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -318,12 +319,15 @@ def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list
 
 def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
     """The call that is noted, in words and as the fields of a form have it."""
+    if "Responder.Read" not in visit.caller.scopes:
+        item = replace(item, call_back_number=None, call_back_note=None)
     time = item.call_back_time
     local = time.astimezone(times.zone_of(visit.zone)) if time else None
     typed = visit.form.text("call_back_time"), visit.form.text("call_back_number")
     return {
-        "when": near_moment(visit.words, time, now=visit.now, zone=visit.zone) if time else "",
+        "when": call_text(visit.words, item.call_back_time, item.call_back_until_time, now=visit.now, zone=visit.zone),
         "number": item.call_back_number or "",
+        "note": item.call_back_note or "",
         "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
         "number_field": typed[1] or item.call_back_number or "",
     }

@@ -101,6 +101,8 @@ async def save_ending(visit: Visit) -> Response:
         typed["responses_max"] = _number_of(form.text("responses_max"))
     if form.all("coupon_pool"):
         typed["coupon_pool"] = form.text("coupon_pool") or None
+    if form.all("offers_call"):
+        typed["call_back"] = bool(form.text("call_back")) or None
     values = condition_form.typed(visit)
 
     def change(document: Document) -> Document:
@@ -184,6 +186,7 @@ def _page(
             "is_quota": editing.is_quota(ending),
             "responses_max": ending.get("responses_max"),
             "coupon_pool": ending.get("coupon_pool"),
+            "call_back": ending.get("call_back"),
             "pools": _offered(words, pools, ending.get("coupon_pool")),
             "inserts": insert.offered,
             "limits": {
@@ -210,6 +213,7 @@ def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[
         "review_url": words("Address of the review link"),
         "responses_max": words("At most how many responses"),
         "coupon_pool": words("Coupon"),
+        "call_back": words("Call back"),
     }
     return [(labels[name], text) for name, text in found]
 

@@ -14,9 +14,11 @@ from afterword.console.responses.doubtful import COUNTED_MAX, DOUBTFUL, decision
 from afterword.console.responses.taggings import actions_of
 from afterword.console.responses.views import views_of
 from afterword.console.screens import Screens, Visit
+from afterword.console.text import call_text
 from afterword.core.text import words as search_words
 from afterword.db import Database
 from afterword.instances import service as instances
+from afterword.instances.call_backs.store import get_call
 from afterword.instances.judgements import store as judgements
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
@@ -77,7 +79,7 @@ async def open_response(visit: Visit) -> Response:
                 db, organization_id=visit.caller.organization_id, instance_ids=[instance_id]
             )
             named = [one.tag for one in listed]
-        trace = await _trace(visit, db, shown.instance)
+        trace, call = await _trace(visit, db, shown.instance), await _call(visit, db, shown.instance)
         person_id = shown.instance.responder_id
         story, has_more = await timeline_rows(
             visit, db, person_id, is_whole=not visit.caller.is_limited, limit=STORY_ROWS
@@ -103,6 +105,7 @@ async def open_response(visit: Visit) -> Response:
             "when": words.moment(shown.submitted_time, time_zone=visit.zone),
             "channel": words(CHANNELS.get(shown.instance.channel_id, "Link")),
             "tags": named,
+            "call": call,
             "trace": trace,
             "item_url": f"/console/sending/{shown.instance.item_id}"
             if shown.instance.item_id and "Queue.Read" in visit.caller.scopes
@@ -150,6 +153,17 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
         for time, text, details in sorted(steps, key=lambda step: step[0] or instance.created_time)
         if time is not None
     ]
+
+
+async def _call(visit: Visit, db: Database, instance: Instance) -> dict[str, str] | None:
+    """The call that the person waits for, for readers of cases who may see numbers."""
+    if not {"Alert Instance.Read", "Responder.Read"} <= visit.caller.scopes:
+        return None
+    call = await get_call(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
+    if call is None or not call.is_open:
+        return None
+    when = call_text(visit.words, call.from_time, call.until_time, now=visit.now, zone=visit.zone)
+    return {"when": when, "number": call.number or "", "note": call.note or ""}
 
 
 async def _link_title(visit: Visit, db: Database, link_id: str) -> str:

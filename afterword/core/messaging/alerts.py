@@ -10,6 +10,7 @@ from afterword.core.questionnaires.conditions import Facts, Leaf, LeafResult, No
 from afterword.core.questionnaires.question_types import TYPES
 
 STATUS_NEW: Final = 1
+CALL_BACK: Final = "call_back"  # the trigger of rules for customers who ask to be called
 STATUSES_MAX: Final = 100  # an organization's own
 WINDOW_DAYS_DEFAULT: Final = 30  # of a metric whose leaf names none
 ACTUAL_CHARACTERS_MAX: Final = 500  # of an answer that a case shows; the whole of it is in the response

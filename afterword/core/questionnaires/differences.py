@@ -92,6 +92,7 @@ MEMBERS: Final[Mapping[str, str]] = {
     "review_label": "the text of the review link",
     "review_url": "the address of the review link",
     "coupon_pool": "the coupon pool",
+    "call_back": "the call-back form",
     "responses_max": "the greatest number of responses",
     "picture": "the picture",
     "points": "the points",

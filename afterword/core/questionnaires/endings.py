@@ -1,7 +1,8 @@
 """Endings: the page after completion, by condition. The first that holds is shown, else the text `thank_you`.
 
 An ending with `responses_max` is a quota: people whose answers match see it once that many responses are complete.
-One with `coupon_pool` shows a code of that pool, and is passed over where there is none.
+One with `coupon_pool` shows a code of that pool, and is passed over where there is none. One with `call_back` has a
+form by which people ask to be called.
 """
 
 import re
@@ -24,7 +25,7 @@ ADDRESS_CHARACTERS_MAX = 2000
 EXCERPT_CHARACTERS: Final = 60
 TEXTS: Final = ("title", "text", "button_label", "review_label")
 ADDRESSES: Final = ("button_url", "review_url")
-OPTIONAL: Final = ("responses_max", "coupon_pool")  # written only where they have a value
+OPTIONAL: Final = ("responses_max", "coupon_pool", "call_back")  # written only where they have a value
 # No user name, no variable in the host: the host is the one that the author reads.
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _ADDRESS: Final = re.compile(r"https://[^\s/?#@:\"'<>\\{}]+(?::\d{1,5})?(?:[/?#][^\s\"'<>\\]*)?\Z")
@@ -55,6 +56,7 @@ class Ending:
     review_url: str | None = None
     responses_max: int | None = None
     coupon_pool: str | None = None
+    call_back: bool | None = None  # True, or None
     translations: Mapping[str, EndingTexts] = field(default_factory=dict[str, EndingTexts])
 
 
@@ -131,6 +133,7 @@ def read(
         review_url=_read_address(members, "review_url"),
         responses_max=members.optional_integer("responses_max", 1, QUOTA_RESPONSES_MAX),
         coupon_pool=_read_pool(members),
+        call_back=members.boolean("call_back", default=False) or None,
         translations=read_by_locale(members, "translations", locales, lambda below: EndingTexts(**_read_texts(below))),
     )
     if ending.button_url and not ending.button_label:
@@ -141,6 +144,8 @@ def read(
         members.error("conditions", "required", "A quota needs a condition.")
     if ending.responses_max is not None and ending.coupon_pool is not None:
         members.error("coupon_pool", "exclusive", "A quota gives no coupon.")
+    if ending.responses_max is not None and ending.call_back:
+        members.error("call_back", "exclusive", "A quota offers no call.")
     members.finish()
     return ending
 

@@ -10,9 +10,11 @@ from starlette.responses import Response
 from afterword import db, errors
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.wire.site import Site
 from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong, read_posted
+from afterword.instances.call_backs import service as call_backs
 from afterword.instances.previews import service
 from afterword.instances.rendering import preview_end_page, question_page
 from afterword.texts import accepted, texts
@@ -35,7 +37,7 @@ async def get_preview(request: Request) -> Response:
     ending_id = request.query_params.get("ending", "")
     for ending in answer_page.sequence.definition.endings:
         if ending.ending_id == ending_id:
-            return _framed(preview_end_page(answer_page, ending, again=request.url.path))
+            return await _end(request, answer_page, ending, again=request.url.path)
     question_id = request.query_params.get("question", "")
     return _page(request, answer_page, answer_page.sequence.at(answer_page.sequence.numbers.get(question_id, 1)), {})
 
@@ -86,7 +88,15 @@ async def post_preview(request: Request) -> Response:
     after = answer_page.sequence.after(number)
     if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
         return _page(request, answer_page, after, carried)
-    return _framed(preview_end_page(answer_page, answer_page.sequence.ending(), again=_address(request)))
+    return await _end(request, answer_page, answer_page.sequence.ending(), again=_address(request))
+
+
+async def _end(request: Request, answer_page: AnswerPage, ending: Ending | None, *, again: str) -> Response:
+    call_back = None
+    if ending is not None and ending.call_back:
+        async with db.connection(request.state.pool) as database:
+            call_back = call_backs.preview(answer_page, now=database.clock.now())
+    return _framed(preview_end_page(answer_page, ending, again=again, call_back=call_back))
 
 
 async def _answer_page(request: Request) -> AnswerPage | None:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from afterword import db, errors
+from afterword.alerts.call_backs.pages import ask_for_call
 from afterword.core.wire.origins import origins_of
 from afterword.instances.answer_page import Placement
 from afterword.instances.pages import post_answers, show_answers
@@ -46,6 +47,12 @@ async def box_answer_page(request: Request) -> Response:
 async def post_box_answer_page(request: Request) -> Response:
     placement = await _placement(request, instance_id=request.path_params["instance_id"])
     return html.framed(await post_answers(request, placement), placement.data["origins"].split())
+
+
+@routes.post(f"{PATH}/{{instance_id}}/call", for_people=True)
+async def post_box_call(request: Request) -> Response:
+    placement = await _placement(request, instance_id=request.path_params["instance_id"])
+    return html.framed(await ask_for_call(request, placement), placement.data["origins"].split())
 
 
 @routes.get(f"{PATH}/settings")

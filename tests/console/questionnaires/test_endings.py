@@ -16,6 +16,8 @@ async def test_endings(office: Office) -> None:
             made = await client.post(here)
             ending = made.headers["location"]
             form = {"title": title, "group": "all", "seen": seen_of((await client.get(ending)).text)}
+            if title == "Others":
+                form |= {"offers_call": "1", "call_back": "1"}
             if title == "Great":
                 form |= {"subject-0": f"question:{score_id}", "operator-0": "greater_equal", "value-0": "9"}
                 for document in ("{", "[" * 30 + "]" * 30):
@@ -30,6 +32,7 @@ async def test_endings(office: Office) -> None:
         listed = text_of(await client.get(here))
         assert "If “Score?” is at least 9" in listed
         assert 2 == len(re.findall("Otherwise", listed))
+        assert [None, True] == [one.get("call_back") for one in (await draft_of(office, path))["endings"]]
         great, others = [one["ending_id"] for one in (await draft_of(office, path))["endings"]]
         assert f"ending={great}" in text_of(await client.get(f"{here}/{great}"))
         quota = (await client.post(here, data={"kind": "quota"})).headers["location"]

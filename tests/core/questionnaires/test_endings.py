@@ -68,7 +68,8 @@ def test_chosen(score: int | None, title: str | None) -> None:
     assert given is not None
     assert passed is not None
     assert (title, None) == (given.title, passed.title)
-    with_quota = parsed(QUOTA, HAPPY, OTHERS)
+    with_quota = parsed(QUOTA, {**HAPPY, "call_back": True}, {**OTHERS, "call_back": False})
+    assert [None, True, None] == [one.call_back for one in with_quota.endings]
     assert with_quota == definition.parse(definition.document_of(with_quota))
     chosen = endings.chosen(with_quota.endings, facts)
     assert chosen is not None
@@ -117,6 +118,8 @@ def test_refused_addresses(url: str) -> None:
         ([7], "/endings/0"),
         ([{**QUOTA, "conditions": None}], "/endings/0/conditions"),
         ([{**QUOTA, "coupon_pool": "thanks"}], "/endings/0/coupon_pool"),
+        ([{**QUOTA, "call_back": True}], "/endings/0/call_back"),
+        ([{**HAPPY, "call_back": 1}], "/endings/0/call_back"),
         ([{**HAPPY, "coupon_pool": "No"}], "/endings/0/coupon_pool"),
         ([{**QUOTA, "responses_max": 0}], "/endings/0/responses_max"),
         ([{**OTHERS, "key": f"e{n}"} for n in range(51)], "/endings"),

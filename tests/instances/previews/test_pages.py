@@ -190,12 +190,17 @@ async def test_endings(api: Api, path: str) -> None:
     content = {"subject": f"question:{FIRST}", "operator": "equal", "value": 5}
     endings = [
         {"ending_id": "a" * 22, "conditions": content, "title": "Wonderful", "review_url": "https://r.example/"},
-        {"ending_id": "b" * 22, "text": "We shall do better.", "translations": {"el": {"text": "Θα βελτιωθούμε."}}},
+        {
+            "ending_id": "b" * 22,
+            "text": "We shall do better.",
+            "call_back": True,
+            "translations": {"el": {"text": "Θα βελτιωθούμε."}},
+        },
     ]
     await api.put(f"{path}/draft", {**document(), "endings": endings})
     assert [("/ending_id", "unknown_id")] == api.wrong(await api.post(f"{path}/draft/preview", {"ending_id": "c" * 22}))
     second = await api.client.get(await preview(api, path, ending_id="b" * 22, locale="el"))
-    assert "Θα βελτιωθούμε." in second.text
+    assert ("Θα βελτιωθούμε." in second.text, "<fieldset disabled>" in second.text) == (True, True)
     page = await api.client.get(await preview(api, path))
     page = await go(api.client, page, **{f"q_{FIRST}": "5"})
     end = await go(api.client, page, "send")

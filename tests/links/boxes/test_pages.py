@@ -74,6 +74,7 @@ async def test_framed_by_websites_alone(shop: Shop) -> None:
     assert SITE in framers(missed)
     await post(shop, second.partition("?")[0], **await get(shop, second), **{field_name(SINGLE): "1", "go": "send"})
     assert "data-done" in (await shop.http.get(second.partition("?")[0])).text
+    assert SITE in framers(await shop.http.post(f"{second.partition('?')[0]}/call"))
     plain = second.replace(path, "/a")
     mailed = (await shop.issue())["instance_id"]
     for other in (plain, link["url"].removeprefix(PUBLIC_URL), f"/a/{mailed}"):

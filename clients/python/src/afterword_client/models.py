@@ -2643,7 +2643,7 @@ class ProblemDetails(Struct, kw_only=True):
 
 class AlertInstance(Struct, kw_only=True):
     """
-    A case that an alert opened. Its response is null if a daily figure opened it.
+    A case that an alert opened. Its response is null if a daily figure opened it. `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
     """
 
     alert_instance_id: str
@@ -2666,6 +2666,9 @@ class AlertInstance(Struct, kw_only=True):
     due_left_seconds: int | None
     call_back_time: datetime | None
     call_back_number: str | None
+    call_back_until_time: datetime | None
+    call_back_note: str | None
+    call_back_requested_time: datetime | None
     cause: str | None
     remedy: str | None
     in_time: bool | None
@@ -3451,7 +3454,7 @@ class AlertRequest(Struct, kw_only=True):
     title: str
     description: str | None | UnsetType = UNSET
     questionnaire_ids: list[str] | UnsetType = UNSET
-    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = "completed"
+    trigger: Literal["call_back", "completed", "schedule", "submitted"] | UnsetType = "completed"
     conditions: dict[str, Any] | None | UnsetType = UNSET
     severity: Literal["critical", "high", "low", "normal"] | UnsetType = "normal"
     active: bool | UnsetType = True
@@ -3475,7 +3478,7 @@ class AlertUpdate(Struct, kw_only=True):
     title: str | UnsetType = UNSET
     description: str | None | UnsetType = UNSET
     questionnaire_ids: list[str] | UnsetType = UNSET
-    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = UNSET
+    trigger: Literal["call_back", "completed", "schedule", "submitted"] | UnsetType = UNSET
     conditions: dict[str, Any] | None | UnsetType = UNSET
     severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
     active: bool | UnsetType = UNSET

@@ -1,0 +1,1 @@
+"""Cases of customers who asked to be called."""

@@ -1,0 +1,1 @@
+"""The call-back form of an ending."""

@@ -1,0 +1,1 @@
+"""The business hours of an organization."""
