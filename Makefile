@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would com
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client release faults nightly programs lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -95,11 +95,15 @@ docs: setup ## the documentation as a site, in site/
 client: setup ## the generated half of the Python client, anew from the OpenAPI document
 	$(BIN)/python clients/python/generate.py
 
+release: setup ## wheels, source archives and their list of packages in dist/, proved where the repository is not
+	$(BIN)/python -m release
+
 lock: setup ## resolve the dependencies again
 	$(LOCK) --group installer --output-file requirements-installer.lock
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock
 	$(LOCK) pyproject.toml --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --group release --output-file release/requirements.lock
 	$(LOCK) pyproject.toml --extra bench --constraints requirements.lock --output-file benchmarks/requirements.lock
 
 clean: ## what was installed and built; the data folder stays
-	rm -rf $(VENV) site .hypothesis .pytest_cache .ruff_cache
+	rm -rf $(VENV) dist site .hypothesis .pytest_cache .ruff_cache

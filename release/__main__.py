@@ -1,0 +1,118 @@
+"""`python -m release [pip] [uvx] [pipx]`: builds a release in dist/ and proves it in empty environments."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from release import files
+
+FOLDER: Final = files.ROOT / "dist"
+PROGRAMS: Final = Path(sys.executable).parent
+VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
+SECONDS_MAX: Final = 600
+ANSWERED: Final = "Read the answers back over the API"
+OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
+
+Proof = Callable[[Path, Path, Path], None]
+
+
+def main(chosen: Sequence[str]) -> None:
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
+    files.build(FOLDER)
+    wheel, client = next(FOLDER.glob("afterword-*.whl")), next(FOLDER.glob("afterword_client-*.whl"))
+    count = files.require_complete(wheel, "afterword")
+    files.require_complete(client, "clients/python/src/afterword_client")
+    print(f"{files.commit()[:10]} was built twice with the same bytes. {wheel.name} has all {count:,} files.")
+    with tempfile.TemporaryDirectory() as folder:
+        write_bill_of_materials(wheel, Path(folder))
+    files.write_sums(FOLDER)
+    for path in sorted(FOLDER.iterdir()):
+        print(f"{path.stat().st_size:>12,} bytes  dist/{path.name}")
+    for name in chosen or PROOFS:
+        with tempfile.TemporaryDirectory() as folder:  # nothing of the repository is in reach
+            PROOFS[name](wheel, client, Path(folder))
+
+
+def write_bill_of_materials(wheel: Path, folder: Path) -> None:
+    """Write the packages of an installation with the locked dependencies as CycloneDX."""
+    installed = _installed(folder / "installed", files.ROOT / "requirements.lock")
+    _run(folder, PROGRAMS / "uv", "pip", "install", "--quiet", "--python", installed / "python", "--no-deps", wheel)
+    into = FOLDER / f"{wheel.name.removesuffix('-py3-none-any.whl')}.cdx.json"
+    options = ("--output-reproducible", "--pyproject", files.ROOT / "pyproject.toml", "--output-file", into)
+    _run(folder, _tools(folder) / "cyclonedx-py", "environment", *options, installed / "python")
+
+
+def by_pip(wheel: Path, client: Path, folder: Path) -> None:
+    """With each Python that is here and the newest dependencies, as a person installs it."""
+    for version in VERSIONS:
+        python = shutil.which(f"python{version}")
+        if python is None or subprocess.run([python, "-c", "import venv"], capture_output=True, check=False).returncode:
+            print(f"pip, Python {version}: not tried, it is not here.")
+            continue
+        began, programs = time.monotonic(), folder / version / "bin"
+        _run(folder, python, "-m", "venv", folder / version)
+        _run(folder, programs / "pip", "install", "--quiet", "--disable-pip-version-check", wheel, client)
+        _run(folder, programs / "python", "-W", "error", "-c", "import afterword_client")
+        _demonstrate(f"pip, Python {version}", began, folder, programs / "afterword")
+
+
+def by_uvx(wheel: Path, _: Path, folder: Path) -> None:
+    _demonstrate("uvx", time.monotonic(), folder, PROGRAMS / "uvx", "--from", wheel, "afterword")
+
+
+def by_pipx(wheel: Path, _: Path, folder: Path) -> None:
+    began, pipx = time.monotonic(), _tools(folder) / "pipx"
+    _run(folder, pipx, "install", "--quiet", wheel)
+    _demonstrate("pipx", began, folder, folder / "pipx" / "bin" / "afterword")
+
+
+PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx}
+
+
+def _demonstrate(name: str, began: float, folder: Path, *command: str | Path) -> None:
+    printed = _run(folder, *command, "demo", "--once")
+    if ANSWERED not in printed:
+        raise files.NotReleasable(f"{name}: the demonstration did not come to its end.\n{printed}")
+    print(f"{name}: installed, and a questionnaire sent and answered, in {time.monotonic() - began:.0f} s.")
+
+
+def _tools(folder: Path) -> Path:
+    return _installed(folder / "tools", files.ROOT / "release" / "requirements.lock")
+
+
+def _installed(folder: Path, lock: Path) -> Path:
+    """The programs of a new environment with the locked packages."""
+    folder.mkdir()
+    uv = PROGRAMS / "uv"
+    _run(folder, uv, "venv", "--quiet", "--python", sys.executable, "--clear", folder)
+    _run(folder, uv, "pip", "install", "--quiet", "--python", folder / "bin" / "python", "--require-hashes", "-r", lock)
+    return folder / "bin"
+
+
+def _run(folder: Path, *command: str | Path) -> str:
+    """Its output. Raises NotReleasable with it where it fails."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**kept, "PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "pipx" / "bin")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    if done.returncode:
+        raise files.NotReleasable(f"{' '.join(map(str, command))} failed:\n{done.stdout}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

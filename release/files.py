@@ -1,0 +1,95 @@
+"""The files of a release, built from a commit: the service and the client, each as wheel and source archive."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent
+PROJECTS: Final = (Path(), Path("clients/python"))
+SUMS: Final = "SHA256SUMS"
+
+
+class NotReleasable(Exception):
+    """Says what is the matter with the files."""
+
+
+def build(folder: Path) -> list[Path]:
+    """Build the last commit. Raises NotReleasable where a second build differs, or one of the source archive."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": _git("log", "-1", "--format=%ct").strip()}
+    with _sources() as first, _sources() as second, tempfile.TemporaryDirectory() as again:
+        for project in PROJECTS:
+            _build(first / project, folder, environment, umask=0o022)
+            _build(second / project, Path(again), environment, umask=0o077)
+        built = sorted(folder.iterdir())
+        for path in built:
+            _require_same(path, Path(again, path.name), "Two builds")
+        for path in built:
+            if path.name.endswith(".tar.gz"):
+                with tarfile.open(path) as archive:
+                    archive.extractall(again, filter="data")
+                _build(
+                    Path(again, path.name.removesuffix(".tar.gz")), Path(again, "of-sdist"), environment, umask=0o022
+                )
+        for path in folder.glob("*.whl"):
+            _require_same(path, Path(again, "of-sdist", path.name), "The wheel and the one of its source archive")
+    return built
+
+
+def require_complete(wheel: Path, package: str) -> int:
+    """The number of files below `package`. Raises NotReleasable where the wheel lacks one."""
+    kept = tracked(package)
+    with zipfile.ZipFile(wheel) as archive:
+        missing = kept - {f"{package.rpartition('/')[0]}/{name}".lstrip("/") for name in archive.namelist()}
+    if missing:
+        raise NotReleasable(f"{wheel.name} lacks {', '.join(sorted(missing)[:10])}.")
+    return len(kept)
+
+
+def tracked(folder: str) -> set[str]:
+    """Paths of its files that are in the last commit."""
+    return set(_git("ls-tree", "-r", "--name-only", "HEAD", folder).split())
+
+
+def write_sums(folder: Path) -> None:
+    """As `sha256sum --check` reads them."""
+    paths = sorted(path for path in folder.iterdir() if path.name != SUMS)
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths]
+    (folder / SUMS).write_text("".join(lines))
+
+
+def commit() -> str:
+    return _git("rev-parse", "HEAD").strip()
+
+
+def _build(project: Path, folder: Path, environment: Mapping[str, str], *, umask: int) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    subprocess.run(command, cwd=project, env=environment, check=True, umask=umask, capture_output=True)
+
+
+def _require_same(one: Path, other: Path, what: str) -> None:
+    if one.read_bytes() != other.read_bytes():
+        raise NotReleasable(f"{what} differ: {one.name}.")
+
+
+@contextmanager
+def _sources() -> Generator[Path]:
+    """A folder with the files of the last commit, so that nothing else of the working tree is built."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder, "source.tar")
+        _git("archive", "--output", str(archive), "HEAD")
+        source = Path(folder, "source")
+        with tarfile.open(archive) as files:
+            files.extractall(source, filter="data")
+        yield source
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
