@@ -37,6 +37,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "digest_sent": "The mail is on its way.",
     "passkey": "The passkey is there. Use it at your next log-in.",
     "account_added": "The account is there. Send a test message, then let the pipelines send through it.",
+    "first_account": "The account is there, and messages leave through it. Send a test message to yourself.",
     "account_paused": "Nothing is sent through this account until somebody resumes it.",
     "account_resumed": "Messages go through this account again.",
     "token_ended": "The token has ended.",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from afterword.console.cases.rows import CASES
 from afterword.console.lists import address
 from afterword.console.screens import Visit
+from afterword.console.sending.pipelines import PIPELINES
 from afterword.console.sending.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
 from afterword.console.settings.coupons import PATH as COUPONS
 from afterword.console.settings.providers import PROVIDERS
@@ -135,6 +136,7 @@ def _coupons(visit: Visit, pools: Sequence[Mapping[str, Any]]) -> list[Sentence]
 def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
     words = visit.words
     sentences: list[Sentence] = []
+    waiting = address(SENDING, tab="waiting")
     if found["is_paused"]:
         sentences.append((words("All sending is paused until the operator has looked."), "", True))
     for one in found["accounts"]:
@@ -145,7 +147,8 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
         else:
             text = words("Sending by {account} is failing.", account=account)
         url = f"{PROVIDERS}/{one['account_id']}"
-        sentences.append((text, url if visit.may_open(PROVIDERS) else address(SENDING, tab="waiting"), True))
-    url = address(SENDING, tab="waiting")
-    off = [words("The pipeline “{title}” is off.", title=one["title"]) for one in found["pipelines"]]
-    return [*sentences, *[(text, url, False) for text in off]]
+        sentences.append((text, url if visit.may_open(PROVIDERS) else waiting, True))
+    for one in found["pipelines"]:
+        url = f"{PIPELINES}/{one['questionnaire_id']}/{one['pipeline_id']}" if visit.may_open(PIPELINES) else waiting
+        sentences.append((words("The pipeline “{title}” is off.", title=one["title"]), url, False))
+    return sentences

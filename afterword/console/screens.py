@@ -185,10 +185,19 @@ class Visit(Guest):
         return scope is None or scope in self.caller.scopes
 
     def confirm(
-        self, *, title: str, sentences: Sequence[str], button: str, action: str, back: str, **hidden: str
+        self,
+        *,
+        title: str,
+        sentences: Sequence[str],
+        button: str,
+        action: str,
+        back: str,
+        is_harmless: bool = False,
+        **hidden: str,
     ) -> Response:
-        """The page before an act that cannot be taken back: the thing and how many, and one button."""
+        """The page before an act: the thing and how many, and one button, in red unless the act `is_harmless`."""
         values: dict[str, Any] = {"sentences": sentences, "button": button, "action": action, "back": back}
+        values["is_harmless"] = is_harmless
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 

@@ -38,9 +38,9 @@ async def entered(browser: Browser, house: House, *, role: str = "owner", **opti
 
 
 @asynccontextmanager
-async def opened(browser: Browser, *, width: int = 1280, **options: Any) -> AsyncGenerator[Page]:
+async def opened(browser: Browser, *, width: int = 1280, locale: str = "en", **options: Any) -> AsyncGenerator[Page]:
     context = await browser.new_context(
-        viewport={"width": width, "height": 800}, reduced_motion="reduce", locale="en", **options
+        viewport={"width": width, "height": 800}, reduced_motion="reduce", locale=locale, **options
     )
     context.set_default_timeout(WAIT_MILLISECONDS_MAX)
     yield await context.new_page()

@@ -8,13 +8,18 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.channels import accounts as kinds
 from afterword.console import response_list
+from afterword.console.lists import address
+from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import Choice
 from afterword.console.screens import HEADERS, HOME, Screens, Visit
-from afterword.console.settings import pictures
+from afterword.console.sending import pipelines
+from afterword.console.settings import pictures, providers
 from afterword.console.settings.members import applications_of
 from afterword.console.text import ZONES
 from afterword.core.questionnaires import visuals
+from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.answer_page import page_address
@@ -28,10 +33,14 @@ from afterword.organizations.assets import encoding
 from afterword.organizations.assets import service as assets
 from afterword.organizations.assets.api import MEDIA_TYPES
 from afterword.organizations.store import Organization
+from afterword.pipelines import store as pipelines_store
 from afterword.pipelines.starters import service as starters
+from afterword.providers import service as providers_service
+from afterword.providers import store as providers_store
 from afterword.questionnaires import access, files
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.library import service as library
+from afterword.questionnaires.store import Questionnaire
 from afterword.queue.resources import QueueItemRequest
 from afterword.web import html
 
@@ -240,15 +249,40 @@ async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
     if not visit.may_open(WELCOME) or await response_list.newest(visit, db, Choice(), limit=1):
         return []
     [questionnaire_id] = await _questionnaires(visit, db)
-    organization_id, words = visit.caller.organization_id, visit.words
-    has_pipeline = await starters.pipeline_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    words = visit.words
+    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    has_starter = await starters.pipeline_of(db, **questionnaire.key)
     test = (words("Send yourself a test message, and answer it"), f"{WELCOME}/{questionnaire_id}/message")
+    accounts = await providers_store.list_own_accounts(
+        db,
+        organization_id=questionnaire.organization_id,
+        page=Page.first(providers.LISTING, limit=providers_service.ACCOUNTS_MAX),
+    )
+    connect = (words("Connect your mail server, unless the operator of this installation has"), providers.PROVIDERS)
     return [
-        *([test] if has_pipeline else []),
+        *([test] if has_starter else []),
+        *([connect] if all(one.kind == kinds.DEFAULT for one in accounts.items) else []),
+        await _way_out(visit, db, questionnaire),
         (words("Make a token, by which your shop sends questionnaires"), "/console/settings/tokens"),
         (words("Invite colleagues"), "/console/settings/people"),
         (words("Take another questionnaire"), QUESTIONNAIRE),
     ]
+
+
+async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> tuple[str, str]:
+    """The next step of a questionnaire on its way to people."""
+    words = visit.words
+    if questionnaire.published_version_id is None:
+        text = words("Finish “{title}” and publish it", title=questionnaire.display_name)
+        return text, f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}"
+    found = await pipelines_store.list_pipelines(db, **questionnaire.key, page=Page.first(pipelines.LISTED, limit=1))
+    if not found.items:
+        new = address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
+        return words("Say who gets it: make a pipeline"), new
+    first = found.items[0]
+    if first.paused:
+        return words("Switch the pipeline “{title}” on", title=first.title), pipelines.url_of(first)
+    return words("Send it to a list of people"), pipelines.list_url_of(first)
 
 
 async def _questionnaires(visit: Visit, db: Database) -> Collection[str]:

@@ -11,6 +11,7 @@ from afterword.console.lists import ROWS, Column, Listing, Tab, address, behind,
 from afterword.console.questionnaires import outline
 from afterword.console.response_list import Choice
 from afterword.console.screens import Screens, Visit
+from afterword.console.sending import pipelines
 from afterword.console.text import near_moment
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.length import length
@@ -18,6 +19,8 @@ from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Finding
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
+from afterword.pipelines import store as pipelines_store
+from afterword.pipelines.resources import state_of
 from afterword.questionnaires import access, api, store
 from afterword.questionnaires.drafts import editing as drafts_editing
 from afterword.questionnaires.drafts import service as drafts
@@ -35,6 +38,7 @@ LISTING: Final = fields.listing_of(api.Questionnaire)
 ARCHIVED: Final = LISTING.columns["archived_time"]
 DAYS: Final = 30
 COUNTED_MAX: Final = 1_000
+PIPELINES_MAX: Final = 20
 
 routes = Screens()
 
@@ -181,6 +185,7 @@ async def overview(visit: Visit) -> Response:
             organization_id=questionnaire.organization_id,
             questionnaire_ids=[questionnaire.questionnaire_id],
         )
+        senders = await _senders(visit, db, questionnaire)
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
     is_open = questionnaire.archived_time is None
     edit = (visit.words("Edit the questions"), f"{work.path}/edit")
@@ -204,6 +209,31 @@ async def overview(visit: Visit) -> Response:
         groups=outline.rows_of(visit.words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
         length=length_text(visit.words, work.definition),
         languages=[visit.words.language_name(one) for one in questionnaire.locales],
+        senders=senders,
+        new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
+        if "Pipeline.Create" in scopes and is_open and state.number is not None
+        else "",
         responses_url=Choice(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.site.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
     )
+
+
+async def _senders(visit: Visit, db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
+    """The pipelines that send it, each with its state."""
+    if "Pipeline.Read" not in visit.caller.scopes:
+        return []
+    found = await pipelines_store.list_pipelines(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
+    )
+    return [
+        {
+            "title": one.title,
+            "url": pipelines.url_of(one),
+            "state": visit.words(pipelines.STATES[state_of(one, visit.now)]),
+            "is_off": one.paused,
+        }
+        for one in found.items
+    ]

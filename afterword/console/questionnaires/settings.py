@@ -7,7 +7,6 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.logins.welcome import QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
@@ -86,7 +85,6 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,
-        library_url=QUESTIONNAIRE,
         library=[_book(visit, one) for one in library.NAMES],
         book=given.text("library_name") if given else "",
     )

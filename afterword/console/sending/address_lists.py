@@ -26,7 +26,7 @@ from afterword.texts import Texts
 from afterword.web import html
 
 LISTS: Final = f"{sending.SENDING}/lists"
-NEW: Final = f"{LISTS}/new"
+NEW: Final = pipelines.NEW_LIST
 ONE: Final = f"{LISTS}/{{list_id}}"
 ROWS: Final = 50
 PIPELINES_MAX: Final = 100

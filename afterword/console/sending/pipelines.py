@@ -30,6 +30,7 @@ from afterword.web import fields, html
 PIPELINES: Final = f"{sending.SENDING}/pipelines"
 NEW: Final = f"{PIPELINES}/new"
 ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
+NEW_LIST: Final = f"{sending.SENDING}/lists/new"
 ROWS: Final = 50
 QUESTIONNAIRES_MAX: Final = 100
 DAYS: Final = 7  # of the figures beside the sentences
@@ -159,6 +160,7 @@ async def pipeline_page(visit: Visit) -> Response:
         policy_url=POLICY if visit.may_open(POLICY) else "",
         switch_url=f"{here}/switch" if may_change else "",
         messages_url=f"{here}/messages",
+        list_url=list_url_of(pipeline) if "Queue.Create" in caller.scopes else "",
         name_url=f"{here}/name" if may_change else "",
         removal_url=f"{here}/removal" if "Pipeline.Delete" in caller.scopes else "",
     )
@@ -188,9 +190,20 @@ async def confirm_switch(visit: Visit) -> Response:
             waiting,
         )
         button, paused = words("Switch off"), "1"
-    sentence = sentence if waiting else words("No message waits.")
+    if not waiting:
+        sentence = (
+            words("No message waits. Each one that comes leaves by these rules.")
+            if pipeline.paused
+            else words("No message waits.")
+        )
     return visit.confirm(
-        title=title, sentences=[sentence], button=button, action=f"{here}/switch", back=here, paused=paused
+        title=title,
+        sentences=[sentence],
+        button=button,
+        action=f"{here}/switch",
+        back=here,
+        is_harmless=pipeline.paused,
+        paused=paused,
     )
 
 
@@ -240,6 +253,11 @@ async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:
 
 def url_of(pipeline: store.Pipeline) -> str:
     return f"{PIPELINES}/{pipeline.questionnaire_id}/{pipeline.pipeline_id}"
+
+
+def list_url_of(pipeline: store.Pipeline) -> str:
+    """Where a list for it begins."""
+    return address(NEW_LIST, pipeline=f"{pipeline.questionnaire_id}/{pipeline.pipeline_id}")
 
 
 async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True) -> Response:

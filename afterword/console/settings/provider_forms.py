@@ -95,7 +95,7 @@ async def add_provider(visit: Visit) -> Response:
             )
     except errors.Invalid as invalid:
         return _form(visit, account=None, refusal=invalid)
-    return html.redirect(f"{PROVIDERS}/{account.account_id}?done=account_added")
+    return html.redirect(f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}")
 
 
 @routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)

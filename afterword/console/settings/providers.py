@@ -136,6 +136,7 @@ async def confirm_default(visit: Visit) -> Response:
         button=words("Send everything through it"),
         action=f"{url_of(account)}/default",
         back=url_of(account),
+        is_harmless=True,
     )
 
 

@@ -103,7 +103,7 @@ _NEEDS: Final[LiteralString] = f"""with own as materialized (
           and p.deleted_time is null and p.questionnaire_id in (select questionnaire_id from own))
     order by a.account_id limit $7),
   stopped as (
-    select p.pipeline_id, p.title from pipeline p
+    select p.questionnaire_id, p.pipeline_id, p.title from pipeline p
     where p.organization_id = $1 and p.paused and p.deleted_time is null
       and p.questionnaire_id in (select questionnaire_id from own)
     order by p.title limit $7),

@@ -1,6 +1,9 @@
 """The list of questionnaires and the page of one."""
 
+import re
+
 from tests.console.questionnaires.test_builder import LIST, added, begun, saved, text_of
+from tests.console.questionnaires.test_publication import revision_of
 from tests.logins.conftest import Office, browser_of, found, log_in
 
 
@@ -25,6 +28,17 @@ async def test_list(office: Office) -> None:
         assert "1 thing before you can publish" in text_of(await client.get(path))
         await saved(client, question, type="text", title="How was it?")
         assert "before you can publish" not in text_of(await client.get(path))
+        assert "Who gets it" not in text_of(await client.get(path))
+        await client.post(f"{path}/publish", data={"revision": revision_of((await client.get(f"{path}/publish")).text)})
+        published = await client.get(path)
+        assert "Nobody yet." in text_of(published)
+        new = re.findall(r'href="([^"]*pipelines/new[^"]*)"', text_of(published))[0]
+        made = await client.post(
+            new.partition("?")[0],
+            data={"questionnaire_id": path.rpartition("/")[2], "channel_id": "1", "title": "By mail",
+                  "message_subject": "How was it?", "message_body": "Well?"},
+        )  # fmt: skip
+        assert made.headers["location"].partition("?")[0] in text_of(await client.get(path))
         assert 303 == (await client.post(f"{path}/archive")).status_code
         assert "After delivery" not in (await client.get(LIST)).text
         assert "After delivery" in (await client.get(f"{LIST}?show=archived")).text
