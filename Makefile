@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would com
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client release faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client release image faults nightly programs lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -53,7 +53,7 @@ drawn-faults: setup ## of the tests that kill processes and servers those of eve
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
-# Needs root, and pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
+# Needs root, and buildah, mmdebstrap, pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
 nightly: setup programs ## every test at its full size, and those that only run then: an hour or more
 	export AFTERWORD_TEST_FAULTS=full; \
 	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"; failed=$$?; \
@@ -97,6 +97,9 @@ client: setup ## the generated half of the Python client, anew from the OpenAPI 
 
 release: setup ## wheels, source archives and their list of packages in dist/, proved where the repository is not
 	$(BIN)/python -m release
+
+image: release ## the container image of this machine's architecture; needs buildah
+	$(BIN)/python -m release.images
 
 lock: setup ## resolve the dependencies again
 	$(LOCK) --group installer --output-file requirements-installer.lock

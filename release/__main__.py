@@ -15,8 +15,6 @@ from release import files
 FOLDER: Final = files.ROOT / "dist"
 PROGRAMS: Final = Path(sys.executable).parent
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
-SECONDS_MAX: Final = 600
-ANSWERED: Final = "Read the answers back over the API"
 OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
 
 Proof = Callable[[Path, Path, Path], None]
@@ -78,7 +76,7 @@ PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx
 
 def _demonstrate(name: str, began: float, folder: Path, *command: str | Path) -> None:
     printed = _run(folder, *command, "demo", "--once")
-    if ANSWERED not in printed:
+    if files.ANSWERED not in printed:
         raise files.NotReleasable(f"{name}: the demonstration did not come to its end.\n{printed}")
     print(f"{name}: installed, and a questionnaire sent and answered, in {time.monotonic() - began:.0f} s.")
 
@@ -97,21 +95,10 @@ def _installed(folder: Path, lock: Path) -> Path:
 
 
 def _run(folder: Path, *command: str | Path) -> str:
-    """Its output. Raises NotReleasable with it where it fails."""
+    """Its output. Nothing leads it back to the repository."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**kept, "PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "pipx" / "bin")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=SECONDS_MAX,
-        check=False,
-    )
-    if done.returncode:
-        raise files.NotReleasable(f"{' '.join(map(str, command))} failed:\n{done.stdout}")
-    return done.stdout
+    pipx = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "pipx" / "bin")}
+    return files.run(*command, folder=folder, environment={**kept, **pipx})
 
 
 if __name__ == "__main__":

@@ -17,8 +17,29 @@ PROJECTS: Final = (Path(), Path("clients/python"))
 SUMS: Final = "SHA256SUMS"
 
 
+SECONDS_MAX: Final = 900
+ANSWERED: Final = "Read the answers back over the API"  # the demonstration came to its end
+
+
 class NotReleasable(Exception):
     """Says what is the matter with the files."""
+
+
+def run(*command: str | Path, folder: Path = ROOT, environment: Mapping[str, str] = os.environ) -> str:
+    """Its output. Raises NotReleasable with that where the command fails."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    if done.returncode:
+        raise NotReleasable(f"{' '.join(map(str, command))[:500]} failed:\n{done.stdout}")
+    return done.stdout
 
 
 def build(folder: Path) -> list[Path]:
@@ -92,4 +113,4 @@ def _sources() -> Generator[Path]:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return run("git", *arguments)

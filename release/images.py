@@ -1,0 +1,136 @@
+"""`python -m release.images`: the container image, built by buildah from the wheel in dist/, for one architecture.
+
+The packages are put together outside, so that building needs no compiler and no pip in the image, and an image for
+another architecture no emulation of theirs. Where no registry is reached, `--make-base` makes Debian's base by
+mmdebstrap, as root.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from release import files
+from release.files import ANSWERED, run
+
+TAG: Final = "localhost/afterword"
+BASE: Final = "docker.io/library/debian:trixie-slim"
+MADE_BASE: Final = "localhost/debian:trixie-slim"
+SUITE: Final = "trixie"
+PYTHON: Final = "3.13"  # of that Debian
+PLATFORMS: Final[Mapping[str, str]] = {"amd64": "x86_64-manylinux_2_28", "arm64": "aarch64-manylinux_2_28"}
+LEFT_OUT: Final = ("*.c", "*.pyx", "*.pxd", "*.h")  # sources of compiled modules
+UNUSED: Final = ("doc", "man", "info", "locale", "groff", "lintian")  # folders of /usr/share, as in Debian's slim image
+COMPRESSED_BYTES_MAX: Final = 250_000_000
+
+
+def build(wheel: Path, *, architecture: str, base: str) -> str:
+    """The name of the image."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("Containerfile", "afterword.sh"):
+            shutil.copy(files.ROOT / "release" / "image" / name, folder)
+        collect_packages(wheel, Path(folder, "packages"), architecture=architecture)
+        options = ("--quiet", "--format", "docker", "--isolation", "chroot", "--arch", architecture)
+        run("buildah", "bud", *options, "--build-arg", f"BASE={base}", "--tag", TAG, folder)
+    return TAG
+
+
+def write_archive(image: str, path: Path) -> Path:
+    """Write the image with compressed layers. Raises NotReleasable where it is too large."""
+    path.unlink(missing_ok=True)
+    run("buildah", "push", "--quiet", image, f"oci-archive:{path}")
+    if path.stat().st_size > COMPRESSED_BYTES_MAX:
+        raise files.NotReleasable(f"The image has {path.stat().st_size:,} bytes, at most {COMPRESSED_BYTES_MAX:,}.")
+    return path
+
+
+def collect_packages(wheel: Path, folder: Path, *, architecture: str) -> None:
+    """Install the locked dependencies and the wheel as the image has them."""
+    uv = Path(sys.executable).with_name("uv")
+    install = (uv, "pip", "install", "--quiet", "--target", folder, "--python-version", PYTHON)
+    chosen = ("--python-platform", PLATFORMS[architecture], "--only-binary", ":all:")
+    run(*install, *chosen, "--require-hashes", "--requirement", files.ROOT / "requirements.lock")
+    run(*install, "--no-deps", wheel)
+    for pattern in LEFT_OUT:
+        for path in folder.rglob(pattern):
+            path.unlink()
+
+
+def make_base(mirror: str | None) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder, "base.tar")
+        excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in UNUSED]
+        options = ("--quiet", "--variant=minbase", "--include=python3,ca-certificates")
+        kept = "--dpkgopt=path-include=/usr/share/doc/*/copyright"
+        run("mmdebstrap", *options, *excluded, kept, SUITE, archive, *([mirror] if mirror else []))
+        container = run("buildah", "from", "scratch").strip()
+        run("buildah", "add", "--quiet", container, archive, "/")
+        run("buildah", "commit", "--quiet", "--rm", container, MADE_BASE)
+    return MADE_BASE
+
+
+def architecture_here() -> str:
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+
+
+def mirror_of_this_machine() -> str | None:
+    """Debian's archive, as apt here reaches it."""
+    found = run("apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages").splitlines()
+    return next((line.removeprefix("Debian ") for line in found if line.startswith("Debian http")), None)
+
+
+def prove(image: str) -> str:
+    """Run the demonstration as the image's user on a read-only root; returns its output. Needs root.
+
+    Mounts and chroot stand for an engine: they ask less of the machine, and read-only is read-only.
+    """
+    container = run("buildah", "from", image).strip()
+    try:
+        root = Path(run("buildah", "mount", container).strip())
+        config = json.loads(run("buildah", "inspect", container))["OCIv1"]["config"]
+        (root / "etc" / "hosts").write_text("127.0.0.1 localhost\n")  # as every engine does
+        with tempfile.TemporaryDirectory() as volume:
+            user, group = (int(number) for number in config["User"].split(":"))
+            os.chown(volume, user, group)
+            mounts = (
+                f"mount --bind {root} {root}", f"mount -o remount,bind,ro {root}", f"mount -t proc proc {root}/proc",
+                f"mount --rbind /dev {root}/dev", f"mount -t tmpfs tmpfs {root}/tmp",  # noqa: S108
+                *(f"mount --bind {volume} {root}{path}" for path in config["Volumes"]),
+            )  # fmt: skip
+            command = ["chroot", f"--userspec={config['User']}", str(root), "env", "--ignore-environment"]
+            command += [f"--chdir={config['WorkingDir']}", *config["Env"], *config["Entrypoint"], "demo", "--once"]
+            return run("unshare", "--mount", "sh", "-ec", f"{'; '.join(mounts)}; exec {shlex.join(command)}")
+    finally:
+        run("buildah", "rm", container)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--base", default=BASE)
+    parser.add_argument("--make-base", action="store_true")
+    parser.add_argument("--arch", choices=sorted(PLATFORMS), default=architecture_here())
+    chosen = parser.parse_args()
+    wheel = next((files.ROOT / "dist").glob("afterword-*.whl"), None)
+    if wheel is None:
+        raise files.NotReleasable("There is no wheel in dist/: make release.")
+    base = make_base(mirror_of_this_machine()) if chosen.make_base else chosen.base
+    image = build(wheel, architecture=chosen.arch, base=base)
+    archive = write_archive(
+        image, wheel.parent / f"{wheel.name.removesuffix('-py3-none-any.whl')}-{chosen.arch}.oci.tar"
+    )
+    print(f"{image}: {archive.stat().st_size:,} bytes compressed, dist/{archive.name}")
+    if chosen.arch == architecture_here():
+        if ANSWERED not in prove(image):
+            raise files.NotReleasable("The demonstration did not come to its end.")
+        print("A questionnaire was sent and answered in it, as its own user on a read-only root.")
+
+
+if __name__ == "__main__":
+    main()
