@@ -20,6 +20,7 @@ from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
 from afterword.instances.judgements import api as judgements_api
+from afterword.instances.mixing import api as mixing_api
 from afterword.instances.previews import api as previews_api
 from afterword.instances.previews import pages as preview_pages
 from afterword.instances.quotas import api as quotas_api
@@ -162,6 +163,7 @@ def api_routes() -> list[Routes]:
         metadata_api.routes,
         instances_api.routes,
         quotas_api.routes,
+        mixing_api.routes,
         coupons_api.routes,
         links_api.routes,
         previews_api.routes,

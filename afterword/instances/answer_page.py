@@ -213,12 +213,21 @@ class AnswerPage:
         return self.instance is not None and self.instance.reference_id is not None
 
     @property
+    def is_invitation(self) -> bool:
+        """Whether this is an anonymous invitation, of which nothing is stored before all answers are sent."""
+        return self.instance is not None and self.instance.anonymity == "invitation"
+
+    @property
     def texts(self) -> Texts:
         return self.head.texts
 
     def with_layout(self, layout: Layout | None) -> "AnswerPage":
         """The page in the layout of a posted form; the visual may have changed since."""
-        return self if layout is None else replace(self, sequence=replace(self.sequence, layout=layout))
+        return (
+            self
+            if layout is None or self.is_invitation
+            else replace(self, sequence=replace(self.sequence, layout=layout))
+        )
 
     @property
     def languages(self) -> list[str]:
@@ -255,7 +264,12 @@ class AnswerPage:
     def marked(self, question_id: str | None, value: str | None) -> Marked | None:
         """The answer that the query of a link preselects, if it fits a question of the instance."""
         question = self.sequence.definition.question(question_id or "")
-        if question is None or value is None or question.question_id not in self.sequence.question_ids:
+        if (
+            self.is_invitation
+            or question is None
+            or value is None
+            or question.question_id not in self.sequence.question_ids
+        ):
             return None
         given = preselected(question, value)
         return None if given is None else Marked(question.question_id, given)
@@ -284,6 +298,11 @@ class AnswerPage:
         shown = {question.question_id for question in self.sequence.questions_on(number)}.difference(appeared)
         return {name: wrong for name, wrong in {**self.missing_on(number), **form.wrong}.items() if name in shown}
 
+    def positions(self, number: int) -> str:
+        """The positions of the shown questions, by which a POST tells those that its answers make appear."""
+        place = self.sequence.definition.position
+        return " ".join(str(place(one.question_id)) for one in self.sequence.questions_on(number))
+
     def missing_on(self, number: int) -> dict[str, Wrong]:
         """The error messages for required questions of a page without an answer, by question."""
         missing = self.sequence.missing(number)
@@ -298,8 +317,14 @@ def answer_page_of(context: AnswerContext) -> AnswerPage:
     instance = context.instance
     head = head_of(context.questionnaire, context.definition, instance.locale)
     question_ids = frozenset(instance.question_ids)
-    sequence = PageSequence(context.definition, question_ids, context.answers, context.facts, head.theme.layout)
+    layout: Layout = "one_page" if instance.anonymity == "invitation" else head.theme.layout
+    sequence = PageSequence(context.definition, question_ids, context.answers, context.facts, layout)
     return AnswerPage(head, sequence, instance.instance_id, context)
+
+
+def subject_of(answer_page: AnswerPage, number: int) -> str:
+    """The input of the token of a page's form."""
+    return f"{answer_page.issued.instance_id}/{number}"
 
 
 def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: str) -> Head:

@@ -22,10 +22,13 @@ from afterword.instances.answer_page import (
     page_address,
     page_number,
     read_posted,
+    subject_of,
 )
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.call_backs import service as call_backs
+from afterword.instances.mixing import pages as mixing
+from afterword.instances.mixing.pages import refused_page
 from afterword.instances.rendering import (
     Marked,
     closed_page,
@@ -66,7 +69,7 @@ async def show_answers(request: Request, placement: Placement | None = None) -> 
     async with db.connection(request.state.pool) as database:
         now = database.clock.now()
         context = await answers.read_context(database, instance_id=_known(instance_id))
-        answer_page = answer_page_of(context).placed(placement)
+        answer_page = _page_of(request, context, placement)
         requested = page_number(query.get("page"))
         if answer_page.issued.finalized and requested is None:
             issued, questionnaire = answer_page.issued, answer_page.context.questionnaire
@@ -98,9 +101,9 @@ async def post_answers(request: Request, placement: Placement | None = None) -> 
     try:
         async with db.transaction(request.state.pool) as database:
             context = await answers.lock_context(database, instance_id=_known(instance_id))
-            answer_page = answer_page_of(context).placed(placement).with_layout(posted.layout)
+            answer_page = _page_of(request, context, placement).with_layout(posted.layout)
             if not is_token(
-                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(answer_page, posted.page)
+                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=subject_of(answer_page, posted.page)
             ):
                 closed = await _closed(database, answer_page)
                 return closed or _unread(request, answer_page, posted)
@@ -216,6 +219,12 @@ async def _unread_start(request: Request, database: db.Database, read: ReadStart
     return _start_page(request, start, posted=posted, notice=notice)
 
 
+def _page_of(request: Request, context: AnswerContext, placement: Placement | None) -> AnswerPage:
+    """In the language that the address names where the visit of an invitation must not be recorded."""
+    answer_page = answer_page_of(context).placed(placement)
+    return answer_page.in_language(request.query_params.get("locale", "")) if answer_page.is_invitation else answer_page
+
+
 def _known(instance_id: str) -> str:
     """Raises NotFound for a text that is no id."""
     if not ids.is_id(instance_id):
@@ -255,6 +264,8 @@ async def _keep(
     *,
     start: answers.Start | None = None,
 ) -> Response:
+    if answer_page.is_invitation:
+        return await mixing.send(request, database, answer_page, posted, show=_page)
     sequence, now = answer_page.sequence, database.clock.now()
     number = sequence.at(posted.page)
     if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others
@@ -265,10 +276,8 @@ async def _keep(
         saved = await answers.save_answers(
             database, context=answer_page.context, answers=given, complete=False, now=now, start=start
         )
-    except answers.Expired:
-        return expired_page(answer_page)
-    except (answers.Inactive, answers.Closed):
-        return closed_page(answer_page)
+    except (answers.Expired, answers.Inactive, answers.Closed) as refusal:
+        return refused_page(answer_page, refusal)
     before, answer_page = answer_page, replace(answer_page.answered(given), started=saved.context)
     if posted.locale:
         return await _in_language(request, database, answer_page, posted, has_wrong=bool(form.wrong))
@@ -465,13 +474,14 @@ def _page(
 ) -> Response:
     site: Site = request.state.site
     instance_id = answer_page.issued.instance_id
+    locale = answer_page.head.locale if answer_page.is_invitation else None
     return question_page(
         answer_page,
         number,
-        action=answer_page.address(instance_id),
-        token=token_of(site.secret, PAGE_PURPOSE, _subject(answer_page, number)),
+        action=answer_page.address(instance_id, locale=locale),
+        token=token_of(site.secret, PAGE_PURPOSE, subject_of(answer_page, number)),
         view=None
-        if answer_page.issued.viewed_time
+        if answer_page.issued.viewed_time or answer_page.is_invitation
         else (f"{page_address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),
         marked=marked,
         posted=posted,
@@ -485,15 +495,5 @@ def _page(
 def _unread(request: Request, answer_page: AnswerPage, posted: Posted) -> Response:
     """The page again with its input, after its hidden fields were lost."""
     notice = answer_page.texts("This page could not be read. Please send it again.")
-    return _page(
-        request,
-        answer_page,
-        answer_page.sequence.at(posted.page),
-        posted=posted,
-        notice=notice,
-        status=FORM_STATUS_WRONG,
-    )
-
-
-def _subject(answer_page: AnswerPage, number: int) -> str:
-    return f"{answer_page.issued.instance_id}/{number}"
+    number = answer_page.sequence.at(posted.page)
+    return _page(request, answer_page, number, posted=posted, notice=notice, status=FORM_STATUS_WRONG)

@@ -28,6 +28,10 @@ from afterword.texts import Texts, own_name
 from afterword.web import public, static
 
 FINGERPRINT_CHARACTERS: Final = 10
+ANONYMOUS: Final = (
+    "Your answers are anonymous: they are stored without a link to you. Once they are sent, nobody can find or change "
+    "them."
+)
 COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no code
 _STYLED: Final[frozenset[Kind]] = frozenset(
     {"matrix", "ranking", "contact", "slider"}
@@ -130,6 +134,8 @@ def question_page(
         heading=heading,
         group=_section(answer_page, number) if is_first else None,
         lead=[filled(answer_page, text) for text in (lead, page_texts.welcome if is_first else None) if text],
+        promise=t(ANONYMOUS) if is_first and head.definition.anonymous else "",
+        shown=answer_page.positions(number) if answer_page.is_invitation else "",
         note=t("We have marked your answer. It is saved when you go on.") if marked else "",
         action=action,
         token=token,
@@ -193,6 +199,8 @@ def thank_you_page(
         facts = [t("This was a preview: nothing was kept.")]
     elif call_back is None:
         facts.append(t("You can close this page."))
+    if answer_page.is_invitation and not answer_page.sequence.answers:
+        by_reference = True  # they cannot be found any more
     ending = None if by_reference else _full_quota(answer_page) or chosen_ending(answer_page)
     return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, status=status)
 
@@ -433,7 +441,7 @@ def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
 def _foot(answer_page: AnswerPage) -> str:
     head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
     who = t("Your answers go to {name}.", name=head.brand)
-    if instance is None or _kiosk(head):
+    if instance is None or _kiosk(head) or answer_page.is_invitation:
         return who
     end = core_instances.expires_time(instance)
     if end is None:

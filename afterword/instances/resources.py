@@ -1,7 +1,7 @@
 """The resources of questionnaire instances and their answers."""
 
 from datetime import tzinfo
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -40,6 +40,7 @@ class QuestionnaireInstance(fields.Resource):
     created_by: fields.Id | None
     updated_by: fields.Id | None
     full_quota_id: fields.Id | None
+    anonymity: Literal["invitation", "response"] | None
     collection_url_short: fields.Computed[str]
     collection_url_long: fields.Computed[str]
 

@@ -57,6 +57,7 @@ class IssueInput:
     link_id: str | None = None
     address: str | None = None  # confirmed by the visitor of a public link
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])  # metadata that the link's author gave
+    test: bool = False  # only of answers to an anonymous test
 
 
 @final
@@ -183,6 +184,7 @@ async def issue_by_link(
         now=now,
         draw=draw,
         actor=actor,
+        test=request.test,
     )
     return await _insert(db, instance=instance, now=now, actor=actor), True
 
@@ -255,7 +257,7 @@ async def update(
         responder_id=change.responder_id,
         locale=await _matched(db, instance=before, change=change),
         valid_days=change.valid_days,
-        editable=change.editable,
+        editable=False if before.anonymity else change.editable,
         metadata_set=merge({}, change.metadata.questionnaire),
         metadata_removed=[name for name, value in change.metadata.questionnaire.items() if not value],
         now=now,
@@ -287,11 +289,7 @@ async def delete(
     """Mark the instance and its answers as deleted; raises NotFound and the errors of `expect`."""
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
     deleted = await store.delete_instance(
-        db,
-        organization_id=before.organization_id,
-        instance_id=instance_id,
-        now=now,
-        updated_by=caller.actor_id,
+        db, organization_id=before.organization_id, instance_id=instance_id, now=now, updated_by=caller.actor_id
     )
     if deleted is None:
         _refuse_unknown()
@@ -372,8 +370,8 @@ def _new_instance(
     test: bool = False,
 ) -> Instance:
     """The instance to insert; the questionnaire's settings complete the request."""
-    definition = version.definition
-    by = actor.id if actor.kind in {"user", "token"} else None
+    definition, by = version.definition, actor.id if actor.kind in {"user", "token"} else None
+    asked = "response" if actor.kind == "responder" else "invitation"
     return Instance(
         organization_id=issuable.organization_id,
         instance_id=request.instance_id or ids.secret(),
@@ -389,7 +387,7 @@ def _new_instance(
         test=test,
         locale=locales.match(request.locale, definition.locales, definition.default_locale),
         valid_days=issuable.valid_days if request.valid_days is None else request.valid_days,
-        editable=issuable.editable if request.editable is None else request.editable,
+        editable=not definition.anonymous and (issuable.editable if request.editable is None else request.editable),
         finalized=False,
         question_ids=core_answers.draw_questions(definition, draw=draw),
         metadata=merge({}, request.metadata.questionnaire),
@@ -407,6 +405,7 @@ def _new_instance(
         created_by=by,
         updated_by=by,
         full_quota_id=None,
+        anonymity=asked if definition.anonymous else None,
         link_id=request.link_id,
     )
 

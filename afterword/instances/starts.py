@@ -126,6 +126,8 @@ async def start_of(
         database, organization_id=organization_id, application_id=questionnaire.owner_application_id
     )
     metadata = _metadata(request, declared, terms)
+    if version.definition.anonymous:  # neither who nor what is kept of the address
+        reference_id, metadata = None, Changes(dict(terms.metadata) if terms else {})
     existing = reference_id and await store.get_instance_by_reference(
         database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
     )
@@ -154,8 +156,9 @@ def with_proof(request: Request, answer: Response, start: Start, instance_id: st
 
 
 def observed(request: Request, database: db.Database, start: Start, posted: Posted) -> answers.Start | None:
-    """None where the person is known: by a confirmed address, or by an instance that was issued for the reference."""
-    if start.answer_page.instance is not None or (start.terms is not None and start.terms.address):
+    """None where the person is known, by a confirmed address or a reference's instance, or must not be known at all."""
+    is_anonymous = start.version.definition.anonymous
+    if is_anonymous or start.answer_page.instance is not None or (start.terms is not None and start.terms.address):
         return None
     now, shown_time, limiter = database.clock.now(), ids.moment_of(start.nonce), request.state.limiter
     source, placement = request.client.host if request.client else "", start.answer_page.head.placement

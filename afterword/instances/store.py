@@ -12,6 +12,7 @@ from afterword import errors, ids
 from afterword.core.answers.suspicion import Judgement
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.anonymity import Anonymity
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
@@ -45,6 +46,7 @@ class ShownInstance(msgspec.Struct, frozen=True):
     created_by: str | None
     updated_by: str | None
     full_quota_id: str | None  # of the quota that was full for its answers, which are gone
+    anonymity: Anonymity | None
 
 
 class Instance(ShownInstance, frozen=True):
@@ -124,11 +126,11 @@ INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questi
   item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
   valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
   completed_time, processed_time, flow_time, deleted_time, version, created_time, updated_time, created_by, updated_by,
-  full_quota_id, link_id, flags, judgement, held_submitted_time, held_completed_time"""
+  full_quota_id, link_id, flags, judgement, held_submitted_time, held_completed_time, anonymity"""
 
 SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
-  processed_time, flow_time, created_time, updated_time, created_by, updated_by, full_quota_id"""
+  processed_time, flow_time, created_time, updated_time, created_by, updated_by, full_quota_id, anonymity"""
 
 # True for instances `i` of these applications ($3; none: all).
 OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exists (
@@ -211,7 +213,7 @@ async def get_shown_instance(
                   i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
                   i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
                   i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
-                  i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.version
+                  i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.anonymity, i.version
            {_REACHED}""",
         organization_id,
         instance_id,

@@ -162,6 +162,7 @@ async def open_link(
         case "off" | "over":
             return Opened(link, start, closed_page(start.answer_page))
     try:
+        service.require_allowed(link, is_anonymous=start.version.definition.anonymous)
         await service.require_capacity(database, link=link, is_locked=is_post)
     except service.Closed:
         return Opened(link, start, closed_page(start.answer_page))

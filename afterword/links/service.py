@@ -107,6 +107,12 @@ async def delete(db: Database, *, caller: Caller, link_id: str, expect: errors.E
     await store.delete_link(db, organization_id=link.organization_id, link_id=link_id)
 
 
+def require_allowed(link: Link, *, is_anonymous: bool) -> None:
+    """Raise Closed where an anonymous questionnaire would learn the confirmed address."""
+    if is_anonymous and link.one_response_per == "address":
+        raise Closed("An anonymous questionnaire takes no confirmed addresses.")
+
+
 async def require_capacity(db: Database, *, link: Link, is_locked: bool = False) -> None:
     """Raise Closed where the link has as many responses as it may have; `is_locked`: the count holds until the end."""
     if link.responses_max is None:

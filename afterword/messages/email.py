@@ -83,9 +83,12 @@ def _texts_in(by_tag: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[s
 
 
 def first_question(definition: Definition, question_ids: Sequence[str]) -> Question | None:
-    """The first question to answer, if it is on the first page: a link can answer only there."""
+    """The first question to answer, if it is on the first page: a link can answer only there.
+
+    None for an anonymous questionnaire: the address of the answer has the person's key, and proxies keep addresses.
+    """
     drawn = _drawn(definition, question_ids)
-    if not drawn:
+    if not drawn or definition.anonymous:
         return None
     page = definition.group_of(drawn[0].question_id)
     asked = (each for each in drawn if each.is_answered and each.show_if is None)

@@ -354,6 +354,15 @@ CREATE TABLE alert_status_number (
     CONSTRAINT alert_status_number_last_status_id_check CHECK ((last_status_id >= 100))
 );
 
+CREATE TABLE anonymous_pool (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    questionnaire_id text NOT NULL COLLATE pg_catalog."C",
+    version_id text NOT NULL COLLATE pg_catalog."C",
+    responses integer NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT anonymous_pool_responses_check CHECK ((responses >= 0))
+);
+
 CREATE TABLE answer (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     instance_id text NOT NULL COLLATE pg_catalog."C",
@@ -1371,6 +1380,8 @@ CREATE TABLE questionnaire_instance (
     held_completed_time timestamp with time zone,
     quota_ids text[] COLLATE pg_catalog."C",
     full_quota_id text COLLATE pg_catalog."C",
+    anonymity text,
+    CONSTRAINT questionnaire_instance_anonymity_check CHECK ((anonymity = ANY (ARRAY['invitation'::text, 'response'::text]))),
     CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
     CONSTRAINT questionnaire_instance_short_code_check CHECK ((length(short_code) = 12)),
@@ -1993,6 +2004,9 @@ ALTER TABLE ONLY alert_status_number
 ALTER TABLE ONLY alert_status
     ADD CONSTRAINT alert_status_pkey PRIMARY KEY (organization_id, status_id);
 
+ALTER TABLE ONLY anonymous_pool
+    ADD CONSTRAINT anonymous_pool_pkey PRIMARY KEY (organization_id, questionnaire_id, version_id);
+
 ALTER TABLE ONLY answer
     ADD CONSTRAINT answer_pkey PRIMARY KEY (organization_id, instance_id, question_id);
 
@@ -2174,7 +2188,11 @@ ALTER TABLE ONLY questionnaire_draft
     ADD CONSTRAINT questionnaire_draft_pkey PRIMARY KEY (organization_id, questionnaire_id);
 
 ALTER TABLE questionnaire_instance
-    ADD CONSTRAINT questionnaire_instance_check CHECK ((finalized = (COALESCE(completed_time, held_completed_time) IS NOT NULL))) NOT VALID;
+    ADD CONSTRAINT questionnaire_instance_check CHECK (
+CASE
+    WHEN (NOT (anonymity IS DISTINCT FROM 'invitation'::text)) THEN (COALESCE(submitted_time, completed_time, viewed_time) IS NULL)
+    ELSE (finalized = (COALESCE(completed_time, held_completed_time) IS NOT NULL))
+END) NOT VALID;
 
 ALTER TABLE ONLY questionnaire_instance
     ADD CONSTRAINT questionnaire_instance_organization_id_item_id_key UNIQUE (organization_id, item_id);
@@ -2765,6 +2783,9 @@ ALTER TABLE ONLY alert_status
 
 ALTER TABLE ONLY alert_status
     ADD CONSTRAINT alert_status_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY anonymous_pool
+    ADD CONSTRAINT anonymous_pool_organization_id_questionnaire_id_version_id_fkey FOREIGN KEY (organization_id, questionnaire_id, version_id) REFERENCES questionnaire_version(organization_id, questionnaire_id, version_id);
 
 ALTER TABLE ONLY answer
     ADD CONSTRAINT answer_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;

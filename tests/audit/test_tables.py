@@ -14,7 +14,8 @@ BY_EVENTS: Final = {
 RECORDED: Final = {"login", "login_passkey", "login_recovery_code", "login_session"}
 """A login belongs to a person, not to an organization: `audit.service.record_login` notes its changes."""
 WRITTEN_BY_WORK: Final = {
-    "access_token", "alert_history", "alert_occurrence", "alert_status_number", "answer", "attempt", "attempt_total",
+    "access_token", "alert_history", "alert_occurrence", "alert_status_number", "anonymous_pool",
+    "answer", "attempt", "attempt_total",
     "audit_entry", "contact", "coupon_code", "delivery", "delivery_report", "delivery_total", "domain_rate",
     "erasure_subject",
     "event",

@@ -31,7 +31,7 @@ ADDED: Final[Mapping[str, frozenset[str]]] = {
     "Questionnaire Instance": frozenset(
         {
             "question_ids", "processed_time", "flow_time", "created_by", "updated_by", "collection_url_short",
-            "collection_url_long", "full_quota_id",
+            "collection_url_long", "full_quota_id", "anonymity",
         }
     ),
     "Questionnaire Instance update request": frozenset(),

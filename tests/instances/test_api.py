@@ -17,7 +17,8 @@ from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 FIELDS = [
     "instance_id", "questionnaire_id", "responder_id", "locale", "valid_days", "editable", "finalized", "created_time",
     "updated_time", "sent_time", "delivered_time", "viewed_time", "submitted_time", "completed_time", "collection_url",
-    "question_ids", "processed_time", "flow_time", "created_by", "updated_by", "full_quota_id", "collection_url_short",
+    "question_ids", "processed_time", "flow_time", "created_by", "updated_by", "full_quota_id", "anonymity",
+    "collection_url_short",
     "collection_url_long",
 ]  # fmt: skip
 

@@ -70,7 +70,7 @@ def instance_of(version: Version, locale: str, metadata: Mapping[str, str]) -> I
         question_ids=[question.question_id for question in version.definition.questions()], metadata=dict(metadata),
         sent_time=None, delivered_time=None, viewed_time=None, submitted_time=None, completed_time=None,
         processed_time=None, flow_time=None, deleted_time=None, version=1, created_time=NOW, updated_time=NOW,
-        created_by=None, updated_by=None, full_quota_id=None, channel_id=None, pipeline_id=None,
+        created_by=None, updated_by=None, full_quota_id=None, anonymity=None, channel_id=None, pipeline_id=None,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from afterword.core.questionnaires.definition import parse
 from afterword.messages import email
 from afterword.messages.invitation import Authored
 from tests.messages.test_email import (
@@ -83,6 +84,14 @@ def test_first_question_after_a_statement() -> None:
 def test_first_page_without_a_question() -> None:
     page = Page(compose({"type": "statement", "title": "Hello"}).html)
     assert {LINK, UNSUBSCRIBE} == set(page.links)
+
+
+def test_anonymous() -> None:
+    """The answer would stand in the address beside the key of the invitation."""
+    one = {"question_id": QUESTION, "type": "csat", "title": "How was it?"}
+    asked = parse({"default_locale": "en", "groups": [{"group_id": "g" * 22, "questions": [one]}]})
+    assert email.first_question(asked, [QUESTION]) is not None
+    assert email.first_question(replace(asked, anonymous=True), [QUESTION]) is None
 
 
 def test_ends_have_words() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final, LiteralString
 
 import pytest
 
@@ -46,6 +46,12 @@ async def let_it_be_due(queue: Queue) -> None:
     await queue.execute("update queue_item set due_time = now() where status = 1")
 
 
+ANSWERED: Final[list[LiteralString]] = [
+    "update questionnaire_instance set submitted_time = now()",
+    "update questionnaire_instance set finalized = true, anonymity = 'invitation'",
+]
+
+
 class TestMade:
     @pytest.mark.parametrize(
         "outcome", [Refused("no"), Retry("recipient", "busy"), Retry("throttle", "slow"), Unknown("?")]
@@ -62,13 +68,12 @@ class TestMade:
 
         assert [] == await reminders_of(queue, item)
 
-    async def test_not_after_an_answer(self, reminding: Queue) -> None:
+    @pytest.mark.parametrize("answered", ANSWERED)
+    async def test_not_after_an_answer(self, reminding: Queue, answered: LiteralString) -> None:
         item = await reminding.schedule()
         worker = reminding.worker()
         begun = await worker.begin(*await worker.claim())
-        await reminding.execute(
-            "update questionnaire_instance set submitted_time = now()"
-        )  # a page opened by a machine
+        await reminding.execute(answered)  # a page opened by a machine
         await worker.settle(OK, *begun)
 
         assert [] == await reminders_of(reminding, item)
@@ -180,10 +185,11 @@ class TestEnded:
             found["status"], found["reason"], found["result"],
         )  # fmt: skip
 
-    async def test_by_an_answer_even_if_nobody_heard_of_it(self, reminding: Queue) -> None:
+    @pytest.mark.parametrize("answered", ANSWERED)
+    async def test_by_an_answer_even_if_nobody_heard_of_it(self, reminding: Queue, answered: LiteralString) -> None:
         item = await reminding.schedule()
         await reminding.worker().send(OK)
-        await reminding.execute("update questionnaire_instance set submitted_time = now()")
+        await reminding.execute(answered)
         await let_it_be_due(reminding)
 
         assert [] == await reminding.worker().claim()

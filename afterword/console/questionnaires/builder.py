@@ -175,6 +175,7 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
     open_values: dict[str, Any] = {"current": "", "question": None, "page": None, "texts": None} | {
         "ending": None,
         "endings": None,
+        "anonymity": None,
     }
     return visit.page(
         "builder.html",

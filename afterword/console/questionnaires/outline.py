@@ -51,6 +51,22 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ): "The jump leads past questions of the same page, which stay visible. Begin a new page behind this question.",
     ("unreachable_question", ""): "No answers lead to this question: jumps pass over it, or its condition never holds.",
     ("unreachable_ending", ""): "Nobody sees this ending: the one without a condition before it holds for everybody.",
+    ("not_anonymous", "type"): "This type asks for what identifies a person, and the questionnaire is anonymous.",
+    (
+        "not_anonymous",
+        "display_probability",
+    ): "An anonymous questionnaire asks everybody the same questions: an invitation says who was drawn.",
+    (
+        "not_anonymous",
+        "coupon_pool",
+    ): "An anonymous questionnaire cannot give a coupon, which is kept with the response.",
+    ("not_anonymous", "call_back"): "An anonymous questionnaire cannot offer a call: the person would be known.",
+    ("not_anonymous", "responses_max"): "An anonymous questionnaire cannot have a quota: its answers count later.",
+    ("not_anonymous", ""): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
+    (
+        "not_anonymous",
+        "anonymous",
+    ): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
 _MISSING: Final = "missing_translation"
@@ -128,7 +144,8 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
         return Problem(text, url, str(ending.get("title") or words("Endings")), is_error)
     if first != "groups" or not rest:
         text = _sentence(words, finding, first)
-        return Problem(text, f"{path}/edit/texts" if first in {"pages", "translations"} else "", is_error=is_error)
+        places = {"pages": "texts", "translations": "texts", "anonymous": "anonymity"}
+        return Problem(text, f"{path}/edit/{places[first]}" if first in places else "", is_error=is_error)
     group = _at(document.get("groups"), rest[0])
     below = rest[1:]
     if len(below) < 2 or below[0] != "questions":  # noqa: PLR2004  the list and a place in it

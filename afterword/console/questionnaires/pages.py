@@ -17,6 +17,8 @@ from afterword.core.questionnaires.editing import Document
 from afterword.core.reading.documents import is_object
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.instances.mixing import store as mixing
+from afterword.instances.mixing.service import TOGETHER_MIN
 from afterword.questionnaires import access, store
 from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.store import Questionnaire
@@ -25,6 +27,7 @@ from afterword.web import html
 PAGE: Final = f"{EDIT}/page/{{group_id}}"
 TEXTS: Final = f"{EDIT}/texts"
 OTHERS: Final = f"{EDIT}/others"
+ANONYMITY: Final = f"{EDIT}/anonymity"
 OTHERS_MAX: Final = 200
 COPIED_MAX: Final = 50
 AROUND: Final = {
@@ -59,6 +62,22 @@ async def save_texts(visit: Visit) -> Response:
 
     await save(visit, change)
     return html.redirect(f"{address_of(visit)}/texts?done=saved")
+
+
+@routes.get(ANONYMITY, scope="Questionnaire.Update")
+async def anonymity_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        waiting = await mixing.count_waiting(db, **work.questionnaire.key)
+    anonymity = {"is_on": work.draft.definition.get("anonymous") is True, "waiting": waiting, "together": TOGETHER_MIN}
+    return show(visit, work, title=visit.words("Anonymity"), current="anonymity", anonymity=anonymity)
+
+
+@routes.post(ANONYMITY, scope="Questionnaire.Update")
+async def save_anonymity(visit: Visit) -> Response:
+    is_on = visit.form.text("anonymous") == "1"
+    await save(visit, lambda document: {**document, "anonymous": is_on})
+    return html.redirect(f"{address_of(visit)}/anonymity?done=saved")
 
 
 @routes.get(OTHERS, scope="Questionnaire.Update")

@@ -79,6 +79,7 @@ class Definition:
     pages: Mapping[str, PageTexts] = field(default_factory=dict[str, PageTexts])
     translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
     endings: tuple[Ending, ...] = ()
+    anonymous: bool = False
 
     def questions(self) -> tuple[Question, ...]:
         """All questions in order, enabled or not."""
@@ -168,6 +169,8 @@ def document_of(definition: Definition) -> dict[str, object]:
     }
     if definition.endings:  # else a file without them would publish another version
         document["endings"] = [endings.document_of(one) for one in definition.endings]
+    if definition.anonymous:
+        document["anonymous"] = True
     return document
 
 
@@ -203,6 +206,7 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
         groups=tuple(reader.group(path, entry) for path, entry in members.items("groups", 1, GROUPS_MAX)),
         pages=read_by_locale(members, "pages", locales, _read_page_texts),
         translations=read_by_locale(members, "translations", translated, _read_texts),
+        anonymous=members.boolean("anonymous", default=False),
     )
     if len(definition.questions()) > QUESTIONS_MAX:
         members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")

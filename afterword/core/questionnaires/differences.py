@@ -19,6 +19,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "locale_removed": "The language {locale} is gone.",
     "page_changed": "Around the questions, {member} changed ({locale}).",
     "questionnaire_text_changed": "Of the questionnaire, {member} changed ({locale}).",
+    "anonymity_added": "New invitations are anonymous: no answer can be traced to a person.",
+    "anonymity_removed": "New invitations are no longer anonymous.",
     "group_added": "The page “{title}” is new.",
     "group_removed": "The page “{title}” is gone.",
     "group_moved": "The page “{title}” has another place.",
@@ -152,6 +154,8 @@ def _whole(earlier: Definition, later: Definition) -> Iterator[Difference]:
             before=earlier.default_locale,
             after=later.default_locale,
         )
+    if earlier.anonymous != later.anonymous:
+        yield Difference(kind="anonymity_added" if later.anonymous else "anonymity_removed", path="/anonymous")
     for locale in (each for each in later.locales if each not in earlier.locales):
         yield Difference(kind="locale_added", path="/locales", locale=locale)
     for locale in (each for each in earlier.locales if each not in later.locales):

@@ -173,6 +173,8 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
     instance = await instances_store.get_public_instance(db, instance_id=instance_id)
     if instance is None:
         raise errors.NotFound("There is no such questionnaire instance.")
+    if instance.anonymity == "invitation":
+        return  # the time of a view would narrow down whose answers came
     if instance.viewed_time is not None or instance.is_kept_apart or core_instances.is_expired(instance, now):
         return
     key = {"organization_id": instance.organization_id, "instance_id": instance_id}
@@ -329,6 +331,7 @@ def _flags(
 
 
 def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
+    assert instance.anonymity != "invitation", "answers to it go to the pool"  # noqa: S101
     unknown = [
         errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
         for question_id in answers

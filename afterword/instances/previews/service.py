@@ -152,7 +152,8 @@ async def page_of(
     head = head_of(questionnaire, definition, locales.match(wanted, definition.locales, definition.default_locale))
     head = replace(head, theme=replace(head.theme, scheme=scheme))
     asked = frozenset(draw_questions(definition, draw=lambda: 0.0))
-    sequence = PageSequence(definition, asked, {}, facts, head.theme.layout)
+    layout = "one_page" if definition.anonymous else head.theme.layout
+    sequence = PageSequence(definition, asked, {}, facts, layout)
     return AnswerPage(head, sequence, permission.questionnaire_id)
 
 

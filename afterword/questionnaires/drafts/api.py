@@ -53,6 +53,7 @@ class Definition(fields.Request):
     pages: ByLocale = field(default_factory=dict[str, dict[str, Any]])
     translations: ByLocale = field(default_factory=dict[str, dict[str, Any]])
     endings: Endings = field(default_factory=list[dict[str, Any]])
+    anonymous: bool = False
 
 
 class Problem(fields.Resource):

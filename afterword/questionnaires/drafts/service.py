@@ -9,8 +9,8 @@ import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import anonymity, dependencies, drafts, flow, translations, variables
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import dependencies, drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
@@ -178,6 +178,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     definition = core_definition.read(prepared, findings)
     _require_members(findings)
     check_size(prepared, findings)
+    anonymity.check(definition, findings)
     flow.warn(definition, findings)
     return findings.found
 
@@ -207,6 +208,7 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: Draft) -
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
+    anonymity.check(definition, findings)
     flow.warn(definition, findings)
     variables.check(definition, declared, findings)
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)

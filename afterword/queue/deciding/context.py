@@ -373,7 +373,7 @@ def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now:
     return Previous(
         is_open=status not in ITEM_TERMINAL,
         is_sent=status == Item.SENT,
-        is_answered=found.submitted_time is not None or found.full_quota_id is not None,
+        is_answered=found.was_used or found.submitted_time is not None or found.full_quota_id is not None,
         is_expired=_is_expired(found, now),
     )
 

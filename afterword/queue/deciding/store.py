@@ -26,6 +26,7 @@ class PreviousItem:
     valid_days: int | None
     sent_time: datetime | None
     created_time: datetime | None
+    was_used: bool  # an anonymous invitation that took answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
 ) -> list[PreviousItem]:
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.status, i.submitted_time, i.full_quota_id, i.valid_days, i.sent_time,
-             i.created_time
+             i.created_time, coalesce(i.anonymity = 'invitation' and i.finalized, false) as was_used
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
            left join questionnaire_instance i on i.organization_id = q.organization_id

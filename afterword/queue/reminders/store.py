@@ -52,7 +52,7 @@ async def list_sent(db: Database, *, items: Sequence[ItemKey]) -> list[Sent]:  #
              and jsonb_array_length(p.reminders) > coalesce(q.reminder_number, 0) and p.deleted_time is null
            join questionnaire_instance i on i.organization_id = q.organization_id
              and i.instance_id = q.questionnaire_instance_id and i.submitted_time is null and i.deleted_time is null
-             and i.full_quota_id is null""",
+             and i.full_quota_id is null and not (i.finalized and coalesce(i.anonymity = 'invitation', false))""",
         *arrays(items, 2),
     )
     return [Sent(**row) for row in rows]

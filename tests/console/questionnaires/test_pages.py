@@ -31,6 +31,9 @@ async def test_texts_and_others(office: Office) -> None:
         assert 303 == (await client.post(f"{path}/edit/texts", data={"welcome": "Hello", "closed": ""})).status_code
         assert {"welcome": "Hello"} == (await draft_of(office, path))["pages"]["en"]
         assert "Hello" in (await client.get(f"{path}/edit/texts")).text
+        assert 303 == (await client.post(f"{path}/edit/anonymity", data={"anonymous": "1"})).status_code
+        assert (await draft_of(office, path))["anonymous"]
+        assert "once 5 people have answered" in text_of(await client.get(f"{path}/edit/anonymity"))
         made = await client.post(f"{LIST}/new", data={"display_name": "B", "application_id": office.application_id})
         other = made.headers["location"].split("?")[0]
         source, question_id = path.rsplit("/", 1)[1], question.rsplit("/", 1)[1]

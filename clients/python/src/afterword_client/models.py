@@ -187,6 +187,16 @@ class AlertStatusUpdate(Struct, kw_only=True):
     position: int | UnsetType = UNSET
 
 
+class Anonymity(Struct, kw_only=True):
+    """
+    The anonymity of a questionnaire, and the answers to it that nobody can see yet.
+    """
+
+    anonymous: bool
+    waiting_count: int
+    together_min: int
+
+
 class Application(Struct, kw_only=True):
     """
     A shop, brand or product of the organization; it owns questionnaires.
@@ -542,6 +552,7 @@ class Definition(Struct, kw_only=True):
     pages: dict[str, dict[str, Any]] | UnsetType = UNSET
     translations: dict[str, dict[str, Any]] | UnsetType = UNSET
     endings: list[dict[str, Any]] | UnsetType = UNSET
+    anonymous: bool | UnsetType = False
 
 
 class Delivery(Struct, kw_only=True):
@@ -845,6 +856,7 @@ class InstanceWithChildren(Struct, kw_only=True):
     created_by: str | None
     updated_by: str | None
     full_quota_id: str | None
+    anonymity: str | None
     collection_url_short: str
     collection_url_long: str
     children: list[InstanceWithChildren]
@@ -1514,6 +1526,7 @@ class QuestionnaireInstance(Struct, kw_only=True):
     created_by: str | None
     updated_by: str | None
     full_quota_id: str | None
+    anonymity: str | None
     collection_url_short: str
     collection_url_long: str
 

@@ -582,6 +582,16 @@ class Questionnaires(Family):
         """
         return self._transport.pages(f"/q/questionnaire/{_segment(questionnaire_id)}/quota", models.Quota, limit=limit)
 
+    def get_anonymity(self, questionnaire_id: str) -> models.Anonymity:
+        """Get anonymity of a questionnaire.
+
+        Set it with `anonymous` in the draft. Instances keep that of the version with which they were issued. Needs
+        `Questionnaire.Read`.
+        """
+        return self._transport.request("GET", f"/q/questionnaire/{_segment(questionnaire_id)}/anonymity").read(
+            models.Anonymity
+        )
+
     def preview_draft(
         self,
         questionnaire_id: str,
