@@ -35,6 +35,9 @@ from afterword.intake.test_messages import pages as test_message_pages
 from afterword.links import api as links_api
 from afterword.links import pages as link_pages
 from afterword.links.boxes import pages as box_pages
+from afterword.links.domains import api as domains_api
+from afterword.links.domains import pages as domain_pages
+from afterword.links.domains import store as domains_store
 from afterword.links.kiosks import pages as kiosk_pages
 from afterword.logins import api as logins_api
 from afterword.logins.sessions.seen import Seen
@@ -87,6 +90,7 @@ from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Probes, Sample
 from afterword.web.middleware import Middleware
 from afterword.web.operations import Routes
+from afterword.web.page_gate import OwnersOf, PageGate
 from afterword.web.reference import Reference
 from afterword.web.routing import Families, Pages
 from afterword.web.runner import Authenticate, Operation, OperationContext
@@ -144,13 +148,15 @@ def create_app(
             *((page.method, page.path, partial(page.app, state)) for group in pages for page in group.all),
         ]
     )
-    return Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder)
+    gate = PageGate(site, _owners_of(pool))
+    return Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
 
 
 def api_routes() -> list[Routes]:
     """The routes of all packages, in the order of the reference."""
     return [
         accounts_api.routes,
+        domains_api.routes,
         audit_api.routes,
         logins_api.routes,
         questionnaires_api.routes,
@@ -216,6 +222,7 @@ def page_groups() -> list[Pages]:
         link_pages,
         box_pages,
         kiosk_pages,
+        domain_pages,
         preview_pages,
         responder_pages,
         test_message_pages,
@@ -245,6 +252,14 @@ def _authenticator(ticks: Ticks | None) -> Authenticate:
         return caller
 
     return authenticate
+
+
+def _owners_of(pool: db.Pool) -> OwnersOf:
+    async def owners_of(kind: str, key: str) -> set[str]:
+        async with db.connection(pool) as database:
+            return await domains_store.list_owners(database, kind=kind, key=key)
+
+    return owners_of
 
 
 def _queue_figures(pool: db.Pool) -> Collect:

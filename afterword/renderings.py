@@ -101,7 +101,9 @@ async def _reported(db: Database, look: Look) -> dict[str, Any]:
 
 async def _instance(_: Database, look: Look) -> msgspec.Struct:
     return instances_resources.instance_of(
-        look.read(instances_store.ShownInstance, full_quota_id=None, anonymity=None), look.site, look.zone
+        look.read(instances_store.ShownInstance, full_quota_id=None, anonymity=None),
+        look.site.pages(look.event.organization_id),
+        look.zone,
     )
 
 

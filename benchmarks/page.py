@@ -47,7 +47,7 @@ async def _paths(stage: Stage, port: int) -> list[str]:
     metadata = requests.item_body(0)["metadata"]
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=requests.headers_of(stage)) as client:
         made = [(await client.post(below, json={"metadata": metadata})).json() for _ in range(INSTANCES)]
-    return [urlsplit(stage.site.collection_url(each["instance_id"])).path for each in made]
+    return [urlsplit(stage.site.pages("").collection_url(each["instance_id"])).path for each in made]
 
 
 def _request(path: str) -> bytes:

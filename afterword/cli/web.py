@@ -10,6 +10,7 @@ from uvicorn import _types
 from afterword import db, errors
 from afterword.app import create_app
 from afterword.cli import context, serve
+from afterword.links.domains import service as domains
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
@@ -45,15 +46,18 @@ async def web() -> None:
         ) as pool,
     ):
         ticks, seen = Ticks(), Seen()
+        await domains.try_refresh(pool, site=opened.site)
         server = uvicorn.Server(_config(chosen, opened, pool, ticks, seen))
         ending = asyncio.create_task(_end_when(gone, server))
         ticking = asyncio.create_task(_write_ticks(pool, ticks, seen))
+        refreshing = asyncio.create_task(domains.keep_fresh(pool, site=opened.site))
         try:
             async with serve.process(gone):
                 await server.serve()
         finally:
             ending.cancel()
             ticking.cancel()
+            refreshing.cancel()
             await _write(pool, ticks, seen)
 
 

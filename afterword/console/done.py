@@ -5,6 +5,7 @@ from typing import Final
 
 TEXTS: Final[Mapping[str, str]] = {
     "saved": "Saved.",
+    "checked": "It was checked.",
     "made": "The questionnaire is there. Begin with its questions.",
     "moved": "It has its new place.",
     "copied": "The copy is there.",

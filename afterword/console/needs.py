@@ -11,6 +11,7 @@ from afterword.console.screens import Visit
 from afterword.console.sending.pipelines import PIPELINES
 from afterword.console.sending.sending import CHANNELS, NO_REASON, SENDING, STATUSES, reason_text
 from afterword.console.settings.coupons import PATH as COUPONS
+from afterword.console.settings.organization import DOMAIN
 from afterword.console.settings.providers import PROVIDERS
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.db import Database
@@ -68,6 +69,15 @@ async def needs_of(visit: Visit, db: Database, *, application_id: str | None) ->
             for one in found["plans"]
         ],
         *_coupons(visit, found["pools"]),
+        *[
+            (
+                words("The record of {host} is gone. New links have the address of this installation.", host=host),
+                DOMAIN if visit.may_open(DOMAIN) else "",
+                True,
+            )
+            for host in (found["lost_host"],)
+            if host
+        ],
         *([(mine, cases_of("mine"), False)] if cases["mine"] else []),
         *([(unassigned, cases_of("unassigned"), False)] if cases["unassigned"] else []),
         *([(all_open, cases_of(""), False)] if cases["open"] else []),

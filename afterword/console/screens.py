@@ -17,7 +17,7 @@ from afterword import db, errors
 from afterword.console import done
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
-from afterword.core.wire.site import Site
+from afterword.core.wire.site import PublicPages, Site
 from afterword.db import Database
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
@@ -158,6 +158,10 @@ class Visit(Guest):
 
     def write(self) -> AbstractAsyncContextManager[Database]:
         return db.transaction(self.pool, actor=self.caller.actor)
+
+    @property
+    def public_pages(self) -> PublicPages:
+        return self.site.pages(self.caller.organization_id)
 
     @property
     def zone(self) -> str:

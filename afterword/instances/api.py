@@ -111,7 +111,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
         draw=random.random,
     )
     return Answer(
-        instance_of(instance, call.site, call.zone),
+        instance_of(instance, call.public_pages, call.zone),
         version=instance.version,
         location=f"/q/instance/{instance.instance_id}" if is_new else None,
         status=None if is_new else 200,
@@ -127,7 +127,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
 )
 async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer:
     rows = await _instances_of_questionnaire(call, db)
-    return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
+    return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))
 
 
 @routes.list(
@@ -149,7 +149,9 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
         limit=trees.DESCENDANTS_MAX,
     )
     children = trees.children_of(descendants)
-    return Answer(rows.map(lambda instance: InstanceWithChildren.tree(instance, children, call.site, call.zone)))
+    return Answer(
+        rows.map(lambda instance: InstanceWithChildren.tree(instance, children, call.public_pages, call.zone))
+    )
 
 
 @routes.post(
@@ -195,7 +197,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> object:
 )
 async def list_instances(call: Call[None], db: Database) -> Answer:
     rows = await store.list_instances(db, **call.caller.reach, page=call.page)
-    return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
+    return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))
 
 
 @simplified.get(
@@ -210,7 +212,7 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
     if found is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     instance, version = found
-    return Answer(instance_of(instance, call.site, call.zone), version=version)
+    return Answer(instance_of(instance, call.public_pages, call.zone), version=version)
 
 
 @simplified.patch(
@@ -230,7 +232,7 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
         now=call.now,
         expect=_expect(call),
     )
-    return Answer(instance_of(instance, call.site, call.zone), version=instance.version)
+    return Answer(instance_of(instance, call.public_pages, call.zone), version=instance.version)
 
 
 @simplified.delete(
@@ -253,9 +255,9 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
     url = InstanceUrl.of(
         instance,
         call.zone,
-        collection_url=call.site.collection_url(instance.instance_id),
-        collection_url_short=call.site.short_url(instance.short_code),
-        collection_url_long=call.site.collection_url(instance.instance_id),
+        collection_url=call.public_pages.collection_url(instance.instance_id),
+        collection_url_short=call.public_pages.short_url(instance.short_code),
+        collection_url_long=call.public_pages.collection_url(instance.instance_id),
         expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
     )
     return Answer(url, version=instance.version)

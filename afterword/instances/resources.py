@@ -8,7 +8,7 @@ import msgspec
 from afterword.core.answers import values
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.questions import localized
-from afterword.core.wire.site import Site
+from afterword.core.wire.site import PublicPages
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
 from afterword.instances.children.trees import DEPTH_MAX, Children
@@ -48,15 +48,15 @@ class QuestionnaireInstance(fields.Resource):
 INSTANCES: Final = fields.listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
 
 
-def instance_of(instance: store.ShownInstance, site: Site, zone: tzinfo) -> QuestionnaireInstance:
-    return QuestionnaireInstance.of(instance, zone, **_addresses(instance, site))
+def instance_of(instance: store.ShownInstance, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
+    return QuestionnaireInstance.of(instance, zone, **_addresses(instance, pages))
 
 
-def _addresses(instance: store.ShownInstance, site: Site) -> dict[str, Any]:
-    url = site.collection_url(instance.instance_id)
+def _addresses(instance: store.ShownInstance, pages: PublicPages) -> dict[str, Any]:
+    url = pages.collection_url(instance.instance_id)
     return {
         "collection_url": url,
-        "collection_url_short": site.short_url(instance.short_code),
+        "collection_url_short": pages.short_url(instance.short_code),
         "collection_url_long": url,
         "question_ids": ",".join(instance.question_ids),
     }
@@ -69,13 +69,19 @@ class InstanceWithChildren(QuestionnaireInstance):
 
     @classmethod
     def tree(
-        cls, instance: store.ShownInstance, children: Children, site: Site, zone: tzinfo, *, depth: int = DEPTH_MAX
+        cls,
+        instance: store.ShownInstance,
+        children: Children,
+        pages: PublicPages,
+        zone: tzinfo,
+        *,
+        depth: int = DEPTH_MAX,
     ) -> "InstanceWithChildren":
         """The instance and, `depth` generations down, its children."""
         below = children.get(instance.instance_id, ()) if depth else ()
         return cls(
-            **msgspec.structs.asdict(instance_of(instance, site, zone)),
-            children=[cls.tree(child, children, site, zone, depth=depth - 1) for child in below],
+            **msgspec.structs.asdict(instance_of(instance, pages, zone)),
+            children=[cls.tree(child, children, pages, zone, depth=depth - 1) for child in below],
         )
 
 

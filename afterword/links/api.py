@@ -212,7 +212,7 @@ async def get_link_qr(call: Call[None], db: Database) -> Answer:
 
 
 def qr_of(link: Link, site: Site, *, file_format: QrFormat, pixels: int = qr.PIXELS_DEFAULT) -> Download:
-    url = site.link_url(link.key)
+    url = site.pages(link.organization_id).link_url(link.key)
     content = qr.svg(url) if file_format == "svg" else qr.png(url, pixels=pixels)
     kind = "image/svg+xml" if file_format == "svg" else "image/png"
     return Download(kind, f"qr-{link.key}.{file_format}", len(content), _whole(content))
@@ -248,7 +248,7 @@ def shown(link: Link, call: Call[Any], counts: Mapping[str, int]) -> PublicLink:
     return PublicLink.of(
         link,
         call.zone,
-        url=call.site.link_url(link.key),
+        url=call.public_pages.link_url(link.key),
         box=box_of(link),
         kiosk=kiosk_of(link),
         has_kiosk_pin=link.kiosk_pin_hash is not None,

@@ -149,7 +149,7 @@ async def ask_to_confirm(
         organization_id=organization_id,
         user_id=None,
         purpose="answer",
-        url=f"{site.link_url(link.key)}?{query}{'&' if query else ''}by={proof}",
+        url=f"{site.pages(link.organization_id).link_url(link.key)}?{query}{'&' if query else ''}by={proof}",
         recipient=normal,
         locale=language,
         address_key=key,

@@ -10,7 +10,7 @@ from afterword.channels.mime import one_line
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text import placeholders
-from afterword.core.wire.site import Site
+from afterword.core.wire.site import PublicPages, Site
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires.store import Version
 from afterword.texts import texts
@@ -60,8 +60,12 @@ class MessageContext:
     theme: Theme = visuals.DEFAULT
 
     @property
+    def pages(self) -> PublicPages:
+        return self.site.pages(self.pipeline.organization_id)
+
+    @property
     def unsubscribe_url(self) -> str | None:
-        return None if self.unsubscribe_id is None else self.site.unsubscribe_url(self.unsubscribe_id)
+        return None if self.unsubscribe_id is None else self.pages.unsubscribe_url(self.unsubscribe_id)
 
     @property
     def valid_until(self) -> datetime | None:

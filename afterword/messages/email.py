@@ -36,13 +36,13 @@ def compose(context: MessageContext) -> Message:
 
     Raises SenderNotAllowed.
     """
-    pipeline, instance, site = context.pipeline, context.instance, context.site
+    pipeline, instance = context.pipeline, context.instance
     if pipeline.sender_address is not None and not is_among(pipeline.sender_address, context.sender_domains):
         raise SenderNotAllowed("sender_address: the organization may not send from this domain.")
     invitation = _invitation(context)
     values = context.values(
         invitation.names,
-        link=site.collection_url(instance.instance_id),
+        link=context.pages.collection_url(instance.instance_id),
         postal_address="\n".join((context.postal_address or "").splitlines()),
     )
     return context.message(
@@ -55,7 +55,7 @@ def compose(context: MessageContext) -> Message:
         headers={
             **_headers(instance.locale, context.unsubscribe_url),
             # A bounce that quotes it is proved to be of this item. Gmail reports complaints by Feedback-ID.
-            ITEM_HEADER: item_proof(context.item_id, site.secret),
+            ITEM_HEADER: item_proof(context.item_id, context.site.secret),
             "Feedback-ID": f"{pipeline.pipeline_id}:{pipeline.organization_id}:invitation:afterword",
         },
     )
@@ -114,7 +114,7 @@ def _invitation(context: MessageContext) -> Invitation:
     definition, question_ids = context.version.definition, context.instance.question_ids
     question = first_question(definition, question_ids)
     minutes = minutes_of(definition, question_ids)
-    with_address = bool(context.postal_address)
+    with_address, public_url = bool(context.postal_address), context.pages.public_url
     key = (
         pipeline.organization_id,
         pipeline.pipeline_id,
@@ -126,6 +126,7 @@ def _invitation(context: MessageContext) -> Invitation:
         with_address,
         context.reminder_number,
         context.theme,
+        public_url,
     )
     invitation = _compiled.get(key)
     if invitation is None:
@@ -136,7 +137,7 @@ def _invitation(context: MessageContext) -> Invitation:
             locale=locale,
             with_address=with_address,
             theme=context.theme,
-            public_url=context.site.public_url,
+            public_url=public_url,
         )
         _compiled[key] = invitation
         if len(_compiled) > COMPILED_MAX:

@@ -24,7 +24,7 @@ def compose(context: MessageContext) -> Message:
     """The SMS of one item, in the instance's locale. Raises TooLong."""
     pipeline, instance = context.pipeline, context.instance
     template = parsed(email.authored(pipeline, instance.locale, context.reminder_number).body)
-    values = context.values(template.names, link=context.site.short_url(instance.short_code))
+    values = context.values(template.names, link=context.pages.short_url(instance.short_code))
     return context.message(sender_name=pipeline.sender_name, text=filled(template, values))
 
 

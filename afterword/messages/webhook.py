@@ -19,8 +19,8 @@ def compose(context: MessageContext) -> Message:
 
     Equal in every attempt except `timestamp`; receivers recognize a repetition by `item_id`, also sent as webhook-id.
     """
-    pipeline, instance, site = context.pipeline, context.instance, context.site
-    link = site.collection_url(instance.instance_id)
+    pipeline, instance, pages = context.pipeline, context.instance, context.pages
+    link = pages.collection_url(instance.instance_id)
     subject, body = _filled(context, link)
     data = {
         "item_id": context.item_id,
@@ -33,7 +33,7 @@ def compose(context: MessageContext) -> Message:
         "locale": instance.locale,
         "valid_until": times.format_optional(context.valid_until),
         "collection_url": link,
-        "collection_url_short": site.short_url(instance.short_code),
+        "collection_url_short": pages.short_url(instance.short_code),
         "unsubscribe_url": context.unsubscribe_url,
         "organization": context.organization_name,
         "postal_address": context.postal_address,

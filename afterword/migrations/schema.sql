@@ -611,6 +611,24 @@ CREATE TABLE coupon_pool (
     CONSTRAINT coupon_pool_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)))
 );
 
+CREATE TABLE custom_domain (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL COLLATE pg_catalog."C",
+    proven_time timestamp with time zone,
+    reached_time timestamp with time zone,
+    lost_time timestamp with time zone,
+    checked_time timestamp with time zone,
+    problem text COLLATE pg_catalog."C",
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    updated_by text COLLATE pg_catalog."C",
+    CONSTRAINT custom_domain_check CHECK (((proven_time IS NOT NULL) OR ((reached_time IS NULL) AND (lost_time IS NULL)))),
+    CONSTRAINT custom_domain_host_check CHECK ((host ~ '^[a-z0-9.-]{3,253}$'::text)),
+    CONSTRAINT custom_domain_problem_check CHECK ((problem = ANY (ARRAY['in_use'::text, 'not_asked'::text, 'not_reached'::text, 'record_missing'::text])))
+);
+
 CREATE TABLE custom_report (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     report_id text NOT NULL COLLATE pg_catalog."C",
@@ -2046,6 +2064,9 @@ ALTER TABLE ONLY coupon_code
 ALTER TABLE ONLY coupon_pool
     ADD CONSTRAINT coupon_pool_pkey PRIMARY KEY (organization_id, pool_id);
 
+ALTER TABLE ONLY custom_domain
+    ADD CONSTRAINT custom_domain_pkey PRIMARY KEY (organization_id);
+
 ALTER TABLE ONLY custom_report
     ADD CONSTRAINT custom_report_pkey PRIMARY KEY (organization_id, report_id);
 
@@ -2387,6 +2408,8 @@ CREATE UNIQUE INDEX coupon_code_given ON coupon_code USING btree (organization_i
 
 CREATE UNIQUE INDEX coupon_pool_key ON coupon_pool USING btree (organization_id, key);
 
+CREATE UNIQUE INDEX custom_domain_held ON custom_domain USING btree (host) WHERE ((proven_time IS NOT NULL) AND (lost_time IS NULL));
+
 CREATE INDEX custom_report_list ON custom_report USING btree (organization_id, created_time DESC, report_id);
 
 CREATE INDEX delivery_claimed ON delivery USING btree (organization_id, webhook_id) WHERE (state = 'claimed'::text);
@@ -2673,6 +2696,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON contact_policy FOR EACH
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON coupon_pool FOR EACH ROW EXECUTE FUNCTION write_audit_entry('coupon_pool', 'pool_id', '');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF host, proven_time, reached_time, lost_time ON custom_domain FOR EACH ROW EXECUTE FUNCTION write_audit_entry('custom_domain', 'organization_id', 'checked_time problem');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON custom_report FOR EACH ROW EXECUTE FUNCTION write_audit_entry('report', 'report_id', '');
 
 CREATE TRIGGER audit AFTER INSERT ON erasure FOR EACH ROW EXECUTE FUNCTION write_audit_entry('erasure', 'erasure_id', 'reason salt');
@@ -2813,6 +2838,9 @@ ALTER TABLE ONLY coupon_code
 
 ALTER TABLE ONLY coupon_pool
     ADD CONSTRAINT coupon_pool_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY custom_domain
+    ADD CONSTRAINT custom_domain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY custom_report
     ADD CONSTRAINT custom_report_organization_id_application_id_fkey FOREIGN KEY (organization_id, application_id) REFERENCES application(organization_id, application_id);

@@ -189,7 +189,7 @@ class _Copy:
     async def _instances(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for found in service.instances_of(self.db, **self._person):
             for instance in found:
-                yield instance_of(instance, self.site, self.zone)
+                yield instance_of(instance, self.site.pages(self.responder.organization_id), self.zone)
 
     async def _responses(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for found in service.instances_of(self.db, **self._person):

@@ -135,7 +135,11 @@ class Questionnaire(fields.Resource):
 
 
 def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> Questionnaire:
-    return Questionnaire.of(questionnaire, zone, public_link_url=site.public_link_url(questionnaire.questionnaire_id))
+    return Questionnaire.of(
+        questionnaire,
+        zone,
+        public_link_url=site.pages(questionnaire.organization_id).public_link_url(questionnaire.questionnaire_id),
+    )
 
 
 class GroupTranslation(fields.Answer):

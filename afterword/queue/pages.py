@@ -66,7 +66,8 @@ async def message_page(request: Request) -> Response:
 @routes.get("/outbox/{message_id}/content", for_people=True)
 async def message_content(request: Request) -> Response:
     _admitted(request)
-    return mail_page(content_of(await _message(request)).html)
+    message, site = await _message(request), request.state.site
+    return mail_page(content_of(message).html, pages=site.pages(message.organization_id))
 
 
 async def _message(request: Request) -> WholeMessage:

@@ -7,17 +7,19 @@ from typing import Final
 
 from starlette.responses import Response
 
+from afterword.core.wire.site import PublicPages
 from afterword.web import html
 
 STYLES_MAX: Final = 200
 
 
-def mail_page(content: str) -> Response:
+def mail_page(content: str, *, pages: PublicPages) -> Response:
+    """`pages`: of the organization, whose mails show its pictures from there."""
     content = content.replace("\r\n", "\n")  # as a browser reads it where it hashes a style
     policy = (
-        f"sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src 'self' data:; "
-        f"style-src 'unsafe-hashes' {' '.join(_style_hashes(content))}; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'self'"
+        f"sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src 'self' data: "
+        f"{pages.public_url}; style-src 'unsafe-hashes' {' '.join(_style_hashes(content))}; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'self'"
     )
     return Response(
         f'<base target="_blank">{content}',

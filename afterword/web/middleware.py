@@ -18,6 +18,7 @@ from afterword.web import headers, problems, public
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.loopback import untrusted_proxy
 from afterword.web.metrics import Metrics
+from afterword.web.page_gate import NOWHERE, PageGate
 from afterword.web.routing import FOR_PEOPLE
 
 ALIASES: Final = ("/v3.0", "/v3.1")
@@ -38,7 +39,6 @@ PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 RETRY_AFTER: Final[Mapping[str, str]] = {"Retry-After": "2"}
 TRUSTED: Final = "AFTERWORD_TRUSTED_PROXIES"
 _INSIDE: Final = f"{API_PREFIX}/"
-NOWHERE: Final = "/%2F"  # no route has it
 
 # Each task has its own context, so nothing is reset; structlog's own function takes ten times as long.
 _logged_id: Final = ContextVar[str](f"{structlog.contextvars.STRUCTLOG_KEY_PREFIX}request_id")
@@ -56,8 +56,10 @@ class Middleware:
         metrics: Metrics,
         origins: Collection[str] = (),
         load_shedder: LoadShedder | None = None,
+        gate: PageGate | None = None,
     ) -> None:
         self._app = app
+        self._gate = gate
         self._load_shedder = load_shedder
         self._site = site
         self._metrics = metrics
@@ -105,6 +107,8 @@ class Middleware:
             if answer.is_preflight:
                 await answer.send_preflight()
             else:
+                if self._gate is not None:
+                    scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
                 await self._app(scope, receive, answer)
         except errors.Refusal as refusal:
             if answer.has_started:

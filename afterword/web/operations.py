@@ -15,7 +15,7 @@ import msgspec
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Listing, Page, Rows
-from afterword.core.wire.site import Site
+from afterword.core.wire.site import PublicPages, Site
 from afterword.db import Database, Pool
 from afterword.web import headers
 from afterword.web.fields import listing_of, secrets_of
@@ -57,6 +57,11 @@ class Call(Generic[Body]):
         """The requested page of a list route that declares its listing."""
         assert self.requested is not None, "the route declares no listing"  # noqa: S101
         return self.requested
+
+    @property
+    def public_pages(self) -> PublicPages:
+        """The addresses of the public pages of the caller's organization."""
+        return self.site.pages(self.caller.organization_id)
 
     def check_version(self, version: int) -> None:
         """Raise Stale (412) when `If-Match` was sent and names another version."""

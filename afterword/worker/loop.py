@@ -15,12 +15,14 @@ from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
 from afterword.core.wire.site import Site
+from afterword.links.domains import service as domains
 from afterword.queue.outbox import service as outbox
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker.batches import BatchWorker
 from afterword.worker.case_messages import CaseMessages
 from afterword.worker.deliverer import Deliverer
+from afterword.worker.domain_checks import DomainChecks
 from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
 from afterword.worker.heartbeat import Heartbeat
@@ -83,6 +85,7 @@ async def run(
         heartbeat.start()
         with contextlib.suppress(errors.Unavailable):  # then the guard looks again
             await guard.is_open()  # before any reader of the event log
+        await domains.try_refresh(pool, site=site)  # before any message is written
         try:
             async with asyncio.TaskGroup() as group:
                 for job in jobs_of(
@@ -99,6 +102,7 @@ async def run(
                 group.create_task(_send(sender, heartbeat, stop))
                 test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(test_messages.run(stop))
+                group.create_task(DomainChecks(pool=pool, site=site).run(stop))
                 replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(replies.run(stop))
                 if EMAIL in defaults:

@@ -133,7 +133,7 @@ def mail_of(shop: Shop, version: Version, instance: Instance, unsubscribe_id: st
     named = {*Addresses(message.html or "").found, *re.findall(r"https?://[^\s<>]+", message.text)}
     ours = {one for one in named if one.startswith(shop.url)} | {f"{shop.url}/u/{unsubscribe_id}"}
     assert len(ours) > 11  # a key for each answer
-    return sorted({*ours, shop.site.short_url(instance.short_code)})
+    return sorted({*ours, shop.site.pages("").short_url(instance.short_code)})
 
 
 async def confirmation(shop: Shop) -> str:
@@ -156,7 +156,7 @@ async def confirmation(shop: Shop) -> str:
             by=None,
         )
     proof = links._sealed(link, "maria@example.com", secret=shop.site.secret, until=now + timedelta(hours=24))
-    return f"{shop.site.link_url(link.key)}?by={proof}"
+    return f"{shop.site.pages('').link_url(link.key)}?by={proof}"
 
 
 async def contents(shop: Shop) -> dict[str, str]:

@@ -33,6 +33,7 @@ from afterword.console.settings import (
     audit,
     brands,
     coupons,
+    domain,
     metadata_names,
     organization,
     plans,
@@ -71,7 +72,7 @@ TABLES = (
     comments.BANDS, comments.BYS, comments.GROUPS, find.GROUPS,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
-    provider_forms.SECURITIES, provider_records.FINDINGS,
+    domain.STATES, domain.STATE_SENTENCES, domain.PROBLEMS, provider_forms.SECURITIES, provider_records.FINDINGS,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     text.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
@@ -122,6 +123,7 @@ def shown() -> set[str]:
         *links.INPUTS,
         *boxes.INPUTS,
         *coupons.INPUTS,
+        *domain.INPUTS,
         *kiosks.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}

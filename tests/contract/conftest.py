@@ -13,6 +13,7 @@ from afterword.db import leases
 from afterword.intake.test_messages import service as trials
 from afterword.worker.channels import ChannelRegistry
 from afterword.worker.test_messages import TestMessages
+from tests.channels.name_server import name_server
 from tests.conftest import POOL_SIZE
 from tests.contract import world as worlds
 from tests.databases import fresh_database
@@ -39,8 +40,9 @@ async def _built(server_url: str) -> AsyncGenerator[worlds.World]:
         fresh_database(server_url) as url,
         await db.open_pool(url, size_max=POOL_SIZE) as pool,
         await db.open_pool(url, size_max=1, server_settings=one_plan, statement_seconds_max=0) as reader,
+        name_server({}) as names,
     ):
-        found = await worlds.build(pool, reader=reader)
+        found = await worlds.build(pool, reader=reader, name_servers=(("127.0.0.1", names.port),))
         async with _test_messages(found):
             yield found
 

@@ -15,6 +15,7 @@ GLOBAL_KEYS = {
     "access_token_selector_key": "an access token is looked up like its parent",
     "login_session_pkey": "a session is looked up before the tenant is known",
     "login_session_session_id_key": "a person ends sessions of all their organizations",
+    "custom_domain_held": "a host is looked up by the header of a request, so one organization holds it",
     "public_link_address": "a public link is looked up by the key in its address",
     "login_link_pkey": "a link is looked up before the tenant is known",
 }

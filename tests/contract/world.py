@@ -14,6 +14,7 @@ from afterword import db
 from afterword.app import api_routes, create_app
 from afterword.channels.base import Retry
 from afterword.core.answers.values import Given
+from afterword.core.messaging.networks import NameServer
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.ids import derived
@@ -238,9 +239,9 @@ class World:
             return dict([tuple(row) for row in await database.fetch(query, ids)])
 
 
-async def build(pool: db.Pool, *, reader: db.Pool | None = None) -> World:
+async def build(pool: db.Pool, *, reader: db.Pool | None = None, name_servers: tuple[NameServer, ...] = ()) -> World:
     """Both organizations over a fresh database. `reader` reads all tables again and again, and may keep one plan."""
-    site = Site(PUBLIC_URL, b"k" * 32)
+    site = Site(PUBLIC_URL, b"k" * 32, name_servers=name_servers)
     wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")
@@ -324,6 +325,9 @@ async def _owner_token(pool: db.Pool, house: House) -> str:
 
 async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:
     """A token that nobody here needs, and a plan that never ends."""
+    path = f"/v3.2/organization/{tenant.house.organization_id}/domain"
+    reply = await wire.ask("PUT", path, token=tenant.token, document={"host": "ask.shop.example"})
+    assert 201 == reply.status, reply
     document = {"title": "Spare", "scopes": ["Queue.Read"]}
     reply = await wire.ask("POST", "/v3.2/token", token=tenant.token, document=document)
     assert 201 == reply.status, reply

@@ -161,7 +161,7 @@ class World:
         return replace(self.caller, organization_id=ids.ordered(NOW))
 
 
-async def _questionnaire(database: db.Database, organization_id: str, application_id: str) -> tuple[str, str]:
+async def add_questionnaire(database: db.Database, organization_id: str, application_id: str) -> tuple[str, str]:
     questionnaire = await questionnaires_store.insert_questionnaire(
         database,
         organization_id=organization_id,
@@ -215,7 +215,7 @@ async def world(pool: db.Pool) -> World:
         application = await accounts.create_application(
             database, organization_id=organization.organization_id, display_name="Shop", now=NOW
         )
-        questionnaire_id, version_id = await _questionnaire(
+        questionnaire_id, version_id = await add_questionnaire(
             database, organization.organization_id, application.application_id
         )
     caller = Caller(
@@ -307,7 +307,7 @@ class Shop:
             application = await accounts.create_application(
                 database, organization_id=organization_id, display_name="Another", now=NOW
             )
-            questionnaire_id, _ = await _questionnaire(database, organization_id, application.application_id)
+            questionnaire_id, _ = await add_questionnaire(database, organization_id, application.application_id)
         confined = await self.with_token(application_ids=[application.application_id])
         return replace(confined, world=replace(self.world, questionnaire_id=questionnaire_id))
 

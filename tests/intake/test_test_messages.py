@@ -173,8 +173,8 @@ class TestSent:
             await sent(client)
         [message] = channel.messages
         site = client.queue.house.site
-        assert site.collection_url(mail.SAMPLE_ID) in message.html
-        assert f"<{site.unsubscribe_url(mail.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
+        assert site.pages("").collection_url(mail.SAMPLE_ID) in message.html
+        assert f"<{site.pages('').unsubscribe_url(mail.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
 
     async def test_in_the_outbox(self, client: Client) -> None:
         """Where no mail leaves, a test message is captured like any other."""

@@ -275,5 +275,5 @@ class TestTexts:
         assert "Ακόμη εδώ" in texts[1].text
         assert texts[0].subject == texts[2].subject != texts[1].subject  # the second one has no texts of its own
         for text in texts:
-            assert reminding.house.site.collection_url(first.instance.instance_id) in text.text
+            assert reminding.house.site.pages("").collection_url(first.instance.instance_id) in text.text
             assert text.headers["List-Unsubscribe"] == texts[0].headers["List-Unsubscribe"]

@@ -79,7 +79,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )
     stored = {**msgspec.structs.asdict(api.box_of(link) or api.Box()), "is_shown": link.box is not None}
-    script, url = f"{visit.site.public_url}{SCRIPT}", visit.site.link_url(link.key)
+    script, url = f"{visit.public_pages.public_url}{SCRIPT}", visit.public_pages.link_url(link.key)
     return visit.page(
         "box.html",
         title=visit.words("On your website"),

@@ -57,7 +57,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     async with visit.read() as db:
         link = await link_of(visit, db)
     stored = {**msgspec.structs.asdict(api.kiosk_of(link) or api.Kiosk()), "is_on": link.kiosk is not None}
-    url = f"{visit.site.link_url(link.key)}/kiosk"
+    url = f"{visit.public_pages.link_url(link.key)}/kiosk"
     return visit.page(
         "kiosk.html",
         title=visit.words("On a device in the shop"),

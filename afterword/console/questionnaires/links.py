@@ -88,7 +88,7 @@ async def list_links(visit: Visit) -> Response:
         title=words("Public links"),
         back=(questionnaire.display_name, f"{QUESTIONNAIRES}/{questionnaire.questionnaire_id}"),
         new=new,
-        own_url=visit.site.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
+        own_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
         list=Listing(
             rows=[
                 {
@@ -96,7 +96,7 @@ async def list_links(visit: Visit) -> Response:
                     "title": one.title,
                     "state": words(STATES[one.state(visit.now)]),
                     "is_open": one.state(visit.now) == "open",
-                    "address": visit.site.link_url(one.key),
+                    "address": visit.public_pages.link_url(one.key),
                     "count": count_text(visit, counts[one.link_id]),
                     "responses_url": responses_url(one) if counts[one.link_id] else "",
                 }
@@ -175,7 +175,7 @@ async def print_page(visit: Visit) -> Response:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
     each = visit.query.get("each", "")
     each = each if each in SHEETS else next(iter(SHEETS))
-    here, url = f"{_path(questionnaire)}/{link.link_id}", visit.site.link_url(link.key)
+    here, url = f"{_path(questionnaire)}/{link.link_id}", visit.public_pages.link_url(link.key)
     return visit.page(
         "link_print.html",
         title=visit.words("Print the QR code"),
@@ -267,8 +267,8 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         back=(visit.words("Public links"), _path(questionnaire)),
         path=f"{_path(questionnaire)}/{link.link_id}",
         link_id=link.link_id,
-        url=visit.site.link_url(link.key),
-        code=qr.code_of(visit.site.link_url(link.key)),
+        url=visit.public_pages.link_url(link.key),
+        code=qr.code_of(visit.public_pages.link_url(link.key)),
         state=visit.words(STATES[link.state(visit.now)]),
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),

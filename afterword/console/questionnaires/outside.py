@@ -25,7 +25,7 @@ async def values_page(visit: Visit) -> Response:
     uses = variables.metadata_of(work.definition)
     rows = [_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
     undeclared = [_row(visit, work, *_split(name), places) for name, places in uses.items()]
-    link = visit.site.public_link_url(work.questionnaire.questionnaire_id)
+    link = visit.public_pages.public_link_url(work.questionnaire.questionnaire_id)
     return visit.page(
         "outside.html",
         title=words("Values from outside"),

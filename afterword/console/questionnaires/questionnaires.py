@@ -214,7 +214,9 @@ async def overview(visit: Visit) -> Response:
         if "Pipeline.Create" in scopes and is_open and state.number is not None
         else "",
         responses_url=Choice(questionnaire_id=questionnaire.questionnaire_id).url(),
-        public_url=visit.site.public_link_url(questionnaire.questionnaire_id) if questionnaire.public_link else "",
+        public_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id)
+        if questionnaire.public_link
+        else "",
     )
 
 

@@ -88,7 +88,7 @@ async def message_page(visit: Visit) -> Response:
         channel=words(CHANNELS[message.channel_id]),
         content=content,
         frame_url=f"{OUTBOX}/{message.message_id}/mail" if content.html else "",
-        answer_url=visit.site.collection_url(message.instance_id) if message.instance_id else "",
+        answer_url=visit.public_pages.collection_url(message.instance_id) if message.instance_id else "",
         item_url=f"{SENDING}/{message.item_id}" if message.item_id else "",
     )
 
@@ -98,7 +98,7 @@ async def mail(visit: Visit) -> Response:
     """The mail alone, for the frame."""
     async with visit.read() as db:
         message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
-    return mail_page(service.content_of(message).html)
+    return mail_page(service.content_of(message).html, pages=visit.public_pages)
 
 
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:

@@ -73,7 +73,7 @@ async def mail(visit: Visit) -> Response:
     async with visit.read() as db:
         pipeline, _, chosen = await _found(visit, db)
         message = await _preview(visit, db, pipeline, chosen)
-    return mail_page(message.html)
+    return mail_page(message.html, pages=visit.public_pages)
 
 
 @routes.post(f"{ONE}/test", scope="Pipeline.Update")

@@ -64,6 +64,7 @@ KINDS: Final[Mapping[str, str]] = {
     "pipeline": "the pipeline",
     "public_link": "the public link",
     "coupon_pool": "the coupon pool",
+    "custom_domain": "the host of public pages",
     "alert": "the alert",
     "audit": "the audit log",
     "provider": "the provider account",

@@ -18,6 +18,7 @@ from afterword.web import html
 
 SETTINGS: Final = "/console/settings"
 ORGANIZATION: Final = f"{SETTINGS}/organization"
+DOMAIN: Final = f"{ORGANIZATION}/domain"
 APPLICATION: Final = f"{SETTINGS}/applications"
 ROWS: Final = 50
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
@@ -83,6 +84,7 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         stored=organization,
         version=organization.version,
         refusal=refusal,
+        links=[(words("Host of your public pages"), DOMAIN)],
         thing=("organization", organization.organization_id),
         tab="organization",
     )

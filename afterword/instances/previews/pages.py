@@ -58,7 +58,7 @@ async def get_mail(request: Request) -> Response:
             scheme=_scheme(request),
             site=site,
         )
-        return mail_page(html_text)
+        return mail_page(html_text, pages=site.pages(permission.organization_id))
 
 
 @routes.post("/preview/{permission}", for_people=True)

@@ -175,7 +175,7 @@ async def mail_of(
         locale=head.locale,
         with_address=bool(address),
         theme=head.theme,
-        public_url=site.public_url,
+        public_url=site.pages(permission.organization_id).public_url,
     )
     url = address_of(permission, site=site)
     values = {"organization": head.brand, "link": url, "unsubscribe_link": url, "postal_address": address or ""}

@@ -229,11 +229,12 @@ class _Writer:
         self._settings, self._definition = settings, version.definition
         self._tree = deciding.rules_of(settings).conditions
         self._texts: dict[str, tuple[Template | None, Template | None, frozenset[str]]] = {}
+        pages = site.pages(settings.pipeline.organization_id)
         self._fixed = {
             "organization": one_line(settings.organization_name),
             "questionnaire": one_line(settings.questionnaire_name),
-            "link": site.short_url(email.SAMPLE_CODE) if self._is_sms else site.collection_url(email.SAMPLE_ID),
-            "unsubscribe_link": site.unsubscribe_url(email.SAMPLE_ID),
+            "link": pages.short_url(email.SAMPLE_CODE) if self._is_sms else pages.collection_url(email.SAMPLE_ID),
+            "unsubscribe_link": pages.unsubscribe_url(email.SAMPLE_ID),
         }
 
     def forecast(self, item: ProposedItem, forecast: Forecast) -> RowForecast:

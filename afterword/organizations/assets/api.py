@@ -85,4 +85,4 @@ async def delete_asset(call: Call[None], db: Database) -> None:
 
 
 def _shown(asset: store.Asset, call: Call[Any]) -> Asset:
-    return Asset.of(asset, call.zone, path=asset.path, url=f"{call.site.public_url}{asset.path}")
+    return Asset.of(asset, call.zone, path=asset.path, url=f"{call.public_pages.public_url}{asset.path}")

@@ -71,6 +71,6 @@ async def list_messages(call: Call[None], db: Database) -> Rows[store.OutboxMess
 async def get_message(call: Call[None], db: Database) -> Answer:
     found = await service.get(db, caller=call.caller, message_id=call.ids["message_id"])
     content = service.content_of(found)
-    url = call.site.collection_url(found.instance_id) if found.instance_id else None
+    url = call.public_pages.collection_url(found.instance_id) if found.instance_id else None
     given = {"text": content.text, "html": content.html or None, "collection_url": url}
     return Answer(OutboxContent.of(found, call.zone, **given))

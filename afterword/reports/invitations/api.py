@@ -84,4 +84,4 @@ async def list_report_invitations(call: Call[None], db: Database) -> Answer:
     after_id = str(call.page.after[-1]) if call.page.after else ""
     after = await service.key_of(db, found, after_id) if after_id else None
     rows = await service.page(db, found, after=after, limit=call.page.limit)
-    return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
+    return Answer(rows.map(lambda one: instance_of(one, call.public_pages, call.zone)))

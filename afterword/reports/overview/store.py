@@ -11,6 +11,7 @@ from typing import Any, Final, LiteralString
 from afterword.alerts.cases.store import OPEN_COUNTS
 from afterword.coupons.store import LOW_POOLS
 from afterword.db import Database
+from afterword.links.domains.store import LOST_HOST
 
 LISTED_MAX: Final = 5  # of each kind
 QUESTIONNAIRES_MAX: Final = 500
@@ -138,7 +139,8 @@ _NEEDS: Final[LiteralString] = f"""with own as materialized (
     (select coalesce(jsonb_agg(to_jsonb(stopped)), '[]') from stopped) as pipelines,
     (select coalesce(jsonb_agg(to_jsonb(silent)), '[]') from silent) as silent,
     (select coalesce(jsonb_agg(to_jsonb(low)), '[]') from low) as plans,
-    (select coalesce(jsonb_agg(to_jsonb(pool)), '[]') from pool) as pools"""
+    (select coalesce(jsonb_agg(to_jsonb(pool)), '[]') from pool) as pools,
+    ({LOST_HOST}) as lost_host"""
 
 
 async def get_needs(
@@ -153,6 +155,7 @@ async def get_needs(
     """All that needs a person, each kind as a list of documents: `accounts`, `pipelines`, `silent`, `plans`, `pools`.
 
     `cases`: the counts of open cases, as `alerts/cases` counts them.
+    `lost_host`: of the organization's public pages, while its record is gone.
     `is_paused`: all sending of the installation waits for its operator.
     """
     row = await db.fetch_one(

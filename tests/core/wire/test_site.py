@@ -3,17 +3,18 @@
 from afterword.core.wire.site import API_PREFIX, Site
 
 SITE = Site("https://ask.shop.example/survey", b"secret" * 6)
+PAGES = SITE.pages("O")
 
 
 def test_addresses() -> None:
     addresses = {
         SITE.base_url: API_PREFIX,
         SITE.api("/token"): f"{API_PREFIX}/token",
-        SITE.collection_url("I"): "/a/I",
-        SITE.short_url("C"): "/s/C",
-        SITE.unsubscribe_url("U"): "/u/U",
+        PAGES.collection_url("I"): "/a/I",
+        PAGES.short_url("C"): "/s/C",
+        PAGES.unsubscribe_url("U"): "/u/U",
         SITE.inbound_url("N"): "/inbound/N",
-        SITE.public_link_url("Q"): "/p/Q",
+        PAGES.public_link_url("Q"): "/p/Q",
         SITE.problem_url("not_found"): "/problems/not_found",
     }
     assert {f"https://ask.shop.example/survey{path}": path for path in addresses.values()} == addresses

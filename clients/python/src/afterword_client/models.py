@@ -541,6 +541,37 @@ class CouponPoolUpdate(Struct, kw_only=True):
     low_count: int | UnsetType = UNSET
 
 
+class CustomDomain(Struct, kw_only=True):
+    """
+    The host of an organization's public pages; links lead there while it is `active`.
+    """
+
+    organization_id: str
+    host: str
+    url: str
+    state: str
+    record_name: str
+    record_value: str
+    target: str
+    problem: str | None
+    proven_time: datetime | None
+    reached_time: datetime | None
+    lost_time: datetime | None
+    checked_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class CustomDomainRequest(Struct, kw_only=True):
+    """
+    The host of an organization's public pages.
+    """
+
+    host: str
+
+
 class Definition(Struct, kw_only=True):
     """
     The content of a questionnaire: groups with their questions, and texts by language. A group, question, row or ending without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.

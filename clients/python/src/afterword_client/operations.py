@@ -178,6 +178,45 @@ class Organizations(Family):
             "PATCH", f"/organization/{_segment(organization_id)}/billing", body=body, if_match=if_match
         ).read(models.OrganizationBilling)
 
+    def get_custom_domain(self, organization_id: str) -> models.CustomDomain:
+        """Get Custom Domain.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}/domain").read(
+            models.CustomDomain
+        )
+
+    def set_custom_domain(
+        self, organization_id: str, body: models.CustomDomainRequest, *, if_match: str | None = None
+    ) -> models.CustomDomain:
+        """Set Custom Domain.
+
+        Nothing changes before a check has found the record. Another host gives the one before back. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "PUT", f"/organization/{_segment(organization_id)}/domain", body=body, if_match=if_match
+        ).read(models.CustomDomain)
+
+    def remove_custom_domain(self, organization_id: str, *, if_match: str | None = None) -> None:
+        """Remove Custom Domain.
+
+        New links have the installation's address again. Those that were sent with the host work while it leads here. Needs
+        `Organization.Update`.
+        """
+        self._transport.request("DELETE", f"/organization/{_segment(organization_id)}/domain", if_match=if_match)
+
+    def check_custom_domain(self, organization_id: str, *, idempotency_key: str | None = None) -> models.CustomDomain:
+        """Check Custom Domain.
+
+        Asks name servers for the record, then calls the host. It is asked for every six hours besides. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/organization/{_segment(organization_id)}/domain/check", idempotency_key=idempotency_key
+        ).read(models.CustomDomain)
+
 
 class Users(Family):
     """Users."""
