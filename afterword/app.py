@@ -51,6 +51,7 @@ from afterword.organizations.tokens.ticks import Ticks
 from afterword.people import api as people_api
 from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api
+from afterword.pipelines.versions import api as pipeline_versions_api
 from afterword.privacy import api as erasures_api
 from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
@@ -191,6 +192,7 @@ def api_routes() -> list[Routes]:
         outbox_api.routes,
         clock_api.routes,
         pipelines_api.routes,
+        pipeline_versions_api.routes,
         policies_api.routes,
         test_messages_api.routes,
         providers_api.routes,

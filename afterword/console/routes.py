@@ -35,6 +35,7 @@ from afterword.console.sending import (
     outbox,
     pipeline_messages,
     pipeline_parts,
+    pipeline_versions,
     pipelines,
     sending,
 )
@@ -87,6 +88,7 @@ MODULES = (
     pipelines,  # before the page of an item, whose id stands in the same place
     pipeline_messages,
     pipeline_parts,
+    pipeline_versions,
     sending,
     questionnaire_settings,  # before the page of one
     questionnaires,

@@ -171,6 +171,19 @@ def call_text(words: Texts, start: datetime | None, end: datetime | None, *, now
     return f"{text}\u2013{words.clock(end, time_zone=zone)}" if end else text
 
 
+def actor_text(words: Texts, kind: str, name: str | None) -> str:
+    """The author of an entry of the audit log."""
+    match kind:
+        case "system":
+            return "Afterword"
+        case "command":
+            return words("A command of the operator")
+        case "token":
+            return words("The token “{title}”", title=name or "…")
+        case _:
+            return name or words("Somebody who has left")
+
+
 def near_moment(words: Texts, time: datetime, *, now: datetime, zone: str) -> str:
     """Today, tomorrow and yesterday by name, with the time of day; else the date too."""
     local = ZoneInfo(zone)

@@ -80,6 +80,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome/organization",
         "/console/welcome/preview",
         "/console/questionnaires/{questionnaire_id}/versions/{version_id}/draft",  # each has one version alone
+        "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/versions/{entry_id}",  # likewise
         "/console/welcome/{questionnaire_id}/message",
         "/console/settings/passkeys/{passkey_id}",  # nobody has one as yet
         "/console/settings/pictures/{asset_id}",  # the shop has no picture as yet

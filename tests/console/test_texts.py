@@ -47,6 +47,7 @@ from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
 from afterword.core.questionnaires import differences
 from afterword.pipelines import resources
+from afterword.pipelines.versions import differences as pipeline_differences
 from afterword.questionnaires import condition_rows
 
 SOURCE = Path(texts.__file__).parent
@@ -55,7 +56,12 @@ PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 OTHERS = tuple(  # with texts of the console
     SOURCE / name
-    for name in ("questionnaires/condition_rows.py", "pipelines/resources.py", "alerts/call_backs/service.py")
+    for name in (
+        "questionnaires/condition_rows.py",
+        "pipelines/resources.py",
+        "alerts/call_backs/service.py",
+        "pipelines/versions/differences.py",
+    )
 )
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
@@ -84,6 +90,7 @@ TABLES = (
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS,
+    pipeline_differences.CHANGED, {name: text for name, (_, text) in pipeline_differences.MEMBERS.items()},
 )  # fmt: skip
 
 

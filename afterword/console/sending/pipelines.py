@@ -161,6 +161,7 @@ async def pipeline_page(visit: Visit) -> Response:
         switch_url=f"{here}/switch" if may_change else "",
         messages_url=f"{here}/messages",
         list_url=list_url_of(pipeline) if "Queue.Create" in caller.scopes else "",
+        versions_url=f"{here}/versions",
         name_url=f"{here}/name" if may_change else "",
         removal_url=f"{here}/removal" if "Pipeline.Delete" in caller.scopes else "",
     )

@@ -17,7 +17,7 @@ from afterword.console import lists
 from afterword.console.lists import Listing, Tab
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
-from afterword.console.text import near_moment
+from afterword.console.text import actor_text, near_moment
 from afterword.core.wire.lists import Criterion, Page
 from afterword.organizations.users import store as users_store
 from afterword.texts import Texts
@@ -343,14 +343,9 @@ def _row(visit: Visit, choice: Choice, entry: Entry) -> dict[str, Any]:
 
 
 def _actor(words: Texts, entry: Entry) -> str:
-    if entry.actor_kind == "system":
-        return "Afterword"
-    if entry.actor_kind == "command":
-        return words("A command of the operator")
-    if entry.actor_kind == "token":
-        return words("The token “{title}”", title=entry.actor_name or "…")
-    name = entry.actor_name or words("Somebody who has left")
-    role = next((text for role, text, _ in settings.ROLES if role == entry.actor_role), "")
+    name = actor_text(words, entry.actor_kind, entry.actor_name)
+    is_user = entry.actor_kind == "user"
+    role = next((text for role, text, _ in settings.ROLES if is_user and role == entry.actor_role), "")
     return f"{name} ({words(role)})" if role else name
 
 

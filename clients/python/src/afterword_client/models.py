@@ -1294,6 +1294,29 @@ class Pipeline(Struct, kw_only=True):
     updated_by: str | None
 
 
+class PipelineChange(Struct, kw_only=True):
+    """
+    A clause of the pipeline's sentences that a version changed. `before`: what it said, where that is known.
+    """
+
+    part: str
+    after: str
+    before: str | None
+
+
+class PipelineVersion(Struct, kw_only=True):
+    """
+    A change of a pipeline, by whom, and in sentences; the oldest is its making.
+    """
+
+    version_id: str
+    created_time: datetime
+    actor_kind: str
+    actor_id: str | None
+    action: str
+    changes: list[PipelineChange]
+
+
 class Plan(Struct, kw_only=True):
     """
     Credits of the organization, or of one of its applications: one is used by each instance's first answer.

@@ -202,8 +202,8 @@ class Organizations(Family):
     def remove_custom_domain(self, organization_id: str, *, if_match: str | None = None) -> None:
         """Remove Custom Domain.
 
-        New links have the installation's address again. Those that were sent with the host work while it leads here. Needs
-        `Organization.Update`.
+        New links have the installation's address again. Those that were sent with the host work while it leads here.
+        Needs `Organization.Update`.
         """
         self._transport.request("DELETE", f"/organization/{_segment(organization_id)}/domain", if_match=if_match)
 
@@ -2675,6 +2675,28 @@ class Pipelines(Family):
             "DELETE",
             f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}",
             if_match=if_match,
+        )
+
+    def list_pipeline_versions(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.PipelineVersion]:
+        """Get the versions of a pipeline.
+
+        The newest first, with the clauses of `summary` that each changed. Kept two years, as the audit log is;
+        changes before the newest 1,000 have no sentences. A PATCH with the members of before takes one back. Needs
+        `Pipeline.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/version",
+            models.PipelineVersion,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
         )
 
     def send_test_message(

@@ -1,0 +1,98 @@
+"""The versions of a pipeline: the audit log has what each change replaced, so the states follow from today's."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.audit import api as audit_api
+from afterword.audit import store as audit
+from afterword.audit.store import Entry
+from afterword.core.wire.lists import Criterion, Page, Rows
+from afterword.db import Database
+from afterword.pipelines.resources import PipelineUpdate
+from afterword.pipelines.store import Pipeline
+
+LOST: Final = "—"  # in place of a value that the audit log does not keep
+CHANGES_MAX: Final = 1_000  # older ones are listed without their sentences
+ACTIONS: Final = ("created", "changed")
+KEPT: Final = frozenset({"paused"})  # taking a version back sends nothing by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A change and the states around it; None of a change that is too old. `lost`: members of `after` not known."""
+
+    entry: Entry
+    before: Pipeline | None = None
+    after: Pipeline | None = None
+    changed: AbstractSet[str] = frozenset()
+    unknown: AbstractSet[str] = frozenset()
+    lost: AbstractSet[str] = frozenset()
+
+
+async def list_versions(db: Database, *, pipeline: Pipeline, page: Page) -> Rows[Version]:
+    """A page of the versions, by the keys of the audit log."""
+    found = await _entries(db, pipeline, page)
+    known = {one.entry.entry_id: one for one in await list_newest(db, pipeline=pipeline)}
+    return found.map(lambda entry: known.get(entry.entry_id) or Version(entry))
+
+
+async def get(db: Database, *, pipeline: Pipeline, version_id: str) -> Version:
+    """Raises NotFound, also for one that is too old."""
+    for one in await list_newest(db, pipeline=pipeline):
+        if one.entry.entry_id == version_id:
+            return one
+    raise errors.NotFound("There is no such version.")
+
+
+def changes_to(version: Version, *, pipeline: Pipeline) -> dict[str, Any] | None:
+    """The members to change so that the pipeline is as it was after this version; None where one is not known."""
+    if version.after is None:
+        return None
+    names = [name for name in PipelineUpdate.__struct_fields__ if name not in KEPT]
+    if version.lost & set(names):
+        return None
+    wanted = {name: getattr(version.after, name) for name in names}
+    return {name: value for name, value in wanted.items() if value != getattr(pipeline, name)}
+
+
+def changed_by(pipeline: Pipeline, changes: Mapping[str, Any]) -> Pipeline:
+    return replace(pipeline, **changes)
+
+
+def states(pipeline: Pipeline, entries: Sequence[Entry]) -> list[Version]:
+    """The versions of these entries, the newest first and without a gap, from the state of today backwards."""
+    found: list[Version] = []
+    state, lost = pipeline, frozenset[str]()
+    for entry in entries:
+        if entry.action == "created":
+            found.append(Version(entry, after=state, lost=lost))
+            break
+        values = entry.before or {}
+        changed = frozenset({*values, *(entry.after or {})})
+        gone = frozenset(name for name in changed if values.get(name) == LOST)
+        unknown = gone | {name for name in changed if (entry.after or {}).get(name) == LOST}
+        earlier = {name: values.get(name) for name in changed - gone if name in Pipeline.__dataclass_fields__}
+        before = msgspec.convert({**msgspec.to_builtins(state), **earlier}, Pipeline)
+        found.append(Version(entry, before, state, changed, unknown, lost))
+        state, lost = before, (lost - changed) | gone
+    return found
+
+
+async def list_newest(db: Database, *, pipeline: Pipeline) -> list[Version]:
+    return states(pipeline, (await _entries(db, pipeline, Page.first(audit_api.ENTRIES, limit=CHANGES_MAX))).items)
+
+
+async def _entries(db: Database, pipeline: Pipeline, page: Page) -> Rows[Entry]:
+    own = Criterion("EQUAL", audit_api.ENTRIES.columns["thing_id"], pipeline.pipeline_id)
+    return await audit.list_entries(
+        db,
+        organization_id=pipeline.organization_id,
+        page=replace(page, criteria=(*page.criteria, own)),
+        thing_kinds=["pipeline"],
+        actions=ACTIONS,
+    )
