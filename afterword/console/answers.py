@@ -1,5 +1,6 @@
 """The answers of a response as a person reads them: question, answer in words, score."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,12 +25,13 @@ TEXTS = frozenset({"text", "contact", "address"})
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """`highest`: the end of the scale that the answer is on, None without one."""
+    """`highest`: the end of the scale that the answer is on, None without one. `files`: names and addresses."""
 
     title: str
     text: str
     is_comment: bool
     highest: int | None
+    files: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         text = values.label(asked, answer.value, instance.locale) or _plain(answer.value, words)
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
-        shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question)))
+        files = _files(instance_id, answer.value) if question.shape == "files" else ()
+        shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question), files))
     return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.answered_time)
 
 
@@ -97,6 +100,10 @@ def _highest(question: Question) -> int | None:
     if kind.shape != "scale":
         return None
     return kind.scale[1] if kind.scale else question.scale_max
+
+
+def _files(instance_id: str, value: Any) -> list[tuple[str, str]]:
+    return [(one["name"], f"/console/responses/{instance_id}/file/{one['file_id']}") for one in value]
 
 
 def _plain(value: Any, words: Texts) -> str:

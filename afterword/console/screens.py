@@ -22,6 +22,7 @@ from afterword.db import Database
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
+from afterword.web import headers as http_headers
 from afterword.web import html, parsing, public, static, uploads
 from afterword.web.operations import Download
 from afterword.web.routing import Pages
@@ -452,11 +453,7 @@ def download(file: Download) -> Response:
     return StreamingResponse(
         file.chunks,
         media_type=file.media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="{file.file_name}"',
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
+        headers=http_headers.saved_as(file.file_name),
     )
 
 

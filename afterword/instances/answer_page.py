@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
 from afterword.core.answers import forms as answer_forms
+from afterword.core.answers.files import NewFile, Received
 from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires import directions
@@ -16,6 +17,7 @@ from afterword.core.questionnaires.definition import QUESTIONS_MAX, Definition
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import CHOICES_MAX, localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
+from afterword.instances import file_texts
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.store import Instance, PublicQuestionnaire
 from afterword.texts import Texts, texts
@@ -53,6 +55,7 @@ OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("date_time", "invalid_format"): "Please enter a date and a time such as 2026-11-21 09:30.",
     ("consent", "required"): "Please tick this box to go on.",
     ("contact", "required"): "Please fill in every field.",
+    ("files", "required"): "Please choose a file.",
     ("contact.email", "invalid_address"): "Please enter an e-mail address such as name@example.com.",
     ("contact.phone", "invalid_address"): "Please enter a phone number such as +30 210 123 4567.",
 }
@@ -96,6 +99,11 @@ class Posted:
     start: str
     fields: Fields
     locale: str = ""  # the language to go on in, where its button sent the page
+    files: Mapping[str, Received] = field(default_factory=dict[str, Received])  # by question
+
+    @property
+    def new_files(self) -> list[NewFile]:
+        return [one for received in self.files.values() for one in received if isinstance(one, NewFile)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +259,11 @@ class AnswerPage:
         if placement is None:
             return self
         placed = replace(self, head=replace(self.head, placement=placement))
-        return placed.with_layout("one_page") if placement.kind == "kiosk" else placed
+        if placement.kind != "kiosk":
+            return placed
+        # A kiosk answers without a connection, and its visitors must not see the files of the device.
+        without = frozenset(self.sequence.question_ids).difference(one.question_id for one in self.file_questions)
+        return replace(placed, sequence=replace(self.sequence, question_ids=without)).with_layout("one_page")
 
     def address(self, instance_id: str, **query: object) -> str:
         """The path of a page of this or another instance, at the same place."""
@@ -274,9 +286,23 @@ class AnswerPage:
         given = preselected(question, value)
         return None if given is None else Marked(question.question_id, given)
 
-    def read_form(self, number: int, fields: Fields) -> PageAnswers:
+    @property
+    def file_questions(self) -> list[Question]:
+        """Those of the instance that are answered with files."""
+        asked = self.sequence.question_ids
+        return [
+            one for one in self.sequence.definition.questions() if one.shape == "files" and one.question_id in asked
+        ]
+
+    def read_form(self, number: int, posted: Posted) -> PageAnswers:
         """The answers of a posted page, and the sentences about those that do not fit."""
-        return read_page(self.sequence.questions_on(number), fields, texts=self.texts, locale=self.head.locale)
+        return read_page(
+            self.sequence.questions_on(number),
+            posted,
+            stored={} if self.hides_answers else self.sequence.answers,
+            texts=self.texts,
+            locale=self.head.locale,
+        )
 
     def first_open(self) -> int:
         """The first reachable page with questions and no answer yet; else the last page."""
@@ -353,6 +379,10 @@ def read_posted(body: bytes) -> Posted:
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
+    return posted_of(fields)
+
+
+def posted_of(fields: Fields, *, files: Mapping[str, Received] | None = None) -> Posted:
     asked = first(fields, "go")
     goes: dict[str, Go] = {name: name for name in ("back", "send", "keep", "deliver")}
     go = goes.get(asked, "next")
@@ -360,7 +390,7 @@ def read_posted(body: bytes) -> Posted:
     page = page_number(first(fields, "page"))
     layout = layouts.get(first(fields, "layout"))
     locale = asked.removeprefix(LOCALE_GO) if asked.startswith(LOCALE_GO) else ""
-    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields, locale)
+    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields, locale, files or {})
 
 
 def page_number(text: str | None) -> int | None:
@@ -370,15 +400,29 @@ def page_number(text: str | None) -> int | None:
     return int(text) or None
 
 
-def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, locale: str) -> PageAnswers:
-    """The answers of a page. A blank one removes the stored answer, unless the question is required."""
+def read_page(
+    questions: Sequence[Question], posted: Posted, *, stored: Mapping[str, Given], texts: Texts, locale: str
+) -> PageAnswers:
+    """The answers of a page. A blank one removes the stored answer, unless the question is required.
+
+    Of several files, those that fit are taken. `stored`: the answers so far, to which files are added.
+    """
     given: dict[str, Given | None] = {}
     wrong: dict[str, Wrong] = {}
     for question in questions:
         if not question.is_answered:
             continue
         try:
-            answer = answer_forms.read_form(question, fields)
+            if question.shape == "files":
+                received = posted.files.get(question.question_id, ())
+                before = stored.get(question.question_id)
+                answer = answer_forms.read_files(question, posted.fields, stored=before, received=received)
+                if sentence := file_texts.refused(question, received, texts):
+                    wrong[question.question_id] = Wrong(sentence)
+                elif before is not None and answer is None and question.is_required:
+                    wrong[question.question_id] = missing_answer(question, texts=texts)
+            else:
+                answer = answer_forms.read_form(question, posted.fields)
         except InvalidAnswer as error:
             wrong[question.question_id] = Wrong(_sentence_of(question, error, texts, locale), error.part)
             continue

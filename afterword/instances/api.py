@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
+from afterword.core.answers.files import EXTENSIONS
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.content import content
@@ -23,6 +24,7 @@ from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
+from afterword.instances.files import service as files
 from afterword.instances.resources import (
     INSTANCES,
     ConditionTest,
@@ -316,6 +318,25 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     return Answer(content)
 
 
+@simplified.get(
+    "/q/instance/{instance_id}/file/{file_id}",
+    scope="Questionnaire Instance.Read",
+    answer=None,
+    media_types=tuple(EXTENSIONS),
+    summary="Get file of a response",
+    description=(
+        "A file that answers a question of the type `file`; `value` of the answer lists its `file_id`. People sent it: "
+        "its kind was checked by its content, and pictures were encoded again, but open it as you would any "
+        "attachment. The audit log notes who took it."
+    ),
+)
+async def get_file(call: Call[None], db: Database) -> Answer:
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    file_id = call.ids["file_id"]
+    found = await files.download(db, caller=call.caller, instance=instance, file_id=file_id, now=call.now)
+    return Answer(download=files.attachment(found))
+
+
 async def contents_of(
     db: Database, *, instances: Sequence[store.Instance], caller: Caller, zone: tzinfo
 ) -> list[ResponseContent]:
@@ -394,7 +415,8 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
 
 # One package; the reference lists its families separately.
 routes.all += [
-    *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all, *responders_api.routes.all,
+    *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all,
+    *responders_api.routes.all,
 ]  # fmt: skip
 
 

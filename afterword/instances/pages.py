@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import db, errors, ids
-from afterword.core.answers.form_tokens import draws_of, is_token, token_of
-from afterword.core.questionnaires.metadata import merge
+from afterword.core.answers.form_tokens import is_token, token_of
 from afterword.core.wire.site import Site
 from afterword.instances import service, store
 from afterword.instances.answer_page import (
@@ -27,8 +26,10 @@ from afterword.instances.answer_page import (
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.call_backs import service as call_backs
+from afterword.instances.files import service as files
 from afterword.instances.mixing import pages as mixing
 from afterword.instances.mixing.pages import refused_page
+from afterword.instances.posts import ReadPage, read_files
 from afterword.instances.rendering import (
     Marked,
     closed_page,
@@ -38,8 +39,8 @@ from afterword.instances.rendering import (
     thank_you_page,
     used_page,
 )
-from afterword.instances.starts import START_PURPOSE, LinkTerms, Start, observed, read_start, with_proof
-from afterword.web import html, public
+from afterword.instances.starts import START_PURPOSE, Start, issue, observed, read_start, with_proof, wrong_at_start
+from afterword.web import html, public, uploads
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
@@ -96,7 +97,7 @@ async def post_answer_page(request: Request) -> Response:
 async def post_answers(request: Request, placement: Placement | None = None) -> Response:
     """Store the answers of a page and redirect to the next or previous page, or to the end."""
     instance_id: str = request.path_params["instance_id"]
-    posted = read_posted(await public.read_body(request))
+    posted = await read_post(request, partial(_read_page, instance_id, placement))
     site: Site = request.state.site
     try:
         async with db.transaction(request.state.pool) as database:
@@ -149,7 +150,7 @@ async def public_link(request: Request) -> Response:
 async def post_public_link(request: Request) -> Response:
     """Issue the instance, store the first page's answers and redirect to the answer page."""
     _limiter(request).count_start(_source(request))
-    posted = read_posted(await public.read_body(request))
+    posted = await read_post(request, partial(read_start_page, partial(read_start, request)))
     return await post_start(request, partial(read_start, request), posted)
 
 
@@ -187,12 +188,13 @@ async def post_start(request: Request, read: ReadStart, posted: Posted) -> Respo
             start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
             if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.form):
                 return await _unread_start(request, database, read, posted)
-            wrong = {} if posted.locale else _wrong_at_start(start, posted)
-            if (wrong or posted.locale) and start.answer_page.instance is None:
+            wrong = {} if posted.locale else wrong_at_start(start, posted)
+            is_unsaved = bool(wrong or posted.locale) and not posted.new_files  # a page cannot give files back
+            if is_unsaved and start.answer_page.instance is None:
                 return _start_page(request, start, posted=posted, wrong=wrong, locale=posted.locale)
             instance_id = start.answer_page.seed
             again = start.answer_page.address(instance_id)
-            issued = (await _issued(request, database, start)).with_layout(posted.layout)
+            issued = (await issue(request, database, start)).with_layout(posted.layout)
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
                 return _used(request, issued)
             answer = await _keep(request, database, issued, posted, start=observed(request, database, start, posted))
@@ -223,6 +225,23 @@ def _page_of(request: Request, context: AnswerContext, placement: Placement | No
     """In the language that the address names where the visit of an invitation must not be recorded."""
     answer_page = answer_page_of(context).placed(placement)
     return answer_page.in_language(request.query_params.get("locale", "")) if answer_page.is_invitation else answer_page
+
+
+async def read_post(request: Request, read_page: ReadPage) -> Posted:
+    """The posted page. `read_page` finds the questions that may take files; None: none does."""
+    if uploads.is_form(request.headers.get("content-type")):
+        return await read_files(request, read_page)
+    return read_posted(await public.read_body(request))
+
+
+async def read_start_page(read: ReadStart, database: db.Database) -> AnswerPage | None:
+    """The first page of what `read` finds; None where another page replaces it."""
+    start = await read(database, nonce=ids.ordered(database.clock.now()))
+    return None if isinstance(start, Response) else start.answer_page
+
+
+async def _read_page(instance_id: str, placement: Placement | None, database: db.Database) -> AnswerPage:
+    return answer_page_of(await answers.read_context(database, instance_id=_known(instance_id))).placed(placement)
 
 
 def _known(instance_id: str) -> str:
@@ -270,11 +289,20 @@ async def _keep(
     number = sequence.at(posted.page)
     if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others
         return _go(answer_page, sequence.before(posted.page) if posted.go == "back" else sequence.after(posted.page))
-    form = answer_page.read_form(number, posted.fields)
+    if posted.files:
+        received = await files.without_known(database, instance=answer_page.issued, received=posted.files)
+        posted = replace(posted, files=received)
+    form = answer_page.read_form(number, posted)
     given = {q: g for q, g in form.given.items() if g is not None or not answer_page.hides_answers}
     try:
         saved = await answers.save_answers(
-            database, context=answer_page.context, answers=given, complete=False, now=now, start=start
+            database,
+            context=answer_page.context,
+            answers=given,
+            complete=False,
+            now=now,
+            start=start,
+            files=posted.new_files,
         )
     except (answers.Expired, answers.Inactive, answers.Closed) as refusal:
         return refused_page(answer_page, refusal)
@@ -332,12 +360,18 @@ def _whole(request: Request, answer_page: AnswerPage, posted: Posted) -> Respons
     """All questions on one page, for a change of a sent response that leads to unanswered questions."""
     answer_page = answer_page.with_layout("one_page")
     number = answer_page.sequence.at(1)
+    wrong = answer_page.missing_on(number)
+    if posted.new_files:  # nothing was saved, and a page cannot give files back
+        stored = answer_page.context.answers
+        unsaved = {one: stored.get(one) for one in posted.files}
+        answer_page = answer_page.answered(unsaved)
+        wrong |= {one: Wrong(answer_page.texts("Please choose your files again.")) for one in unsaved}
     return _page(
         request,
         answer_page,
         number,
         posted=posted if answer_page.hides_answers else None,  # else the stored answers are shown
-        wrong=answer_page.missing_on(number),
+        wrong=wrong,
         status=FORM_STATUS_WRONG,
     )
 
@@ -408,57 +442,6 @@ def _start_page(
         status=FORM_STATUS_WRONG if posted and not locale else 200,
         has_languages=True,
     )
-
-
-def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
-    answer_page, placement = start.answer_page, start.answer_page.head.placement
-    number = answer_page.sequence.at(1)
-    form = answer_page.read_form(number, posted.fields)
-    has_begun = posted.go != "send" or any(given is not None for given in form.given.values())
-    if placement is not None and placement.kind == "kiosk" and has_begun:  # a kiosk keeps what is right
-        return {}
-    after = answer_page.answered(form.given)
-    return after.wrong_on(number, form, after.appeared(answer_page, number))
-
-
-async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:
-    """The page of the start's instance, locked; issued now unless its reference or this form issued it before."""
-    answer_page, site = start.answer_page, request.state.site
-    placement = answer_page.head.placement
-    if answer_page.instance is not None:
-        return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed)).placed(placement)
-    instance, is_new = await service.issue_by_link(
-        database,
-        issuable=start.questionnaire,
-        version=start.version,
-        request=service.IssueInput(
-            instance_id=answer_page.seed,
-            locale=answer_page.head.locale,
-            reference_id=start.reference_id,
-            metadata=start.metadata,
-            **_of_terms(start.terms),
-        ),
-        now=database.clock.now(),
-        secret=site.secret,
-        draw=draws_of(site.secret, "deal", start.form),
-    )
-    if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
-        return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id)).placed(placement)
-    context = AnswerContext(
-        instance=instance,
-        questionnaire=start.questionnaire,
-        definition=start.version.definition,
-        responder_metadata=merge({}, start.metadata.responder),
-        facts=answer_page.sequence.facts,
-        answers={},
-    )
-    return replace(answer_page, started=context)
-
-
-def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:
-    if terms is None:
-        return {}
-    return {"link_id": terms.link_id, "address": terms.address, "fixed": terms.metadata}
 
 
 def _page(

@@ -33,9 +33,7 @@ ANONYMOUS: Final = (
     "them."
 )
 COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no code
-_STYLED: Final[frozenset[Kind]] = frozenset(
-    {"matrix", "ranking", "contact", "slider"}
-)  # these need public/controls.css
+_STYLED: Final = frozenset[Kind]({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +142,7 @@ def question_page(
         questions=questions,
         shown_first=_shown_first(head, questions),
         languages=_languages(answer_page) if has_languages else [],
+        has_files=any(question.kind == "files" for question in questions),
         send_label=t("Save my changes") if is_finalized else t("Send my answers"),
         foot=foot or _foot(answer_page),
     )
@@ -409,7 +408,8 @@ def _question(
         stored, note = None, t("You have answered this already. Answer again only to change it.")
     if marked is not None and marked.question_id == question.question_id:
         stored, note = marked.given, ""
-    shown = views.shown_answer(question, stored, t) if posted is None else views.shown_input(question, posted.fields)
+    is_input = posted is not None and question.shape != "files"  # a page cannot give files back
+    shown = views.shown_input(question, posted.fields) if is_input else views.shown_answer(question, stored, t)
     return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
 
 

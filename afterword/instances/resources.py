@@ -140,6 +140,15 @@ class InstanceContent(fields.Resource):
     open: bool
 
 
+class ResponseFile(fields.Answer):
+    """A file that answers a question."""
+
+    file_id: fields.Id
+    name: str
+    type: str
+    bytes: int
+
+
 class ResponseAnswer(fields.Resource):
     """The answer to one question; the type of `value` depends on the question."""
 
@@ -150,7 +159,7 @@ class ResponseAnswer(fields.Resource):
     type: fields.Computed[str]
     title: fields.Computed[str]
     display_name: fields.Computed[str | None]
-    value: bool | int | float | str | list[int] | dict[str, int | str]
+    value: bool | int | float | str | list[int | ResponseFile] | dict[str, int | str]
     label: fields.Computed[str | None]
     other_text: str | None
     segment: fields.Computed[str | None]

@@ -58,6 +58,7 @@ class IssueInput:
     address: str | None = None  # confirmed by the visitor of a public link
     fixed: Mapping[str, str] = field(default_factory=dict[str, str])  # metadata that the link's author gave
     test: bool = False  # only of answers to an anonymous test
+    takes_files: bool = True  # a kiosk does not
 
 
 @final
@@ -389,7 +390,7 @@ def _new_instance(
         valid_days=issuable.valid_days if request.valid_days is None else request.valid_days,
         editable=not definition.anonymous and (issuable.editable if request.editable is None else request.editable),
         finalized=False,
-        question_ids=core_answers.draw_questions(definition, draw=draw),
+        question_ids=core_answers.draw_questions(definition, draw=draw, takes_files=request.takes_files),
         metadata=merge({}, request.metadata.questionnaire),
         sent_time=request.sent_time,
         delivered_time=request.delivered_time,

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,9 +17,10 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
-from afterword.instances import store
-from afterword.instances.answer_page import AnswerPage, Posted, answer_page_of, first, head_of
+from afterword.instances import service, store
+from afterword.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
 from afterword.instances.answers import service as answers
+from afterword.instances.answers.service import AnswerContext
 from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -155,6 +156,52 @@ def with_proof(request: Request, answer: Response, start: Start, instance_id: st
     return answer
 
 
+def wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
+    answer_page, placement = start.answer_page, start.answer_page.head.placement
+    number = answer_page.sequence.at(1)
+    form = answer_page.read_form(number, posted)
+    has_begun = posted.go != "send" or any(given is not None for given in form.given.values())
+    if placement is not None and placement.kind == "kiosk" and has_begun:  # a kiosk keeps what is right
+        return {}
+    after = answer_page.answered(form.given)
+    return after.wrong_on(number, form, after.appeared(answer_page, number))
+
+
+async def issue(request: Request, database: db.Database, start: Start) -> AnswerPage:
+    """The page of the start's instance, locked; issued now unless its reference or this form issued it before."""
+    answer_page, site = start.answer_page, request.state.site
+    placement = answer_page.head.placement
+    if answer_page.instance is not None:
+        return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed)).placed(placement)
+    instance, is_new = await service.issue_by_link(
+        database,
+        issuable=start.questionnaire,
+        version=start.version,
+        request=service.IssueInput(
+            instance_id=answer_page.seed,
+            locale=answer_page.head.locale,
+            reference_id=start.reference_id,
+            metadata=start.metadata,
+            takes_files=placement is None or placement.kind != "kiosk",
+            **_of_terms(start.terms),
+        ),
+        now=database.clock.now(),
+        secret=site.secret,
+        draw=draws_of(site.secret, "deal", start.form),
+    )
+    if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
+        return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id)).placed(placement)
+    context = AnswerContext(
+        instance=instance,
+        questionnaire=start.questionnaire,
+        definition=start.version.definition,
+        responder_metadata=merge({}, start.metadata.responder),
+        facts=answer_page.sequence.facts,
+        answers={},
+    )
+    return replace(answer_page, started=context)
+
+
 def observed(request: Request, database: db.Database, start: Start, posted: Posted) -> answers.Start | None:
     """None where the person is known, by a confirmed address or a reference's instance, or must not be known at all."""
     is_anonymous = start.version.definition.anonymous
@@ -177,6 +224,12 @@ def answered_in_browser(request: Request) -> str | None:
     instance_id, _, token = request.cookies.get(ANSWERED_PURPOSE, "").partition(".")
     is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
     return instance_id if is_ours else None
+
+
+def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:
+    if terms is None:
+        return {}
+    return {"link_id": terms.link_id, "address": terms.address, "fixed": terms.metadata}
 
 
 def _set_cookie(request: Request, answer: Response, name: str, value: str) -> None:

@@ -65,7 +65,7 @@ def _answer(question: Question, given: Given, part: str, texts: Texts, locale: s
     value = given.value
     if question.shape == "contact":
         return _short(str(value.get(part or "name", ""))) if is_object(value) else ""
-    if question.shape == "matrix":
+    if question.shape in {"matrix", "files"}:
         return _short(label(question, value, locale) or "")
     if question.shape in CHOSEN:
         shown, chosen = localized(question, locale), value if is_array(value) else [value]

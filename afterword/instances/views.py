@@ -5,11 +5,19 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from afterword.core.answers import forms as answer_forms
-from afterword.core.answers.forms import OTHER
+from afterword.core.answers.files import EXTENSIONS, accepted
+from afterword.core.answers.forms import OTHER, REMOVE
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
 from afterword.core.questionnaires.pictures import Picture, read_address
 from afterword.core.questionnaires.question_types import YES_NO, Number, Question
-from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
+from afterword.instances import file_texts
+from afterword.instances.answer_page import (
+    NUMBER_DIGITS_MAX,
+    Fields,
+    Wrong,
+    bounds,
+    first,
+)
 from afterword.texts import Texts
 
 STARS: Final = "stars"
@@ -18,10 +26,10 @@ NUMBER_CHARACTERS_MAX: Final = 24
 
 Kind = Literal[
     "scale", "stars", "smileys", "choices", "dropdown", "matrix", "ranking", "text", "number", "slider", "date", "time",
-    "date_time", "consent", "contact", "statement",
+    "date_time", "consent", "contact", "files", "statement",
 ]  # fmt: skip
 # One control; the title is its label.
-LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent"})
+LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent", "files"})
 
 # Labels of the ends of a scale if the author gave none.
 END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
@@ -71,6 +79,13 @@ BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    file_id: str
+    name: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """The values of a question's controls: the stored answer, or input that may be wrong.
 
@@ -80,6 +95,7 @@ class Shown:
     chosen: frozenset[int] = frozenset()
     text: str = ""
     parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    files: Sequence[File] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +161,9 @@ class QuestionView:
     least: str
     most: str
     step: str
+    files: Sequence[File]
+    remove_name: str
+    accept: str
 
     @property
     def is_labelled(self) -> bool:
@@ -168,14 +187,20 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
             return Shown(text=texts.number(number))
         case int(value):
             return Shown(frozenset([value]), parts=other)
+        case list(entries) if question.shape == "files":
+            return Shown(files=[_file(one, texts) for one in entries if isinstance(one, dict)])
         case list(values) if question.shape == "ranking":
             return Shown(parts={str(value): str(rank) for rank, value in enumerate(values, 1)})
         case list(values):
-            return Shown(frozenset(values), parts=other)
+            return Shown(frozenset(one for one in values if isinstance(one, int)), parts=other)
         case dict(parts):
             return Shown(parts={part: str(value) for part, value in parts.items()})
         case text:
             return Shown(text=str(text))
+
+
+def _file(entry: Mapping[str, int | str], texts: Texts) -> File:
+    return File(str(entry["file_id"]), str(entry["name"]), file_texts.written_size(int(entry["bytes"]), texts))
 
 
 def shown_input(question: Question, fields: Fields) -> Shown:
@@ -213,7 +238,7 @@ def view_of(
         required=question.is_required,
         error=wrong.sentence if wrong else "",
         note=note,
-        many=question.shape == "choices",
+        many=question.shape == "choices" or (question.files_max or 0) > 1,
         low=low,
         high=high,
         options=_options(question, kind, shown, texts=texts, ends=(low, high)),
@@ -228,6 +253,9 @@ def view_of(
         least=_bound(question, question.date_min, question.number_min, "00:00"),
         most=_bound(question, question.date_max, question.number_max, "23:59"),
         step=str(10 ** -(question.decimals or 0)),
+        files=shown.files,
+        remove_name=answer_forms.field_name(question.question_id, REMOVE),
+        accept=_accepted(question),
     )
 
 
@@ -360,6 +388,8 @@ def _bounds(question: Question, texts: Texts) -> str:
             return bounds(question, texts, BOUNDS[question.shape])
         case "choices":
             return _count(question, texts)
+        case "files":
+            return _files(question, texts)
         case "ranking" if question.ranks == len(question.choices):
             return texts("1 is the best place, {count} the last.", count=question.ranks)
         case "ranking":
@@ -377,3 +407,20 @@ def _count(question: Question, texts: Texts) -> str:
     if least > 1:
         return texts("Choose between {least} and {most}.", least=least, most=most)
     return texts("Choose up to {count}.", count=most)
+
+
+def _files(question: Question, texts: Texts) -> str:
+    types, size = file_texts.allowed(question, texts)
+    allowed = texts("Allowed: {types}. Each file may have {size}.", types=types, size=size)
+    return (
+        allowed if question.files_max == 1 else f"{allowed} {texts('Choose up to {count}.', count=question.files_max)}"
+    )
+
+
+def _accepted(question: Question) -> str:
+    """The kinds that the browser offers, by ending and by media type: telephones know only the latter."""
+    if question.shape != "files":
+        return ""
+    endings = accepted(question)
+    kinds = [kind for kind, ending in EXTENSIONS.items() if f".{ending}" in endings]
+    return ",".join([*endings, *kinds])

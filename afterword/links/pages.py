@@ -16,13 +16,13 @@ from afterword.core.answers.form_tokens import is_token, token_of
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.wire.site import Site
 from afterword.instances import store as instances_store
-from afterword.instances.answer_page import Placement, first, read_posted
-from afterword.instances.pages import FORM_STATUS_WRONG, post_start, show_start
+from afterword.instances.answer_page import Placement, first
+from afterword.instances.pages import FORM_STATUS_WRONG, post_start, read_post, read_start_page, show_start
 from afterword.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
 from afterword.links import service, store
 from afterword.links.store import Link
-from afterword.web import html, public
+from afterword.web import html
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
@@ -61,7 +61,7 @@ async def post_link(request: Request, placement: Placement | None = None) -> Res
     """Start with the answers of the first page, or mail the link that confirms an address."""
     limiter: Limiter = request.state.limiter
     limiter.count_start(request.client.host if request.client else "")
-    posted = read_posted(await public.read_body(request))
+    posted = await read_post(request, partial(read_start_page, partial(read_link, request, placement=placement)))
     if "email" in posted.fields:
         return await _ask_to_confirm(
             request, address=first(posted.fields, "email"), token=posted.token, placement=placement

@@ -23,7 +23,7 @@ SUBJECT_CHARACTERS_MAX = 300  # after filling; authors have 200
 COMPILED_MAX = 500
 ANSWER_SECONDS: Final[Mapping[Shape, int]] = {
     "scale": 7, "choice": 9, "choices": 14, "matrix": 30, "ranking": 30, "text": 30, "number": 12, "date": 12,
-    "yes_no": 6, "time": 10, "date_time": 15, "consent": 8, "contact": 30, "none": 5,
+    "yes_no": 6, "time": 10, "date_time": 15, "consent": 8, "contact": 30, "files": 30, "none": 5,
 }  # fmt: skip
 
 

@@ -1726,6 +1726,23 @@ CREATE TABLE response (
     CONSTRAINT response_score_kind_check CHECK ((score_kind = ANY (ARRAY['nps'::text, 'csat'::text, 'ces'::text, 'smileys'::text, 'rating'::text])))
 );
 
+CREATE TABLE response_file (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    instance_id text NOT NULL COLLATE pg_catalog."C",
+    file_id text NOT NULL COLLATE pg_catalog."C",
+    question_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    media_type text NOT NULL,
+    bytes integer NOT NULL,
+    content_hash bytea NOT NULL,
+    content bytea,
+    created_time timestamp with time zone NOT NULL,
+    CONSTRAINT response_file_bytes_check CHECK (((bytes >= 1) AND (bytes <= 10485760))),
+    CONSTRAINT response_file_content_hash_check CHECK ((octet_length(content_hash) = 32)),
+    CONSTRAINT response_file_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+ALTER TABLE ONLY response_file ALTER COLUMN content SET STORAGE EXTERNAL;
+
 CREATE TABLE response_fill (
     is_single boolean DEFAULT true NOT NULL,
     after text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
@@ -2271,6 +2288,9 @@ ALTER TABLE ONLY responder_address
 
 ALTER TABLE ONLY responder
     ADD CONSTRAINT responder_pkey PRIMARY KEY (organization_id, responder_id);
+
+ALTER TABLE ONLY response_file
+    ADD CONSTRAINT response_file_pkey PRIMARY KEY (organization_id, instance_id, file_id);
 
 ALTER TABLE ONLY response_fill
     ADD CONSTRAINT response_fill_pkey PRIMARY KEY (is_single);
@@ -3030,6 +3050,9 @@ ALTER TABLE ONLY responder_address
 
 ALTER TABLE ONLY responder
     ADD CONSTRAINT responder_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY response_file
+    ADD CONSTRAINT response_file_organization_id_instance_id_question_id_fkey FOREIGN KEY (organization_id, instance_id, question_id) REFERENCES answer(organization_id, instance_id, question_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY response
     ADD CONSTRAINT response_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;

@@ -41,11 +41,13 @@ QuestionType = Literal[
     "consent",
     "contact",
     "address",
+    "file",
     "statement",
 ]
 ContactField = Literal[
     "name", "email", "phone", "preferred_time", "street", "postal_code", "city", "region", "country"
 ]  # fmt: skip
+FileType = Literal["picture", "pdf", "document", "spreadsheet", "text"]
 ValidDays = Annotated[int, Meta(ge=0, le=3650)]
 CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -252,6 +254,9 @@ class Question(fields.Answer):
     date_min: fields.Date | UnsetType | None = UNSET
     date_max: fields.Date | UnsetType | None = UNSET
     contact_fields: list[ContactField] | UnsetType = UNSET
+    file_types: list[FileType] | UnsetType = UNSET
+    files_max: int | UnsetType = UNSET
+    bytes_max: int | UnsetType = UNSET
 
     @classmethod
     def of(cls, edition: Edition, question_id: str) -> "Question":

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
-from typing import Any, Final, cast
-from urllib.parse import quote
+from typing import Any, cast
 
 import msgspec
 
@@ -102,18 +101,11 @@ def _some_of(value: msgspec.Struct, members: frozenset[str]) -> dict[str, object
     return {name: getattr(value, name) for name in value.__struct_fields__ if name in members}
 
 
-_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")
-
-
 def _file_headers(file: Download) -> list[Header]:
-    """A name beyond ASCII is sent twice, for old and new clients (RFC 6266)."""
-    plain = "".join(character if character in _PLAIN else "_" for character in file.file_name)
-    disposition = f'attachment; filename="{plain}"'
-    if plain != file.file_name:
-        disposition += f"; filename*=UTF-8''{quote(file.file_name, safe='')}"
     found = [
         headers.header("content-type", file.media_type),
-        headers.header("content-disposition", disposition),
+        headers.header("content-disposition", headers.attachment(file.file_name)),
+        headers.SANDBOX,
         headers.NO_STORE,
     ]
     return found if file.length is None else [*found, (b"content-length", b"%d" % file.length)]

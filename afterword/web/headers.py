@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
 from afterword import errors
 from afterword.web.limits import LimitState
@@ -14,8 +15,10 @@ JSON: Final[Header] = (b"content-type", b"application/json")
 PROBLEM: Final[Header] = (b"content-type", b"application/problem+json")
 NO_STORE: Final[Header] = (b"cache-control", b"no-store")
 NO_CACHE: Final[Header] = (b"cache-control", b"private, no-cache")
+SANDBOX: Final[Header] = (b"content-security-policy", b"default-src 'none'; sandbox")
 VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")
 _TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no repetition at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
 
@@ -27,6 +30,23 @@ def read(raw: Iterable[Header]) -> dict[str, str]:
         key, text = str(name, "latin-1"), str(value, "latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found
+
+
+def attachment(file_name: str) -> str:
+    """A `Content-Disposition`; a name beyond ASCII is sent twice, for old and new clients (RFC 6266)."""
+    plain = "".join(character if character in _PLAIN else "_" for character in file_name)
+    disposition = f'attachment; filename="{plain}"'
+    return disposition if plain == file_name else f"{disposition}; filename*=UTF-8''{quote(file_name, safe='')}"
+
+
+def saved_as(file_name: str) -> dict[str, str]:
+    """The headers of a file that browsers save, and never show on our address."""
+    return {
+        "Content-Disposition": attachment(file_name),
+        "Content-Security-Policy": SANDBOX[1].decode(),
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
 
 
 def matches(text: str, etag: str) -> bool:

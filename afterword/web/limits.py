@@ -19,6 +19,9 @@ MISSES_DEFAULT = 30  # by source, of short links and of references on public lin
 LARGE_BODIES_MAX = 16  # at the same time in a process; one may take a hundred megabytes while it is processed
 LARGE_BODIES_OF_ONE_MAX = 4  # of an organization
 LARGE_BODY_WAIT_SECONDS = 2
+UPLOADS_DEFAULT = 60  # of pages with files, by source
+UPLOADS_AT_ONCE_MAX = 16  # in a process
+UPLOADS_OF_ONE_MAX = 4  # of a source
 _REST = "the rest"
 
 
@@ -31,6 +34,7 @@ class Limits:
     failed_authentications: int = FAILURES_DEFAULT
     link_starts: int = LINK_STARTS_DEFAULT
     misses: int = MISSES_DEFAULT
+    uploads: int = UPLOADS_DEFAULT
     link_burst: int = 0  # of one questionnaire, from one network; more are held back. 0: none, however fast
 
 
@@ -76,7 +80,9 @@ class Limiter:
         self._starts = Counter(limits.link_starts, clock=clock)
         self._misses = Counter(limits.misses, clock=clock)
         self._bursts = Counter(limits.link_burst, clock=clock)
+        self._uploads = Counter(limits.uploads, clock=clock)
         self._large: collections.Counter[str] = collections.Counter()
+        self._uploading: collections.Counter[str] = collections.Counter()
 
     def count_failure(self, source: str) -> None:
         """Count a failed authentication of this source; raises TooMany over the limit.
@@ -102,21 +108,21 @@ class Limiter:
         """Count a page address that does not exist; raises TooMany over the limit."""
         _count(self._misses, source, "Too many addresses were tried.")
 
+    def count_upload(self, source: str) -> None:
+        """Count a posted page that may hold files; raises TooMany over the limit."""
+        _count(self._uploads, source, "Too many files were sent from this address.")
+
+    @contextmanager
+    def upload(self, source: str) -> Generator[None, None, None]:
+        """Take a slot while a page with files is read and checked; raises Unavailable where none is free."""
+        with _slot(self._uploading, source_key(source), most=UPLOADS_AT_ONCE_MAX, most_of_one=UPLOADS_OF_ONE_MAX):
+            yield
+
     @contextmanager
     def large_body(self, organization_id: str) -> Generator[None, None, None]:
         """Take a slot while a large body is read and processed; raises Unavailable where none is free."""
-        if self._large.total() >= LARGE_BODIES_MAX or self._large[organization_id] >= LARGE_BODIES_OF_ONE_MAX:
-            raise errors.Unavailable(
-                f"At most {LARGE_BODIES_OF_ONE_MAX} large bodies of an organization are read at the same moment.",
-                headers={"Retry-After": str(LARGE_BODY_WAIT_SECONDS)},
-            )
-        self._large[organization_id] += 1
-        try:
+        with _slot(self._large, organization_id, most=LARGE_BODIES_MAX, most_of_one=LARGE_BODIES_OF_ONE_MAX):
             yield
-        finally:
-            self._large[organization_id] -= 1
-            if not self._large[organization_id]:
-                del self._large[organization_id]
 
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> LimitState | None:
         """Count requests. Returns the state of the limit that is over or closest to it; None when both are off."""
@@ -156,3 +162,19 @@ def network_key(address: str) -> str:
 def _count(counter: Counter, source: str, detail: str) -> None:
     if counter.limit:
         check(counter.add(source_key(source)), detail)
+
+
+@contextmanager
+def _slot(taken: "collections.Counter[str]", key: str, *, most: int, most_of_one: int) -> Generator[None, None, None]:
+    if taken.total() >= most or taken[key] >= most_of_one:
+        raise errors.Unavailable(
+            f"At most {most_of_one} large bodies of one sender are read at the same moment.",
+            headers={"Retry-After": str(LARGE_BODY_WAIT_SECONDS)},
+        )
+    taken[key] += 1
+    try:
+        yield
+    finally:
+        taken[key] -= 1
+        if not taken[key]:
+            del taken[key]

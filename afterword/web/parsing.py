@@ -34,7 +34,13 @@ _LEAF_ENTRIES: Final = re.compile(rb"[\[{],*[\]}]")
 _UTF8: Final = frozenset({"", "utf-8", "utf8"})
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+async def read_body(
+    receive: Receive,
+    headers: Mapping[str, str],
+    *,
+    bytes_max: int = BODY_BYTES_MAX,
+    seconds_max: int = BODY_SECONDS_MAX,
+) -> bytes:
     """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression, ClientDisconnect."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
@@ -49,10 +55,10 @@ async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: 
     if length is not None and length.isdecimal() and int(length[:20]) > bytes_max:
         raise _too_large(bytes_max)
     try:
-        async with asyncio.timeout(BODY_SECONDS_MAX):
+        async with asyncio.timeout(seconds_max):
             return await _receive_all(receive, bytes_max)
     except TimeoutError:
-        raise errors.RequestTimeout(f"The body did not arrive within {BODY_SECONDS_MAX} seconds.") from None
+        raise errors.RequestTimeout(f"The body did not arrive within {seconds_max} seconds.") from None
 
 
 def is_json(content_type: str | None) -> bool:

@@ -117,6 +117,9 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
                 "The address may be incomplete, or what it led to has been removed. "
                 "Please open the link from your message once more."
             )
+        case errors.TooLarge():
+            title = "Please check your answers"
+            text = "The files are too large. What you entered has not been saved yet: go back and choose smaller ones."
         case _ if refusal.status >= SERVER_ERROR:
             text = "Something went wrong on our side. What you entered may not have been saved."
         case _:
@@ -127,11 +130,13 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
     )
 
 
-async def read_body(request: Request, *, bytes_max: int = parsing.BODY_BYTES_MAX) -> bytes:
+async def read_body(
+    request: Request, *, bytes_max: int = parsing.BODY_BYTES_MAX, seconds_max: int = parsing.BODY_SECONDS_MAX
+) -> bytes:
     """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
         return await parsing.read_body(
-            request.receive, http_headers.read(request.scope["headers"]), bytes_max=bytes_max
+            request.receive, http_headers.read(request.scope["headers"]), bytes_max=bytes_max, seconds_max=seconds_max
         )
     except ClientDisconnect as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error

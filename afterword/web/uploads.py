@@ -41,6 +41,10 @@ class Part:
     file_name: str | None
 
 
+def is_form(content_type: str | None) -> bool:
+    return (content_type or "").lower().startswith(FORM)
+
+
 def read(raw: bytes, content_type: str | None, *, media_types: Sequence[str]) -> Upload:
     """Returns an empty file for no body. Raises UnsupportedMedia, Malformed."""
     if not raw:
@@ -56,7 +60,7 @@ def read(raw: bytes, content_type: str | None, *, media_types: Sequence[str]) ->
     return Upload(raw)
 
 
-def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
+def read_parts(raw: bytes, content_type: str | None, *, parts_max: int = PARTS_MAX) -> list[Part]:
     """Raises Malformed, also for a `Content-Type` that is too long or has no boundary."""
     _, options = _label_of(content_type)
     boundary = options.get("boundary", "")
@@ -70,7 +74,7 @@ def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
             boundary,
             max_header_size=PART_HEADER_BYTES_MAX,
             max_header_count=PART_HEADERS_MAX,
-            max_segment_count=PARTS_MAX,
+            max_segment_count=parts_max,
             strict=True,
         ) as parser:
             for event in parser.parse(raw):

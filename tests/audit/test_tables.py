@@ -23,7 +23,7 @@ WRITTEN_BY_WORK: Final = {
     "login_challenge", "login_failure", "login_link", "notice_mail", "notification", "outbox_message",
     "provider_reference",
     "pruned_total", "queue_import", "queue_import_piece", "queue_import_row", "queue_list",
-    "queue_list_column", "responder_address", "response",
+    "queue_list_column", "responder_address", "response", "response_file",
     "response_fill", "response_read", "response_reader", "rollup_count", "rollup_dirty", "rollup_retired",
     "rollup_span", "rollup_wide", "tagging_response", "trial",
 }  # fmt: skip

@@ -86,6 +86,7 @@ TABLES = (
     pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
     doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
+    question_form.KINDS_OF_FILES,
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,

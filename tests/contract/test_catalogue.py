@@ -332,6 +332,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         tenant,
     )
     await database.execute(
+        """insert into response_file (organization_id, instance_id, file_id, question_id, name, media_type, bytes,
+             content_hash, created_time) values ($1, $1, $1, $1, $1, 'text/plain', 1, sha256(''), now())""",
+        tenant,
+    )
+    await database.execute(
         "insert into instance_tag (organization_id, instance_id, tag) values ($1, $1, 'vip')", tenant
     )
     await database.execute(

@@ -10,15 +10,17 @@ from uuid import uuid4
 
 import pytest
 
-from afterword import db
+from afterword import db, ids
 from afterword.app import api_routes, create_app
 from afterword.channels.base import Retry
+from afterword.core.answers.files import NewFile
 from afterword.core.answers.values import Given
 from afterword.core.messaging.networks import NameServer
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.ids import derived
 from afterword.instances.answers.service import lock_context, save_answers
+from afterword.instances.files import store as files_store
 from afterword.instances.previews import service as previews
 from afterword.organizations import service as accounts
 from afterword.organizations.plans import service as plans
@@ -532,6 +534,23 @@ async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.V
             complete=False,
             now=database.clock.now(),
         )
+        now = database.clock.now()
+        note = NewFile(
+            file_id=ids.ordered(now),
+            name="note.txt",
+            media_type="text/plain",
+            content=b"Thanks",
+            content_hash=b"h" * 32,
+        )
+        await files_store.insert_file(
+            database,
+            organization_id=organization_id,
+            instance_id=instance_id,
+            question_id=tenant.ids["question_id"],
+            file=note,
+            now=now,
+        )
+        tenant.ids["file_id"] = note.file_id
     async with db.connection(pool) as database:
         addresses = await responders_store.list_addresses(
             database, organization_id=organization_id, responder_id=tenant.ids["responder_id"]

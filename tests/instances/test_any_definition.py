@@ -10,10 +10,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from afterword.core.answers import forms, values
+from afterword.core.answers.files import EXTENSIONS
 from afterword.core.answers.values import InvalidAnswer
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, TYPES, Question
+from afterword.core.questionnaires.question_types import (
+    ADDRESS_FIELDS,
+    CONTACT_FIELDS,
+    FILE_BYTES_MIN,
+    FILE_TYPES,
+    FILES_MAX,
+    TYPES,
+    Question,
+)
 from afterword.core.questionnaires.questions import localized
 from afterword.instances import views
 from afterword.texts import LANGUAGES, texts
@@ -90,6 +99,13 @@ FIELDS: Final[dict[str, st.SearchStrategy[dict[str, Any]]]] = {
     "date_time": bounded("date_min", "date_max", DATES.map(str)),
     "contact": some(CONTACT_FIELDS),
     "address": some(ADDRESS_FIELDS),
+    "file": st.fixed_dictionaries(
+        {
+            "file_types": st.lists(st.sampled_from(FILE_TYPES), min_size=1, unique=True),
+            "files_max": st.integers(1, FILES_MAX),
+            "bytes_max": st.integers(FILE_BYTES_MIN, 1_000_000),
+        }
+    ),
 }
 TYPE_NAMES: Final = sorted(TYPES)
 
@@ -152,6 +168,14 @@ def fields_for(question: Question) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional=named)
 
 
+FILE_ENTRIES: Final = st.fixed_dictionaries(
+    {
+        "file_id": st.integers(0, 9).map(lambda one: f"{one:022}"),
+        "name": WRITTEN,
+        "type": st.sampled_from(list(EXTENSIONS)),
+        "bytes": st.integers(1, 9_000_000),
+    }
+)
 MOMENTS: Final = st.builds(datetime.combine, DATES, st.builds(time, st.integers(0, 23), st.integers(0, 59)))
 # JSON values for a question, most of them valid, by its shape.
 VALUES: Final[dict[str, Callable[[Question], st.SearchStrategy[Any]]]] = {
@@ -170,6 +194,7 @@ VALUES: Final[dict[str, Callable[[Question], st.SearchStrategy[Any]]]] = {
     "time": lambda _: st.times().map(lambda one: f"{one:%H:%M}"),
     "date_time": lambda _: MOMENTS.map(lambda one: f"{one:%Y-%m-%dT%H:%M}"),
     "contact": fields_for,
+    "files": lambda _: st.lists(FILE_ENTRIES, min_size=1, max_size=6),
 }
 
 
@@ -236,7 +261,13 @@ def test_an_answer_survives_its_page(type_name: str) -> None:
         view = views.view_of(shown_question, shown=shown, texts=words)
         page = bytes(html.page("public/question.html", t=words, question=view).body).decode()
         refused = question.shape == "consent" and stored.value is False  # a tick that is missing, as in a blank answer
-        assert (None if refused else stored) == forms.read_form(question, Browser(page).fields), page
+        sent = Browser(page).fields
+        read = (
+            forms.read_files(question, sent, stored=stored, received=())  # a page shows files, and sends back none
+            if question.shape == "files"
+            else forms.read_form(question, sent)
+        )
+        assert (None if refused else stored) == read, page
 
     survives()
 

@@ -53,6 +53,12 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "external_reference": "removed",
     },
     "response": {"external_reference": "removed", "comment": "removed", "words": "made anew of what is left"},
+    "response_file": {
+        "name": "removed with the answer",
+        "content": "removed with the answer",
+        "content_hash": "removed with the answer",
+        "media_type": "removed with the answer",
+    },
     "responder": {"locale": "removed", "time_zone": "removed", "metadata": "removed", "metadata_times": "removed"},
     "responder_address": {
         "address_key": "the row is removed",

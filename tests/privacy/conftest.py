@@ -238,6 +238,10 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
         (("update queue_item set trace = jsonb_build_array(jsonb_build_object('rule', 'conditions', 'passed', true, "
          "'detail', $2::text, 'until_time', null)) where item_id = $1"), (sent, canary)),
         ("update answer set other_text = $2 where instance_id = $1", (known.instance_id, canary)),
+        (("insert into response_file (organization_id, instance_id, file_id, question_id, name, media_type, bytes, "
+         "content_hash, content, created_time) select organization_id, instance_id, 'F', question_id, $2, 'x', 1, "
+         "sha256(''), convert_to($2, 'UTF8'), now() from answer where instance_id = $1 "
+         "and jsonb_typeof(value) = 'string'"), (known.instance_id, canary)),
         (("update alert_instance set call_back_time = now(), call_back_number = $2, call_back_note = $2, "
          "matched = jsonb_build_array("
          "jsonb_build_object('subject', 'a', 'operator', 'equal', 'value', 1, 'matches', true, 'actual', $2::text)) "

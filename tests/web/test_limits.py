@@ -110,3 +110,15 @@ class TestLargeBodies:
                 held.enter_context(limiter.large_body(str(number)))
             with pytest.raises(errors.Unavailable), limiter.large_body("another"):
                 pass
+
+
+def test_files_of_one_source() -> None:
+    limiter = Limiter(Limits(uploads=1))
+    with ExitStack() as held:
+        for _ in range(limits.UPLOADS_OF_ONE_MAX):
+            held.enter_context(limiter.upload("2001:db8::1"))
+        with pytest.raises(errors.Unavailable), limiter.upload("2001:db8::2"):
+            raise AssertionError
+    limiter.count_upload("192.0.2.1")
+    with pytest.raises(errors.TooMany):
+        limiter.count_upload("192.0.2.1")

@@ -30,6 +30,7 @@ TYPES: Final[Mapping[str, str]] = {
     "consent": "Consent",
     "contact": "Contact",
     "address": "Postal address",
+    "file": "Files",
     "statement": "Text without a question",
 }
 # Sentences in place of those of the API, by code and member; others are shown as they are.
@@ -41,6 +42,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("too_few", "rows"): "At least one row is needed.",
     ("required", "rows"): "At least one row is needed.",
     ("too_few", "contact_fields"): "Tick at least one field.",
+    ("too_few", "file_types"): "Tick at least one kind of files.",
     ("too_few", "questions"): "This page has no question.",
     ("required", "questions"): "This page has no question.",
     ("too_few", "groups"): "There is no question yet.",

@@ -8,7 +8,7 @@ from afterword.console.questionnaires.outline import TYPES, Problem
 from afterword.console.text import NOTHING
 from afterword.core.questionnaires import questions
 from afterword.core.questionnaires.question_forms import Values, fields_of, picture_name
-from afterword.core.questionnaires.question_types import FIELDS
+from afterword.core.questionnaires.question_types import FIELDS, FILE_TYPES, FILES_MAX
 from afterword.errors import FieldError
 from afterword.texts import Texts
 
@@ -44,6 +44,9 @@ LABELS: Final[Mapping[str, str]] = {
     "points": "Points",
     "scored": "Its answer counts as points",
     "contact_fields": "Fields",
+    "file_types": "Kinds of files",
+    "files_max": "Greatest number of files",
+    "bytes_max": "Greatest size of each file",
 }
 HINTS: Final[Mapping[str, str]] = {
     "choices": "One on each line; paste as many as you like. A line that changes little keeps its answers.",
@@ -53,6 +56,7 @@ HINTS: Final[Mapping[str, str]] = {
     "scored": "The number of the answer, or 1 for yes, is added to the score of a response.",
     "rank_max": "Empty: all of them are ordered.",
     "display_name": "A short one. Empty: the question itself.",
+    "file_types": "Each file is checked by its content. A kiosk, which works without a connection, leaves it out.",
 }
 STYLES: Final[Mapping[str, Mapping[str, str]]] = {
     "rating": {"numbers": "Numbers", "stars": "Stars"},
@@ -70,6 +74,15 @@ CONTACTS: Final[Mapping[str, str]] = {
     "region": "Region",
     "country": "Country",
 }
+KINDS_OF_FILES: Final[Mapping[str, str]] = {
+    "picture": "Pictures",
+    "pdf": "PDF",
+    "document": "Text documents (Word, OpenDocument)",
+    "spreadsheet": "Spreadsheets (Excel, OpenDocument)",
+    "text": "Plain text and CSV",
+}
+_MEGABYTE: Final = 1_048_576
+_SIZES: Final = (1, 2, 5, 10)  # megabytes
 MORE: Final = ("display_name", "enabled", "display_probability")  # folded
 _KINDS: Final[Mapping[str, Kind]] = {
     "title": "area",
@@ -88,6 +101,9 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "other": "choice",
     "exclusive": "checks",
     "contact_fields": "checks",
+    "file_types": "checks",
+    "files_max": "choice",
+    "bytes_max": "choice",
     "display_name": "text",
     "low_label": "text",
     "high_label": "text",
@@ -107,10 +123,10 @@ _MOST: Final[Mapping[str, int]] = {
     "rows": LINES_CHARACTERS_MAX,
 }
 _ORDER: Final = (
-    "title", "description", "rows", "choices", "points", "other", "exclusive", "contact_fields", "scale_min",
-    "scale_max", "style", "low_label", "high_label", "choices_min", "choices_max", "rank_max", "number_min",
-    "number_max", "decimals", "date_min", "date_max", "length_max", "multiline", "randomize", "scored", "required",
-    *MORE,
+    "title", "description", "rows", "choices", "points", "other", "exclusive", "contact_fields", "file_types",
+    "files_max", "bytes_max", "scale_min", "scale_max", "style", "low_label", "high_label", "choices_min",
+    "choices_max", "rank_max", "number_min", "number_max", "decimals", "date_min", "date_max", "length_max",
+    "multiline", "randomize", "scored", "required", *MORE,
 )  # fmt: skip
 
 
@@ -202,8 +218,17 @@ def _options(words: Texts, question: Mapping[str, Any], name: str) -> Sequence[t
         "other": [("", words("none of them")), *labels],
         "exclusive": labels,
         "contact_fields": [(key, words(CONTACTS[key])) for key in FIELDS.get(question_type, ((), ()))[0]],
+        "file_types": [(key, words(KINDS_OF_FILES[key])) for key in FILE_TYPES],
+        "files_max": [(str(one), str(one)) for one in range(1, FILES_MAX + 1)],
+        "bytes_max": _sizes(words, question.get("bytes_max")),
     }
     return options.get(name, ())
+
+
+def _sizes(words: Texts, chosen: object) -> list[tuple[str, str]]:
+    """Whole megabytes, and the size that was set by the API."""
+    sizes = sorted({one * _MEGABYTE for one in _SIZES} | ({chosen} if isinstance(chosen, int) else set()))
+    return [(str(one), f"{words.number(round(one / _MEGABYTE, 2))} MB") for one in sizes]
 
 
 def _labels(question: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -213,7 +238,7 @@ def _labels(question: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _shown(words: Texts, name: str, value: str | list[str]) -> str:
     if isinstance(value, list):
-        return ", ".join(words(CONTACTS.get(one, one)) for one in value) or NOTHING
+        return ", ".join(words({**CONTACTS, **KINDS_OF_FILES}.get(one, one)) for one in value) or NOTHING
     if _KINDS.get(name) == "check":
         return words("yes") if value else words("no")
     return value or NOTHING

@@ -13,12 +13,13 @@ from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_
 from afterword.console.responses.doubtful import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.console.responses.taggings import actions_of
 from afterword.console.responses.views import views_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Screens, Visit, download
 from afterword.console.text import call_text
 from afterword.core.text import words as search_words
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.call_backs.store import get_call
+from afterword.instances.files import service as files
 from afterword.instances.judgements import store as judgements
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
@@ -122,6 +123,16 @@ async def open_response(visit: Visit) -> Response:
         may_tag="Tag.Create" in visit.caller.scopes,
         **values,
     )
+
+
+@routes.get(f"{ONE}/file/{{file_id}}", scope="Questionnaire Instance.Read")
+async def download_file(visit: Visit) -> Response:
+    """A file of the response, to be saved: a browser opens none of them on our address."""
+    async with visit.read() as db:
+        instance = await instances.get(db, caller=visit.caller, instance_id=visit.id("instance_id"))
+        file_id = visit.id("file_id")
+        found = await files.download(db, caller=visit.caller, instance=instance, file_id=file_id, now=visit.now)
+    return download(files.attachment(found))
 
 
 _STEP: Final[Mapping[str, Any]] = dict.fromkeys(("kind", "url", "is_test", "score", "comment", "reason"))

@@ -5,18 +5,21 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from afterword.core.answers.files import NewFile, Received
 from afterword.core.answers.values import Given, InvalidAnswer, check, clean
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.documents import BOOLEANS
 
 Fields = Mapping[str, Sequence[str]]
 OTHER: Final = "other"
+REMOVE: Final = "remove"
 
 
 def field_name(question_id: str, part: object = None) -> str:
     """The name of a question's field in a posted page.
 
-    `part`: a row of a matrix, a choice of a ranking, a field of a contact, or `OTHER` for the text beside a choice.
+    `part`: a row of a matrix, a choice of a ranking, a field of a contact, `OTHER` for the text beside a choice, or
+    `REMOVE` for the files that are taken back.
     """
     return f"q_{question_id}" if part is None else f"q_{question_id}_{part}"
 
@@ -39,13 +42,22 @@ def read_form(question: Question, fields: Fields) -> Given | None:
     match question.shape:
         case "scale" | "choice" | "choices":
             return _read_choices(question, fields)
-        case "none":
+        case "files" | "none":  # `read_files` reads files
             return None
         case "matrix" | "ranking" | "contact":
             value = _read_parts(question, fields)
         case _:
             value = _read_one(question, fields)
     return None if value is None else check(question, value)
+
+
+def read_files(question: Question, fields: Fields, *, stored: Given | None, received: Received) -> Given | None:
+    """The files that were there and are kept, and those that came; None for none. Raises InvalidAnswer for too many."""
+    removed = set(fields.get(field_name(question.question_id, REMOVE), ()))
+    before = stored.value if stored is not None and isinstance(stored.value, list) else []
+    kept = [one for one in before if isinstance(one, dict) and one["file_id"] not in removed]
+    value = [*kept, *(one.entry for one in received if isinstance(one, NewFile))]
+    return check(question, value) if value else None
 
 
 def _read_choices(question: Question, fields: Fields) -> Given | None:

@@ -19,7 +19,7 @@ PERCENT: Final = 100
 SCORE_FACT: Final = f"questionnaire_metadata:{SCORE}"
 
 
-def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
+def draw_questions(definition: Definition, *, draw: Callable[[], float], takes_files: bool = True) -> list[str]:
     """The ids of the questions that one instance gets, in order.
 
     `draw` gives a number from 0 up to but not including 1, and is called once per question of less than 100 %.
@@ -29,7 +29,7 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list
         for group in definition.groups
         if group.enabled
         for question in group.questions
-        if question.enabled and _is_drawn(question, draw)
+        if question.enabled and _is_drawn(question, draw) and (takes_files or question.shape != "files")
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Final, TypeAlias
 
+from afterword.core.answers.files import EXTENSIONS, NAME_CHARACTERS_MAX, names_of
 from afterword.core.messaging import addresses
 from afterword.core.questionnaires.question_types import TYPES, Question, Shape
 from afterword.core.questionnaires.questions import NUMBER_DIGITS_MAX, localized
@@ -26,7 +27,8 @@ OTHER_TEXT_CHARACTERS_MAX = 500
 CONTACT_CHARACTERS_MAX = 320
 PHONE_DIGITS_MIN = 5
 
-Value: TypeAlias = bool | int | float | str | list[int] | dict[str, int] | dict[str, str]
+Entry: TypeAlias = dict[str, int | str]
+Value: TypeAlias = bool | int | float | str | list[int] | list[Entry] | dict[str, int] | dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,10 @@ def segment(question: Question, value: object) -> str | None:
 def label(question: Question, value: object, locale: str) -> str | None:
     """The labels of what was chosen, in `locale`, joined by a comma; None for types without choices.
 
-    Of a matrix each with its row (`Speed: Good, Price: Fair`), of a ranking the best first.
+    Of files their names, of a matrix each with its row (`Speed: Good, Price: Fair`), of a ranking the best first.
     """
+    if question.shape == "files":
+        return ", ".join(names_of(value)) or None
     shown = localized(question, locale)
     if is_object(value):
         labels = [
@@ -263,6 +267,32 @@ def _check_contact_field(name: str, value: object) -> str:
     return text
 
 
+def _check_files(question: Question, value: object) -> list[Entry]:
+    if not is_array(value):
+        raise InvalidAnswer("wrong_type", "A list of files is expected.")
+    files_max = question.files_max or 1
+    if not value:
+        raise InvalidAnswer("too_few", "One file at least is expected.", limit=1)
+    if len(value) > files_max:
+        raise InvalidAnswer("too_many", f"At most {files_max} files are possible.", limit=files_max)
+    entries = [_check_file(one) for one in value]
+    if len({one["file_id"] for one in entries}) != len(entries):
+        raise InvalidAnswer("duplicate", "No file can be given twice.")
+    return entries
+
+
+def _check_file(value: object) -> Entry:
+    """The entry of a file that was checked when it came; `bytes` may be more than the question takes by now."""
+    if not is_object(value) or set(value) != {"file_id", "name", "type", "bytes"}:
+        raise InvalidAnswer("wrong_type", "An object with file_id, name, type and bytes is expected.")
+    file_id, name, kind, size = value["file_id"], value["name"], value["type"], value["bytes"]
+    if not (isinstance(file_id, str) and isinstance(name, str) and isinstance(kind, str) and is_integer(size)):
+        raise InvalidAnswer("wrong_type", "An object with file_id, name, type and bytes is expected.")
+    if kind not in EXTENSIONS or not 0 < len(name) <= NAME_CHARACTERS_MAX or not file_id or size < 1:
+        raise InvalidAnswer("unknown_value", "There is no such file.")
+    return {"file_id": file_id, "name": name, "type": kind, "bytes": size}
+
+
 def _is_email(text: str) -> bool:
     return addresses.domain_of(text) is not None
 
@@ -302,5 +332,6 @@ _CHECKS: Final[Mapping[Shape, Callable[[Question, object], Value]]] = {
     "date_time": _check_date_time,
     "consent": _check_consent,
     "contact": _check_contact,
+    "files": _check_files,
     "none": _refuse,
 }

@@ -28,6 +28,7 @@ from afterword.core.reading.findings import Finding, Findings
 GROUPS_MAX = 50
 GROUP_QUESTIONS_MAX = 100
 QUESTIONS_MAX = 200
+FILES_BYTES_MAX = 52_428_800  # of all files of a response
 PAGE_CHARACTERS_MAX = 5000
 KEY_CHARACTERS_MAX = 64
 DEFINITION_BYTES_MAX = 1 << 20
@@ -210,6 +211,10 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
     )
     if len(definition.questions()) > QUESTIONS_MAX:
         members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")
+    files = sum((one.files_max or 0) * (one.bytes_max or 0) for one in definition.questions())
+    if files > FILES_BYTES_MAX:
+        message = f"All files of a response may have at most {FILES_BYTES_MAX:,} bytes: ask for fewer or smaller ones."
+        members.error("groups", "too_large", message)
     definition = reader.with_endings(members, reader.with_conditions(definition))
     _warn(definition, members.findings)
     return definition

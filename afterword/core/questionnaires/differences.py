@@ -85,6 +85,9 @@ MEMBERS: Final[Mapping[str, str]] = {
     "date_min": "the first date",
     "date_max": "the last date",
     "contact_fields": "the fields",
+    "file_types": "the kinds of files",
+    "files_max": "the greatest number of files",
+    "bytes_max": "the greatest size of a file",
     "other": "the text field",
     "exclusive": "the exclusion of other choices",
     "conditions": "the condition",
@@ -104,7 +107,8 @@ QUESTION_TEXTS: Final = ("title", "description", "low_label", "high_label")
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")
 OF_TYPES: Final = (
     "scale_min", "scale_max", "style", "choices_min", "choices_max", "rank_max", "length_max", "multiline",
-    "number_min", "number_max", "decimals", "date_min", "date_max", "contact_fields",
+    "number_min", "number_max", "decimals", "date_min", "date_max", "contact_fields", "file_types", "files_max",
+    "bytes_max",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ WORDS_A_SECOND: Final = 4
 PAGE_SECONDS: Final = 2  # to find and press the button
 ANSWER_SECONDS: Final[Mapping[Shape, float]] = {  # matrix: a row, ranking: a place, contact: a field
     "scale": 3, "choice": 3, "choices": 5, "matrix": 3, "ranking": 4, "text": 24, "number": 5, "date": 6, "time": 5,
-    "date_time": 10, "yes_no": 3, "consent": 3, "contact": 6, "none": 0,
+    "date_time": 10, "yes_no": 3, "consent": 3, "contact": 6, "files": 30, "none": 0,
 }  # fmt: skip
 LINE_SECONDS: Final = 9  # a text of one line
 UNANSWERED_SHARE: Final = 1 / 3

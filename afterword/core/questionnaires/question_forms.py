@@ -8,7 +8,12 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from afterword.core.questionnaires.editing import Document, NewId
-from afterword.core.questionnaires.question_types import FIELDS, TYPES
+from afterword.core.questionnaires.question_types import (
+    FIELDS,
+    FILE_BYTES_DEFAULT,
+    FILE_TYPES_DEFAULT,
+    TYPES,
+)
 from afterword.core.questionnaires.questions import SCORED, TEXT_CHARACTERS_DEFAULT
 from afterword.core.reading.documents import is_array, is_object
 
@@ -20,6 +25,7 @@ SIMILAR_MIN: Final = 0.75  # of a changed line, which keeps its value; a new mea
 _TEXTS: Final = ("title", "description", "display_name", *SCALE_LABELS, "style", "date_min", "date_max")
 _WHOLE_NUMBERS: Final = (
     "display_probability", "scale_min", "scale_max", "choices_min", "choices_max", "rank_max", "length_max", "decimals",
+    "files_max", "bytes_max",
 )  # fmt: skip
 _NUMBERS: Final = ("number_min", "number_max")
 _TICKS: Final[Mapping[str, bool]] = {
@@ -32,6 +38,8 @@ _TICKS: Final[Mapping[str, bool]] = {
 _DEFAULTS: Final[Mapping[str, object]] = {
     "display_probability": 100,
     "length_max": TEXT_CHARACTERS_DEFAULT,
+    "files_max": 1,
+    "bytes_max": FILE_BYTES_DEFAULT,
 }
 _KEPT: Final = ("question_id", "key", "show_if", "jumps", "translations")
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
@@ -62,8 +70,9 @@ def values_of(question: Mapping[str, Any]) -> Values:
             values[name] = "1" if (_TICKS[name] if value is None else value) is True else ""
         elif name in {"choices", "rows"}:
             values[name] = "\n".join(_label(one) for one in _objects(value))
-        elif name == "contact_fields":
-            values[name] = [str(one) for one in (value if is_array(value) else FIELDS[str(question["type"])][1])]
+        elif name in {"contact_fields", "file_types"}:
+            default = FILE_TYPES_DEFAULT if name == "file_types" else FIELDS[str(question["type"])][1]
+            values[name] = [str(one) for one in (value if is_array(value) else default)]
         else:
             values[name] = _text(_DEFAULTS.get(name) if value is None else value)
     choices = _objects(question.get("choices"))
@@ -96,7 +105,7 @@ def question_of(before: Mapping[str, Any], typed: Typed, *, known: Mapping[str, 
             question[name] = choices_of(typed, before, known or {})
         elif name == "rows":
             question[name] = _rows_of(_first(typed, name), [before, known or {}], new_id)
-        elif name == "contact_fields":
+        elif name in {"contact_fields", "file_types"}:
             question[name] = list(typed.get(name, ()))
         elif name in _TEXTS:
             question[name] = _first(typed, name) or (None if name != "title" else "")

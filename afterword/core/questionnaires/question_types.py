@@ -11,10 +11,16 @@ from afterword.core.text import placeholders
 Number = int | float
 Shape = Literal[
     "scale", "choice", "choices", "yes_no", "matrix", "ranking", "text", "number", "date", "time", "date_time",
-    "consent", "contact", "none",
+    "consent", "contact", "files", "none",
 ]  # fmt: skip
 CONTACT_FIELDS: Final = ("name", "email", "phone", "preferred_time")
 ADDRESS_FIELDS: Final = ("street", "postal_code", "city", "region", "country")
+FILE_TYPES: Final = ("picture", "pdf", "document", "spreadsheet", "text")
+FILE_TYPES_DEFAULT: Final = ("picture", "pdf")
+FILE_BYTES_MIN: Final = 10_000
+FILE_BYTES_MAX: Final = 10_485_760
+FILE_BYTES_DEFAULT: Final = 5_242_880
+FILES_MAX: Final = 5  # of one answer
 YES_NO: Final[Mapping[int, str]] = {1: "Yes", 0: "No"}
 """The values of a form or link, and their texts in our catalogues; true and false are the same keys."""
 # The fields that a question of the type may have, and those that it has if none are named.
@@ -63,6 +69,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         QuestionType("consent", "consent"),
         QuestionType("contact", "contact", ("contact_fields",)),
         QuestionType("address", "contact", ("contact_fields",)),
+        QuestionType("file", "files", ("file_types", "files_max", "bytes_max")),
         QuestionType("statement", "none"),
     )
 }
@@ -81,6 +88,7 @@ KINDS: Final[Mapping[Shape, Kind]] = {
     "date_time": "date_time",
     "consent": "boolean",
     "contact": "presence",
+    "files": "presence",
     "none": "any",
 }
 
@@ -165,6 +173,9 @@ class Question:
     date_min: str | None = None
     date_max: str | None = None
     contact_fields: tuple[str, ...] = ()
+    file_types: tuple[str, ...] = ()
+    files_max: int | None = None
+    bytes_max: int | None = None
 
     @property
     def plain_title(self) -> str:

@@ -9,6 +9,12 @@ from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.question_types import (
     FIELDS,
+    FILE_BYTES_DEFAULT,
+    FILE_BYTES_MAX,
+    FILE_BYTES_MIN,
+    FILE_TYPES,
+    FILE_TYPES_DEFAULT,
+    FILES_MAX,
     TYPES,
     Choice,
     Jump,
@@ -128,8 +134,8 @@ def _type_fields(question: Question) -> dict[str, object]:
             {"row_id": row.row_id, **({"key": row.key} if row.key is not None else {}), "label": row.label}
             for row in question.rows
         ]
-    if "contact_fields" in fields:
-        fields["contact_fields"] = list(question.contact_fields)
+    for name in fields.keys() & {"contact_fields", "file_types"}:
+        fields[name] = list(getattr(question, name))
     return fields
 
 
@@ -193,7 +199,7 @@ def read_jumps(members: Members, scope: condition_reader.Scope, later: Mapping[s
     return tuple(jumps)
 
 
-def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: C901, PLR0911  one for each type
+def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: C901, PLR0911, PLR0912  one for each type
     match question.type:
         case "rating":
             return replace(
@@ -228,7 +234,14 @@ def _read_type_fields(question: Question, members: Members) -> Question:  # noqa
         case "date" | "date_time":
             return _read_date_bounds(question, members)
         case "contact" | "address":
-            return replace(question, contact_fields=_read_contact_fields(members, *FIELDS[question.type]))
+            return replace(question, contact_fields=_read_names(members, "contact_fields", *FIELDS[question.type]))
+        case "file":
+            return replace(
+                question,
+                file_types=_read_names(members, "file_types", FILE_TYPES, FILE_TYPES_DEFAULT),
+                files_max=members.integer("files_max", 1, FILES_MAX, 1),
+                bytes_max=members.integer("bytes_max", FILE_BYTES_MIN, FILE_BYTES_MAX, FILE_BYTES_DEFAULT),
+            )
         case _:
             return question
 
@@ -324,12 +337,13 @@ def _read_date_bounds(question: Question, members: Members) -> Question:
     return replace(question, date_min=low, date_max=high)
 
 
-def _read_contact_fields(members: Members, known: Sequence[str], default: tuple[str, ...]) -> tuple[str, ...]:
-    if not members.has("contact_fields"):
-        members.take("contact_fields")
+def _read_names(members: Members, name: str, known: Sequence[str], default: tuple[str, ...]) -> tuple[str, ...]:
+    """Some of the known names, none twice."""
+    if not members.has(name):
+        members.take(name)
         return default
     found: list[str] = []
-    for path, entry in members.items("contact_fields", 1, len(known)):
+    for path, entry in members.items(name, 1, len(known)):
         if not isinstance(entry, str) or entry not in known:
             members.findings.error(path, "unknown_value", f"One of {', '.join(known)} is expected.")
         elif entry in found:

@@ -262,7 +262,9 @@ def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]
 
 
 def _code(value: Any) -> Cell:
-    return ";".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return ";".join(one["name"] if isinstance(one, dict) else str(one) for one in value)  # a file by its name
 
 
 def _code_of(member: str) -> Callable[[Any], Cell]:

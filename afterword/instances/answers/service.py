@@ -1,6 +1,6 @@
 """Reads all that an answer page needs, once per request, and saves views and answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import final
@@ -10,6 +10,7 @@ from msgspec import structs
 from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers import suspicion
+from afterword.core.answers.files import NewFile
 from afterword.core.answers.instances import Edit
 from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
@@ -21,6 +22,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import store as instances_store
 from afterword.instances.answers import store
+from afterword.instances.files import service as files_service
 from afterword.instances.quotas import service as quotas
 from afterword.instances.store import Instance, Issuable, PublicQuestionnaire
 from afterword.organizations.plans import service as plans
@@ -191,12 +193,13 @@ async def save_answers(
     complete: bool,
     now: datetime,
     start: Start | None = None,
+    files: Sequence[NewFile] = (),
 ) -> Saved:
     """Save the answers of a posted page (None removes one) and, with `complete` and without errors, complete.
 
-    `context` is locked. A `start` with signs of a machine holds the response back: nothing tells of it until a person
-    accepts it. Raises Expired, Finalized, Inactive, Closed, Invalid (a question of another instance). Wrong and missing
-    answers are returned in Saved, and the others are saved; a finalized instance is not changed then.
+    `context` is locked; `files`: the new ones that answers list. A `start` with signs of a machine holds the response
+    back until a person accepts it. Raises Expired, Finalized, Inactive, Closed, Invalid (another instance's question).
+    Wrong and missing answers are returned in Saved and the others saved; a finalized instance is not changed then.
     """
     before, questionnaire = context.instance, context.questionnaire
     _require_asked(before, answers)
@@ -226,7 +229,7 @@ async def save_answers(
         if full is not None:
             return Saved(await _screen_out(db, context=context, quota_id=full.ending_id, now=now))
     key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
-    await _write(db, context, edit, is_provisional=is_apart, now=now)
+    await _write(db, context, edit, files, is_provisional=is_apart, now=now)
     after = await store.update_progress(
         db,
         **key,
@@ -246,16 +249,20 @@ async def save_answers(
             await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
-        await plans.use_credit(
-            db,
-            organization_id=before.organization_id,
-            application_id=questionnaire.owner_application_id,
-            now=now,
-        )
+        application_id = questionnaire.owner_application_id
+        await plans.use_credit(db, organization_id=before.organization_id, application_id=application_id, now=now)
     return Saved(replace(context, instance=after, answers=edit.after), wrong)
 
 
-async def _write(db: Database, context: AnswerContext, edit: Edit, *, is_provisional: bool, now: datetime) -> None:
+async def _write(
+    db: Database,
+    context: AnswerContext,
+    edit: Edit,
+    files: Sequence[NewFile],
+    *,
+    is_provisional: bool,
+    now: datetime,
+) -> None:
     instance = context.instance
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     if edit.changed:
@@ -268,6 +275,9 @@ async def _write(db: Database, context: AnswerContext, edit: Edit, *, is_provisi
             is_provisional=is_provisional,
             now=now,
         )
+        listing = {one.question_id for one in context.definition.questions() if one.shape == "files"}
+        if listing & edit.changed.keys():
+            await files_service.keep(db, instance=instance, answers=edit.changed, files=files, now=now)
     if edit.removed:
         await store.delete_answers(db, **key, question_ids=edit.removed)
 

@@ -48,9 +48,9 @@ async def send(
 
 def _read(answer_page: AnswerPage, posted: Posted) -> tuple[PageAnswers, AnswerPage]:
     """The answers, and the page with them. Answers make questions appear, which are read in the next round."""
-    form, after = answer_page.read_form(1, posted.fields), answer_page
+    form, after = answer_page.read_form(1, posted), answer_page
     while (more := answer_page.answered(form.given)).sequence.questions_on(1) != after.sequence.questions_on(1):
-        form, after = more.read_form(1, posted.fields), more
+        form, after = more.read_form(1, posted), more
     return form, more
 
 

@@ -1,6 +1,7 @@
 """The answer page and the mail of a draft. Nothing is written: the answers so far travel in a hidden field."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qs, urlencode
 
@@ -13,8 +14,9 @@ from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.wire.site import Site
-from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong, read_posted
+from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong
 from afterword.instances.call_backs import service as call_backs
+from afterword.instances.pages import read_post
 from afterword.instances.previews import service
 from afterword.instances.rendering import preview_end_page, question_page
 from afterword.texts import accepted, texts
@@ -64,15 +66,15 @@ async def get_mail(request: Request) -> Response:
 @routes.post("/preview/{permission}", for_people=True)
 async def post_preview(request: Request) -> Response:
     """The next or previous page, the same one with its errors, or the end."""
-    posted = read_posted(await public.read_body(request))
     answer_page = await _answer_page(request)
     if answer_page is None:
         return _ended(request)
+    posted = await read_post(request, partial(_same, answer_page))
     answer_page = answer_page.with_layout(posted.layout)
     carried = _carried(posted)
     answer_page = answer_page.answered(_answers(answer_page, carried))
     number = answer_page.sequence.at(posted.page)
-    form = answer_page.read_form(number, posted.fields)
+    form = answer_page.read_form(number, posted)
     before, answer_page = answer_page, answer_page.answered(form.given)
     appeared = answer_page.appeared(before, number)
     wrong = answer_page.wrong_on(number, form, appeared)
@@ -97,6 +99,10 @@ async def _end(request: Request, answer_page: AnswerPage, ending: Ending | None,
         async with db.connection(request.state.pool) as database:
             call_back = call_backs.preview(answer_page, now=database.clock.now())
     return _framed(preview_end_page(answer_page, ending, again=again, call_back=call_back))
+
+
+async def _same(answer_page: AnswerPage, _: db.Database) -> AnswerPage:
+    return answer_page
 
 
 async def _answer_page(request: Request) -> AnswerPage | None:

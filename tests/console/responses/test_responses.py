@@ -8,8 +8,11 @@ import httpx2
 import pytest
 
 from afterword import db
+from afterword.questionnaires import service as questionnaires
 from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
-from tests.logins.conftest import browser_of, found, log_in
+from tests.core.answers.test_files import PDF
+from tests.instances.files.test_service import send
+from tests.logins.conftest import Office, browser_of, found, log_in
 from tests.reports.conftest import NPS, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -102,3 +105,35 @@ async def test_tags(shop: House) -> None:
         assert 422 == (await client.post(f"{path}/tag", data={"tag": "x" * 99})).status_code
         assert 303 == (await client.post(f"{path}/untag", data={"tag": "Late"})).status_code
         assert 404 == (await client.post(f"{path}/untag", data={"tag": "Late"})).status_code
+
+
+async def test_files_of_a_response(office: Office) -> None:
+    """An open response links them, to be saved, and another organization finds none."""
+    text = """
+display_name: Repairs
+title: Repairs
+default_locale: en
+public_link: true
+groups: [{key: a, questions: [{key: seen, type: file, title: What was broken?}]}]
+"""
+    async with db.transaction(office.pool) as database:
+        key = {"organization_id": office.organization_id, "application_id": office.application_id}
+        made = await questionnaires.import_file(database, **key, text=text, slug="a", now=database.clock.now())
+    await found(office.pool, domain="patras", email="pan@patras.example")
+    async with browser_of(office.pool) as client, browser_of(office.pool) as stranger:
+        page = await client.get(f"/p/{made.questionnaire.questionnaire_id}")
+        sent = await send(
+            client, page, ("τσάντα.pdf", PDF), question_id=made.version.definition.questions()[0].question_id
+        )
+        instance_id = sent.url.path.rpartition("/")[2]
+        await log_in(client)
+        await log_in(stranger, email="pan@patras.example")
+        opened = await client.get(f"/console/responses/{instance_id}")
+        links = re.findall(
+            rf'<a href="(/console/responses/{instance_id}/file/\w+)" download>', html.unescape(opened.text)
+        )
+        got = await client.get(links[0])
+        assert (200, PDF) == (got.status_code, got.content)
+        assert "attachment; filename=\"______.pdf\"; filename*=UTF-8''%CF" in got.headers["content-disposition"]
+        assert "sandbox" in got.headers["content-security-policy"]
+        assert 404 == (await stranger.get(links[0])).status_code

@@ -27,6 +27,7 @@ def question(type_name: str, question_id: str = "Q", **fields: Any) -> Question:
         "date_time": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
         "contact": {"contact_fields": ("name", "email", "phone")},
         "address": {"contact_fields": ("street", "city")},
+        "file": {"file_types": ("picture", "pdf"), "files_max": 2, "bytes_max": 10_000},
     }
     values: dict[str, Any] = {"title": "?", **defaults.get(type_name, {}), **fields}
     return Question(question_id=question_id, type=type_name, **values)

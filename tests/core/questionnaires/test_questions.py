@@ -32,6 +32,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "date_time": {"date_min": "2026-01-01"},
     "address": {"contact_fields": ["city", "country"]},
     "contact": {"contact_fields": ["email", "preferred_time"]},
+    "file": {"file_types": ["pdf", "text"], "files_max": 3, "bytes_max": 1_000_000},
 }
 
 
@@ -118,6 +119,10 @@ class TestRead:
             ("contact", {"contact_fields": ["name", "name"]}, "/contact_fields/1", "duplicate"),
             ("contact", {"contact_fields": [["name"]]}, "/contact_fields/0", "unknown_value"),
             ("contact", {"contact_fields": "name"}, "/contact_fields", "wrong_type"),
+            ("file", {"file_types": ["svg"]}, "/file_types/0", "unknown_value"),
+            ("file", {"file_types": []}, "/file_types", "too_few"),
+            ("file", {"files_max": 6}, "/files_max", "out_of_range"),
+            ("file", {"bytes_max": 10_485_761}, "/bytes_max", "out_of_range"),
         ],
     )  # fmt: skip
     def test_refused(self, type_name: str, fields: dict[str, object], pointer: str, code: str) -> None:

@@ -1974,26 +1974,6 @@ class Response(Struct, kw_only=True):
     alert_instance_id: str | None
 
 
-class ResponseAnswer(Struct, kw_only=True):
-    """
-    The answer to one question; the type of `value` depends on the question.
-    """
-
-    instance_id: str
-    question_id: str
-    group_id: str
-    version_id: str
-    type: str
-    title: str
-    display_name: str | None
-    value: bool | int | float | str | list[int] | dict[str, int | str]
-    label: str | None
-    other_text: str | None
-    segment: str | None
-    answered_time: datetime
-    provisional: bool
-
-
 class ResponseCounts(Struct, kw_only=True):
     """
     The number of responses, by what they have in common; those without a score or band are in no part of it.
@@ -2006,6 +1986,17 @@ class ResponseCounts(Struct, kw_only=True):
     score_kinds: dict[str, int]
     channels: dict[str, int]
     questionnaires: dict[str, int]
+
+
+class ResponseFile(Struct, kw_only=True):
+    """
+    A file that answers a question.
+    """
+
+    file_id: str
+    name: str
+    type: str
+    bytes: int
 
 
 class ResponseFilter(Struct, kw_only=True):
@@ -3261,6 +3252,9 @@ class Question(Struct, kw_only=True):
     date_min: date | None | UnsetType = UNSET
     date_max: date | None | UnsetType = UNSET
     contact_fields: list[str] | UnsetType = UNSET
+    file_types: list[str] | UnsetType = UNSET
+    files_max: int | UnsetType = UNSET
+    bytes_max: int | UnsetType = UNSET
 
 
 class QueueBatchRequest(Struct, kw_only=True):
@@ -3355,6 +3349,26 @@ class Responder(Struct, kw_only=True):
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+
+class ResponseAnswer(Struct, kw_only=True):
+    """
+    The answer to one question; the type of `value` depends on the question.
+    """
+
+    instance_id: str
+    question_id: str
+    group_id: str
+    version_id: str
+    type: str
+    title: str
+    display_name: str | None
+    value: bool | int | float | str | list[int | ResponseFile] | dict[str, int | str]
+    label: str | None
+    other_text: str | None
+    segment: str | None
+    answered_time: datetime
+    provisional: bool
 
 
 class ResponseContent(Struct, kw_only=True):

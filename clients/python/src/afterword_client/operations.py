@@ -1234,6 +1234,15 @@ class QuestionnaireInstancesSimplified(Family):
             models.ResponseContent
         )
 
+    def get_file(self, instance_id: str, file_id: str) -> Iterator[bytes]:
+        """Get file of a response.
+
+        A file that answers a question of the type `file`; `value` of the answer lists its `file_id`. People sent it:
+        its kind was checked by its content, and pictures were encoded again, but open it as you would any attachment.
+        The audit log notes who took it. Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.stream(f"/q/instance/{_segment(instance_id)}/file/{_segment(file_id)}")
+
 
 class Tags(Family):
     """Tags."""

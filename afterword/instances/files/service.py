@@ -1,0 +1,131 @@
+"""Checks files that come with an answer page, keeps them with the answer that lists them, and gives them out."""
+
+import hashlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from afterword import errors, ids
+from afterword.audit import service as audit
+from afterword.core.answers.files import NewFile, Received, RefusedFile, family_of, name_of
+from afterword.core.answers.values import Given
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.question_types import Question
+from afterword.db import Database
+from afterword.instances.files import store
+from afterword.instances.store import Instance
+from afterword.organizations.assets import encoding
+from afterword.web.operations import Download
+
+CHUNK_BYTES: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file as it came, for a question."""
+
+    question_id: str
+    name: str
+    content: bytes
+
+
+def check(questions: Sequence[Question], uploads: Sequence[Upload], *, now: datetime) -> dict[str, Received]:
+    """The files of each question, checked by their content; pictures are encoded again. Takes a second for each.
+
+    Files beyond the number that a question takes are left unread, all but one, which makes the answer one too many.
+    Raises Unavailable.
+    """
+    found: dict[str, Received] = {}
+    for question in questions:
+        own = [one for one in uploads if one.question_id == question.question_id][: (question.files_max or 1) + 1]
+        if own:
+            found[question.question_id] = [_checked(question, one, now=now) for one in own]
+    return found
+
+
+async def without_known(db: Database, *, instance: Instance, received: Mapping[str, Received]) -> dict[str, Received]:
+    """Leave out files that the question has already: the page was sent twice."""
+    known = await store.list_hashes(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
+    return {
+        question_id: [
+            one for one in files if isinstance(one, RefusedFile) or (question_id, one.content_hash) not in known
+        ]
+        for question_id, files in received.items()
+    }
+
+
+async def keep(
+    db: Database, *, instance: Instance, answers: Mapping[str, Given], files: Sequence[NewFile], now: datetime
+) -> None:
+    """Store the files that these saved answers list, and delete those that they list no more."""
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    new = {one.file_id: one for one in files}
+    for question_id, given in answers.items():
+        listed = _file_ids(given)
+        if listed:
+            await store.delete_files_but(db, **key, question_id=question_id, file_ids=listed)
+        for file_id in listed:
+            if file_id in new:
+                await store.insert_file(db, **key, question_id=question_id, file=new[file_id], now=now)
+
+
+async def download(
+    db: Database, *, caller: Caller, instance: Instance, file_id: str, now: datetime
+) -> store.StoredFile:
+    """A file for a person or a program outside, noted in the audit log. Raises NotFound.
+
+    `instance`: one that the caller may read.
+    """
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    found = await store.get_file(db, **key, file_id=file_id)
+    if found is None:
+        raise errors.NotFound("There is no such file.")
+    await audit.record(
+        db,
+        caller=caller,
+        action="downloaded",
+        thing_kind="questionnaire_instance",
+        thing_id=instance.instance_id,
+        now=now,
+    )
+    return found
+
+
+def attachment(file: store.StoredFile) -> Download:
+    return Download(file.media_type, file.name, len(file.content), _chunks(file.content))
+
+
+async def _chunks(content: bytes) -> AsyncGenerator[bytes, None]:
+    for start in range(0, len(content), CHUNK_BYTES):
+        yield content[start : start + CHUNK_BYTES]
+
+
+def _checked(question: Question, upload: Upload, *, now: datetime) -> NewFile | RefusedFile:
+    name, content = upload.name, upload.content
+    if not content:
+        return RefusedFile(name, "empty")
+    if len(content) > (question.bytes_max or 0):
+        return RefusedFile(name, "too_large")
+    family, media_type = family_of(content) or ("", "")
+    if family not in question.file_types:
+        return RefusedFile(name, "wrong_kind")
+    content_hash = hashlib.sha256(content).digest()
+    if family == "picture":
+        try:
+            encoded = encoding.encode(content)
+        except errors.Invalid:
+            return RefusedFile(name, "damaged")
+        content, media_type = encoded.content, encoded.media_type
+    return NewFile(
+        file_id=ids.ordered(now),
+        name=name_of(name, media_type),
+        media_type=media_type,
+        content=content,
+        content_hash=content_hash,
+    )
+
+
+def _file_ids(given: Given) -> list[str]:
+    entries = given.value if isinstance(given.value, list) else []
+    return [str(one["file_id"]) for one in entries if isinstance(one, dict)]
