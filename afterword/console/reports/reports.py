@@ -147,14 +147,12 @@ async def confirm_deletion(visit: Visit) -> Response:
     wanted = await _saved(visit)
     words = visit.words
     title = wanted.saved.title if wanted.saved else ""
-    return visit.page(
-        "confirm.html",
+    return visit.confirm(
         title=words("Delete this report?"),
         sentences=[words("“{title}” is deleted for everybody. The answers stay.", title=title)],
-        action=wanted.path + "/delete",
-        back=wanted.path,
-        hidden=[],
         button=words("Delete the report"),
+        action=f"{wanted.path}/delete",
+        back=wanted.path,
     )
 
 
