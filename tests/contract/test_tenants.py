@@ -48,6 +48,7 @@ KEYS: Final = {
     "value_id": ("instance_id", "responder_id", "name"),
     "tag_key": ("instance_id", "tag"),
     "row": ("item_id",),
+    "entry_id": ("entry_id", "version_id"),
 }  # made of others
 ANOTHER_ONE: Final = {"POST /token/{token_id}/rotation"}  # what they answer with is not what the path names
 OF_THE_PRODUCT: Final = {"/application/type"}  # lists that are everybody's

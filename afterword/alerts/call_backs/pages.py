@@ -37,6 +37,8 @@ async def ask_for_call(request: Request, placement: Placement | None = None) -> 
     async with db.transaction(request.state.pool) as database:
         now = database.clock.now()
         context = await answers.lock_context(database, instance_id=instance_id)
+        if not is_token(posted.token, secret=site.secret, purpose=call_backs.PURPOSE, subject=instance_id):
+            raise errors.Forbidden("This did not come from the page.")
         answer_page = answer_page_of(context).placed(placement)
         end = html.redirect(answer_page.address(instance_id))
         form = None
@@ -47,8 +49,6 @@ async def ask_for_call(request: Request, placement: Placement | None = None) -> 
         if form is None or not form.action:
             return end
         call = call_backs.read(answer_page, form, posted.fields)
-        if not is_token(posted.token, secret=site.secret, purpose=call_backs.PURPOSE, subject=instance_id):
-            return end
         if call.wrong:
             shown = call_backs.again(form, posted.fields, call)
             return thank_you_page(answer_page, call_back=shown, status=WRONG)

@@ -65,7 +65,7 @@ async def test_refused(api: Api) -> None:
     page, happy = await ended(api, questionnaire_id), await ended(api, questionnaire_id, 9)
     form = await form_of(api, page)
     assert 404 == (await send(api, "/a/nobody", form)).status_code
-    assert 303 == (await send(api, page, {**form, "token": "x"})).status_code
+    assert 403 == (await send(api, page, {**form, "token": "x"})).status_code
     assert 'name="window"' not in (await api.client.get(happy)).text
     assert 303 == (await send(api, happy, form)).status_code
     wrong = await send(api, page, {**form, "number": "<b>12", "window": "1", "note": "x" * 501})
