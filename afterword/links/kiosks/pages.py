@@ -13,11 +13,16 @@ from afterword.instances.rendering import leave_page, left_page
 from afterword.links import service
 from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
 from afterword.links.store import Link
-from afterword.web import public
+from afterword.web import html, public, static
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
 PATH: Final = "/l/{link_key}/kiosk"
+WORKER_HEADERS: Final = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
+    "X-Content-Type-Options": "nosniff",
+}
 
 routes = Pages()
 
@@ -62,6 +67,15 @@ async def post_leave(request: Request) -> Response:
     limiter.count_miss(f"pin {link.link_id}")
     is_right = service.is_pin(link, pin, secret=site.secret)
     return await _leave_page(request, link, placement, is_right=is_right, is_wrong=not is_right)
+
+
+@routes.get(f"{PATH}/worker")
+async def worker(request: Request) -> Response:
+    """The service worker that keeps the kiosk's first page; it may do so for this path alone."""
+    _, placement = await _kiosk(request)
+    content = static.read_files()["public/kiosk_worker.js"]
+    headers = {**WORKER_HEADERS, "Service-Worker-Allowed": placement.path}
+    return html.unchanged_or(content, request, media_type="text/javascript", headers=headers)
 
 
 async def _leave_page(

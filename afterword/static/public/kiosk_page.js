@@ -111,9 +111,19 @@
     rest();
     hasLeft = true;
     document.querySelector("p.leave").remove();
+    navigator.serviceWorker?.getRegistration(path).then((worker) => worker?.unregister());
+    self.caches?.delete(`kiosk:${path}`);
     if (document.fullscreenElement) document.exitFullscreen();
     const text = document.getElementById("waiting").content.textContent.replace("{count}", queue.length);
     if (queue.length) document.querySelector("main").append(Object.assign(document.createElement("p"), { textContent: text }));
+  };
+
+  // Without a connection the browser alone checks what is required, and the types that it knows.
+  const isComplete = (form) => {
+    for (const one of form.querySelectorAll("[aria-required=true]")) {
+      for (const field of one.name ? [one] : one.querySelectorAll("[type=radio]")) field.required = true;
+    }
+    return form.reportValidity();
   };
 
   addEventListener("submit", async (event) => {
@@ -126,7 +136,7 @@
       show(await read(await send(form.getAttribute("action"), body)));
       flush();
     } catch {
-      if (form.elements.page && (value === "send" || value === "next")) {
+      if (form.elements.page && (value === "send" || value === "next") && isComplete(form)) {
         wait(form, body, "deliver");
         const sheet = document.querySelector(".sheet").cloneNode();
         sheet.append(document.getElementById("thanks").content.cloneNode(true));
@@ -153,6 +163,7 @@
   });
   addEventListener("online", flush);
   setInterval(() => queue.length && flush(), RETRY_MS);
+  navigator.serviceWorker?.register(`${path}/worker`, { scope: path }).catch(() => { /* it goes on as long as it is open */ });
   show(first);
   flush();
 })();

@@ -33,6 +33,7 @@ def found(question: dict[str, Any], *, anonymous: bool = True, **more: Any) -> l
         ([], SCORE, {}),
         (["/groups/0/questions/0/type"], CONTACT, {}),
         (["/groups/0/questions/0/type"], CONTACT | {"type": "address"}, {}),
+        (["/groups/0/questions/0/type"], CONTACT | {"type": "file"}, {}),
         (["/groups/0/questions/0/display_probability"], SCORE | {"display_probability": 50}, {}),
         (["/groups/0/questions/0"], SCORE | {"show_if": SHOP}, {}),
         (["/groups/0/questions/0"], SCORE | {"jumps": [JUMP]}, {}),

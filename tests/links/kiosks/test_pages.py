@@ -94,3 +94,17 @@ async def test_leave(shop: Shop) -> None:
     await shop.patch(f"/q/link/{link_id}", {"kiosk_pin": None})
     other, _ = await kiosk(shop)
     assert "data-left" in (await shop.http.post(f"{other}/leave")).text
+
+
+async def test_worker(shop: Shop) -> None:
+    """It may keep the pages of its own kiosk, and of nothing else."""
+    path, _ = await kiosk(shop)
+    link = (await made(shop))["url"].removeprefix(PUBLIC_URL)
+    assert 404 == (await shop.http.get(f"{link}/kiosk/worker")).status_code
+    served = await shop.http.get(f"{path}/worker")
+    assert (200, path, "no-cache") == (
+        served.status_code, served.headers["service-worker-allowed"], served.headers["cache-control"],
+    )  # fmt: skip
+    assert "default-src 'none'; connect-src 'self'" == served.headers["content-security-policy"]
+    direct = await shop.http.get("/static/public/kiosk_worker.js")
+    assert "service-worker-allowed" not in direct.headers
