@@ -8,9 +8,12 @@ from typing import Any
 import httpx2
 
 from afterword import db
+from afterword.core.answers.form_tokens import token_of
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.instances.answers import service as answers
+from afterword.instances.call_backs.service import PURPOSE
+from tests.conftest import SITE
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.questionnaires.http import Api, definition, published
 
@@ -67,7 +70,9 @@ async def test_refused(api: Api) -> None:
     assert 404 == (await send(api, "/a/nobody", form)).status_code
     assert 403 == (await send(api, page, {**form, "token": "x"})).status_code
     assert 'name="window"' not in (await api.client.get(happy)).text
-    assert 303 == (await send(api, happy, form)).status_code
+    assert 403 == (await send(api, happy, form)).status_code
+    own = token_of(SITE.secret, PURPOSE, happy[3:])
+    assert 303 == (await send(api, happy, {**form, "token": own})).status_code
     wrong = await send(api, page, {**form, "number": "<b>12", "window": "1", "note": "x" * 501})
     assert (422, 3) == (wrong.status_code, wrong.text.count('aria-invalid="true"'))
     assert "&lt;b&gt;12" in wrong.text
