@@ -120,6 +120,7 @@ def shown() -> set[str]:
     found |= {*digests.WEEK_DAYS} | {hint for _, _, hint in brands.COLORS}
     found |= {text for _, *unit in resources.UNITS for text in unit}
     found |= {part.title for part in pipeline_parts.PARTS.values()}
+    found |= {*pipeline_parts.FOLLOWING, *(text for pair in pipeline_parts.STAYING.values() for text in pair)}
     for one in (
         *(one for part in pipeline_parts.PARTS.values() for one in part.inputs),
         *contact_policy.INPUTS,

@@ -113,6 +113,25 @@ PARTS: Final[Mapping[str, Part]] = {
         ),
     ),
 }  # fmt: skip
+# What a change means for messages that wait already, one or many; other parts are read when a message is due.
+FOLLOWING: Final = (
+    "{n} message waits. It follows the change: these rules decide when it is due.",
+    "{n} messages wait. They follow the change: these rules decide about each when it is due.",
+)
+STAYING: Final[Mapping[str, tuple[str, str]]] = {
+    "delay": (
+        "{n} message waits and keeps its time. Only those that come later follow the change.",
+        "{n} messages wait and keep their time. Only those that come later follow the change.",
+    ),
+    "reminders": (
+        "{n} message waits. Once it is sent, it is reminded by these times; a planned reminder keeps its own.",
+        "{n} messages wait. Once they are sent, they are reminded by these times; planned reminders keep their own.",
+    ),
+    "effort": (
+        "{n} message waits. It keeps its number of tries and its last day; the priority holds for it too.",
+        "{n} messages wait. They keep their number of tries and their last day; the priority holds for them too.",
+    ),
+}
 CONDITION_FIELDS: Final = frozenset({"subject", "operator"})
 
 
@@ -192,6 +211,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         part = _part(visit, pipeline)
         await access.get(db, caller=visit.caller, questionnaire_id=pipeline.questionnaire_id)
         subjects = await subjects_for(visit, db, pipeline) if name == "conditions" else {}
+        waiting = await pipelines.count_waiting(visit, db, pipeline) if "Queue.Read" in visit.caller.scopes else 0
     is_typed, is_stale = bool(form.values), isinstance(refusal, errors.Stale)
     return visit.page(
         "pipeline_part.html",
@@ -203,6 +223,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         version=form.text("version") if is_typed and not is_stale else pipeline.version,
         fields=shown(visit, part.inputs, pipeline),
         theirs=_theirs(visit, pipeline, part, subjects) if is_stale else [],
+        waiting=words.plural(*STAYING.get(name, FOLLOWING), waiting) if waiting and name != "name" else "",
         conditions=_conditions(words, pipeline, subjects, form) if name == "conditions" else None,
         reminders=_reminders(pipeline, form) if name == "reminders" else [],
         refusal=refusal,

@@ -172,8 +172,7 @@ async def confirm_switch(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
-        choice = Choice(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
-        waiting = sum(one.count for one in await items.count_items(db, caller=visit.caller, choice=choice))
+        waiting = await count_waiting(visit, db, pipeline)
     here = url_of(pipeline)
     if pipeline.paused:
         title = words("Switch “{title}” on?", title=pipeline.title)
@@ -254,6 +253,11 @@ async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:
 
 def url_of(pipeline: store.Pipeline) -> str:
     return f"{PIPELINES}/{pipeline.questionnaire_id}/{pipeline.pipeline_id}"
+
+
+async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> int:
+    choice = Choice(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
+    return sum(one.count for one in await items.count_items(db, caller=visit.caller, choice=choice))
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from afterword.channels.base import Sent
 from tests.console.sending.test_pipelines import path_of, version_of
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
@@ -120,3 +121,50 @@ async def test_changed_meanwhile(client: Client, part: str) -> None:
             assert 'value="9"' in stale.text
         again = await browser.post(f"{path}/{part}", data={**form, "version": version_of(stale)})
         assert 303 == again.status_code
+
+
+async def test_changed_while_messages_wait(client: Client) -> None:
+    """The form says what becomes of them; they follow or stay as it says, and the one under way ends as it began."""
+    path, queue = path_of(client), client.queue
+    made = await client.send(
+        "POST",
+        "/q/metadata/questionnaire",
+        {"name": "store", "title": "Store", "type": "number", "application_id": queue.house.application_id},
+    )
+    assert 201 == made.status_code, made.text
+    begun = await client.create(responder_channel_identifier="begun@example.com")
+    worker = queue.worker()
+    dispatches = await worker.begin(*await worker.claim())
+    assert [begun["item_id"]] == [one.item.item_id for one in dispatches]
+    stores = {"sent": 9, "ignored": 3}
+    waiting = {
+        name: await client.create(
+            responder_channel_identifier=f"{name}@example.com", metadata={"questionnaire": {"store": store}}
+        )
+        for name, store in stores.items()
+    }
+    condition = {"group": "all", "subject-0": "questionnaire_metadata:store", "operator-0": "greater", "value-0": "7"}
+    changes = {
+        "delay": ({"delay_cap_days": "2", "delay_cap_hours": "0", "delay_cap_minutes": "0"}, "keep their time"),
+        "effort": ({"max_retry_attempts": "1", "not_after_days": "1", "priority": "0"}, "keep their number of tries"),
+        "reminders": ({"days-0": "3"}, "Once they are sent"),
+        "conditions": (condition, "2 messages wait. They follow the change"),
+    }
+    async with browser_of(queue.pool) as browser:
+        await log_in(browser)
+        assert "wait" not in (await browser.get(f"{path}/name")).text
+        for part, (form, said) in changes.items():
+            page = await browser.get(f"{path}/{part}")
+            assert said in page.text, part
+            assert "that is being sent ends as it began" in page.text
+            saved = await browser.post(f"{path}/{part}", data={**form, "version": version_of(page)})
+            assert 303 == saved.status_code, (part, saved.text)
+    await worker.settle(Sent("reference", 250, "ok"), *dispatches)
+    sent = await queue.worker().send(Sent("reference", 250, "ok"))
+    assert [waiting["sent"]["item_id"]] == [one.item.item_id for one in sent]
+    after = {
+        name: (await client.send("GET", f"/q/queue/item/{item['item_id']}")).json()
+        for name, item in {"begun": begun, **waiting}.items()
+    }
+    assert {"begun": 3, "sent": 3, "ignored": 6} == {name: item["status_id"] for name, item in after.items()}
+    assert "Ignored: condition not met: store" in after["ignored"]["result"]
