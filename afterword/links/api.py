@@ -1,6 +1,6 @@
 """The HTTP routes of public links."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -215,11 +215,7 @@ def qr_of(link: Link, site: Site, *, file_format: QrFormat, pixels: int = qr.PIX
     url = site.pages(link.organization_id).link_url(link.key)
     content = qr.svg(url) if file_format == "svg" else qr.png(url, pixels=pixels)
     kind = "image/svg+xml" if file_format == "svg" else "image/png"
-    return Download(kind, f"qr-{link.key}.{file_format}", len(content), _whole(content))
-
-
-async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
-    yield content
+    return Download.of(kind, f"qr-{link.key}.{file_format}", content)
 
 
 def columns_of(members: Mapping[str, Any]) -> dict[str, Any]:

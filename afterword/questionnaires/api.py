@@ -12,11 +12,11 @@ from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database
-from afterword.questionnaires import access, editions, service, store
+from afterword.questionnaires import access, editions, files, service, store
 from afterword.questionnaires.editions import Edition
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.operations import Answer, Call, Routes
+from afterword.web.operations import Answer, Call, Download, Routes
 
 routes = Routes(tag="Questionnaires")
 group_routes = Routes(tag="Questionnaire Groups")
@@ -53,6 +53,7 @@ CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
 Name = Annotated[str, Meta(min_length=1, max_length=200, extra=fields.LINE, examples=["After delivery"])]
 Title = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE, examples=["Your delivery"])]
+FileText = Annotated[str, Meta(min_length=1, max_length=files.REQUEST_CHARACTERS_MAX)]
 LibraryName = Annotated[str, Meta(min_length=1, max_length=100, examples=["after_delivery"])]
 IconUrl = Annotated[
     str,
@@ -77,6 +78,7 @@ class QuestionnaireRequest(fields.Request):
     editable: bool = False
     template_questionnaire_id: fields.Id | None = None
     library_name: LibraryName | None = None
+    file: FileText | None = None
     desktop_collapsed: bool = False
     non_collapsed_questions_count: CollapsedCount = 1
     key_question_id: fields.Id | None = None
@@ -303,8 +305,8 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     answer=Questionnaire,
     summary="Create questionnaire",
     description=(
-        "With an empty draft, or with a copy of what `template_questionnaire_id` or `library_name` asks; nothing can "
-        "be issued before a version is published."
+        "With an empty draft, or with what `template_questionnaire_id`, `library_name` or `file` asks; nothing can be "
+        "issued before a version is published."
     ),
 )
 async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
@@ -316,6 +318,20 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
         version=questionnaire.version,
         location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
     )
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/file",
+    scope="Questionnaire.Read",
+    answer=None,
+    media_types=(files.MEDIA_TYPE,),
+    summary="Get questionnaire as a file",
+    description="The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it.",
+)
+async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
+    questionnaire_id = call.ids["questionnaire_id"]
+    content = (await service.written(db, caller=call.caller, questionnaire_id=questionnaire_id)).encode()
+    return Answer(download=Download.of(f"{files.MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", content))
 
 
 @routes.patch(

@@ -1,4 +1,4 @@
-"""Reads questionnaires from YAML files into settings and a definition, with the line of every problem.
+"""Questionnaires as YAML files: reads settings and a definition, with the line of every problem, and writes them.
 
 A file has the questionnaire's own fields and those of its definition. Its author gives groups and questions a
 `key`; jumps, conditions and `key_question_id` accept it instead of an id.
@@ -19,13 +19,21 @@ from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import Members
 from afterword.core.reading.findings import Finding, Findings, Severity, escape
 
+MEDIA_TYPE: Final = "application/yaml"  # RFC 9512
 FILE_BYTES_MAX = 1 << 20
+REQUEST_CHARACTERS_MAX = 500_000  # of a file that stands in a request
+WRITTEN_CHARACTERS_MAX = 110  # of a line
 DEPTH_MAX = 24
 VALUES_MAX = 50_000
 PROBLEMS_MAX = 100
 INTEGER_DIGITS_MAX = 18
 ICON_URL_CHARACTERS_MAX = 2000
 RESPONSES_MAX = 10_000_000
+SETTINGS: Final = (
+    "display_name", "title", "description", "valid_days", "editable", "desktop_collapsed",
+    "non_collapsed_questions_count", "key_question_id", "credits_accountable", "questionnaire_icon_url", "public_link",
+    "responses_max",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,17 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
     return File(settings, definition, tuple(source.problems_of(findings, "warning")))
 
 
+def written(settings: Mapping[str, object], definition: Mapping[str, object]) -> str:
+    """The text of a file with these settings and this definition, as `core.questionnaires.definition` writes it.
+
+    Ids stand beside the keys, so that `read` gives the same definition back anywhere.
+    """
+    document = {name: value for name, value in settings.items() if value is not None}
+    return yaml.dump(
+        {**document, **definition}, Dumper=_Writer, allow_unicode=True, sort_keys=False, width=WRITTEN_CHARACTERS_MAX
+    )
+
+
 def load(text: str) -> Source:
     """The single document of a YAML text. Raises InvalidFile if it is no YAML, too large, or empty.
 
@@ -174,6 +193,20 @@ _WORDS: Final[Mapping[str, object]] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
+
+
+class _Writer(yaml.SafeDumper):
+    """Quotes each text that a reader could take for something else, and writes equal values out."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        return True
+
+    def represent_text(self, text: str) -> yaml.Node:
+        is_plain = isinstance(_value_of(text), str)
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_plain else '"')
+
+
+_Writer.add_representer(str, _Writer.represent_text)
 
 
 @dataclass(slots=True)
@@ -278,9 +311,10 @@ class _Reader:
 
 def _scalar(event: yaml.ScalarEvent) -> object:
     """Plain scalars by the core schema of YAML 1.2, others as trimmed text."""
-    text: str = event.value
-    if event.style:
-        return text.strip()
+    return event.value.strip() if event.style else _value_of(event.value)
+
+
+def _value_of(text: str) -> object:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -49,10 +49,10 @@ class Imported:
 
 
 async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], now: datetime) -> Questionnaire:
-    """Create a questionnaire with an empty draft, or with a copy of its template or of `library_name`.
+    """Create a questionnaire with an empty draft, or with a copy of its template, of `library_name` or of `file`.
 
-    `settings` are the columns that a client may set, all of them, and `library_name`. Raises Invalid `unknown_id`,
-    `unknown_value`, `exclusive`.
+    `settings` are the columns that a client may set, all of them, and these two. Raises Invalid `unknown_id`,
+    `unknown_value`, `exclusive`, and all errors of the file.
     """
     application_id = settings["owner_application_id"]
     pointer = "/owner_application_id"
@@ -60,6 +60,8 @@ async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], n
     template = await _template(db, caller=caller, questionnaire_id=settings["template_questionnaire_id"])
     if settings["library_name"] is not None:
         settings, template = await _from_library(db, caller=caller, settings=settings, now=now)
+    if settings["file"] is not None:
+        settings, template = _from_file(settings, now=now)
     locale = _first_locale(settings["default_locale"], template, caller)
     _require_question(settings["key_question_id"], template)
     questionnaire = await store.insert_questionnaire(
@@ -235,6 +237,29 @@ async def _from_library(
         locales=organization.locales if organization else (),
     )
     return {**settings, **{each: settings[each] or found[each] for each in found}}, definition
+
+
+def _from_file(settings: Mapping[str, Any], *, now: datetime) -> tuple[dict[str, Any], dict[str, object]]:
+    """The settings, filled up with those of the file, and its definition."""
+    if settings["template_questionnaire_id"] is not None or settings["library_name"] is not None:
+        raise errors.Invalid.at(
+            "/file", "exclusive", "Give this, `template_questionnaire_id` or `library_name`, one of them."
+        )
+    try:
+        file = files.read(settings["file"], give_id=giver(ids.ordered(now), None))
+    except InvalidFile as invalid:
+        wrong = [replace(one, pointer="/file") for one in invalid.errors]
+        raise errors.Invalid(invalid.detail, errors=wrong) from invalid
+    found = {name: file.settings[name] for name in files.SETTINGS if name != "display_name"}
+    return {**settings, **found}, core_definition.document_of(file.definition)
+
+
+async def written(db: Database, *, caller: Caller, questionnaire_id: str) -> str:
+    """The file of its draft, or of its published version where no draft was begun. Raises NotFound."""
+    questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
+    editions = await _editions(db, questionnaire)
+    settings = {name: getattr(questionnaire, name) for name in files.SETTINGS}
+    return files.written(settings, editions[-1] if editions else {})
 
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:

@@ -80,6 +80,13 @@ class Download:
     length: int | None
     chunks: AsyncGenerator[bytes, None]
 
+    @classmethod
+    def of(cls, media_type: str, file_name: str, content: bytes) -> "Download":
+        async def whole() -> AsyncGenerator[bytes, None]:
+            yield content
+
+        return cls(media_type, file_name, len(content), whole())
+
 
 @dataclass(slots=True)
 class Answer:

@@ -25,6 +25,7 @@ from afterword.core.questionnaires.question_types import (
 )
 from afterword.core.questionnaires.questions import localized
 from afterword.instances import views
+from afterword.questionnaires import files
 from afterword.texts import LANGUAGES, texts
 from afterword.web import html
 from tests.sizes import size
@@ -146,7 +147,9 @@ def parse(document: dict[str, Any]) -> Definition:
 @settings(max_examples=size(20, 2_000))
 def test_a_definition_reads_back(document: dict[str, Any]) -> None:
     found = parse(document)
-    assert found == definition.parse(definition.document_of(found))
+    written = definition.document_of(found)
+    assert found == definition.parse(written)
+    assert found == files.read(files.written({"display_name": "Any"}, written), give_id=give_id).definition
 
 
 def known(question: Question) -> st.SearchStrategy[int]:

@@ -8,15 +8,17 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.core.questionnaires import visuals
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import access, api, service, store
+from afterword.questionnaires.files import MEDIA_TYPE
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as themes
 from afterword.texts import SOURCE_LANGUAGE
 from afterword.web import html
+from afterword.web.operations import Download
 
 TEMPLATES_MAX: Final = 200
 UNUSED_SHOWN_MAX: Final = 20
@@ -47,6 +49,7 @@ async def create(visit: Visit) -> Response:
                         display_name=form.text("display_name"),
                         template_questionnaire_id=form.text("template") or None,
                         library_name=form.text("library_name") or None,
+                        file=_file_of(visit),
                     )
                 ),
                 now=visit.now,
@@ -54,6 +57,17 @@ async def create(visit: Visit) -> Response:
     except errors.Invalid as invalid:
         return await _new(visit, invalid)
     return html.redirect(f"{PATH}/{made.questionnaire_id}?done=made")
+
+
+def _file_of(visit: Visit) -> str | None:
+    """The text of the uploaded file. Raises Invalid."""
+    content = visit.form.files.get("file")
+    if not content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.Invalid.at("/file", "invalid_format", visit.words("This file is not a text in UTF-8.")) from error
 
 
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
@@ -96,6 +110,14 @@ def _book(visit: Visit, name: str) -> dict[str, str]:
     title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
     note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
     return {"name": name, "title": str(title), "note": note, "length": length_text(visit.words, entry.definition)}
+
+
+@routes.get(f"{ONE}/file", scope="Questionnaire.Read")
+async def download_file(visit: Visit) -> Response:
+    questionnaire_id = visit.id("questionnaire_id")
+    async with visit.read() as db:
+        text = await service.written(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
 
 
 @routes.get(f"{ONE}/settings", scope="Questionnaire.Update")

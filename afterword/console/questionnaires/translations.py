@@ -1,7 +1,7 @@
 """Translations of a questionnaire: one page for each language, source beside target, and files out and in."""
 
 import hashlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -133,7 +133,7 @@ async def file_out(visit: Visit) -> Response:
         target=shown.locale,
     )
     name = f"{work.questionnaire.questionnaire_id}.{shown.locale}.{'csv' if file_format == 'csv' else 'xlf'}"
-    return download(Download(f"{MEDIA_TYPES[file_format]}; charset=utf-8", name, len(content), _whole(content)))
+    return download(Download.of(f"{MEDIA_TYPES[file_format]}; charset=utf-8", name, content))
 
 
 @routes.post(f"{LANGUAGE}/file", scope="Questionnaire.Update")
@@ -152,10 +152,6 @@ async def file_in(visit: Visit) -> Response:
         return _page(visit, work, shown, refusal=wrong)
     here = f"{PATH}/{visit.id('questionnaire_id')}/translations/{visit.id('locale')}"
     return html.redirect(address(here, done="translated", unknown=len(unknown) or None))
-
-
-async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
-    yield content
 
 
 async def _shown(visit: Visit, db: Database) -> tuple[Work, Shown]:

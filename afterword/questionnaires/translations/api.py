@@ -1,6 +1,5 @@
 """The HTTP interface of a draft's translations: listed and saved as JSON, out and in as files."""
 
-from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
@@ -140,7 +139,7 @@ async def get_translations_file(call: Call[None], db: Database) -> Answer:
     )
     ending = "csv" if query.format == "csv" else "xlf"
     name = f"{questionnaire.questionnaire_id}.{shown.locale}.{ending}"
-    return Answer(download=Download(f"{MEDIA_TYPES[query.format]}; charset=utf-8", name, len(content), _whole(content)))
+    return Answer(download=Download.of(f"{MEDIA_TYPES[query.format]}; charset=utf-8", name, content))
 
 
 @routes.post(
@@ -203,7 +202,3 @@ def _answer(shown: service.Shown, unknown: list[str]) -> Answer:
         unknown_keys=unknown,
     )
     return Answer(found, version=shown.draft.revision)
-
-
-async def _whole(content: bytes) -> AsyncGenerator[bytes, None]:
-    yield content

@@ -4,8 +4,9 @@ import re
 
 from afterword import db, ids
 from afterword.questionnaires.visuals import store as visuals
+from tests.browser.conftest import EVERY_TYPE
 from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
-from tests.logins.conftest import Office
+from tests.logins.conftest import Office, browser_of, found, log_in
 
 FORM = {"display_name": "Delivery", "title": "Your delivery", "valid_days": "14", "responses_max": "", "active": "1"}
 
@@ -25,6 +26,29 @@ async def test_copy(office: Office) -> None:
         made = await client.post(f"{LIST}/new", data={**form, "display_name": "B"})
         copied = await draft_of(office, made.headers["location"].split("?")[0])
         assert "How was it?" == copied["groups"][0]["questions"][0]["title"]
+
+
+async def test_file(office: Office) -> None:
+    """What one organization downloads, another one takes: each question, text and rule, in all languages."""
+    theirs = await found(office.pool, domain="patras", email="pan@patras.example")
+    form = {"display_name": "Everything", "application_id": office.application_id}
+    async with begun(office) as (client, path), browser_of(office.pool) as other:
+        await log_in(other, email="pan@patras.example")
+        assert 404 == (await other.get(f"{path}/file")).status_code
+        for content, told in ((b"display_name: x\ngroups: 1", "line 2"), (b"\xff", "not a text in UTF-8")):
+            refused = await client.post(f"{LIST}/new", data=form, files={"file": ("a.yaml", content)})
+            assert (422, True) == (refused.status_code, told in refused.text)
+        both = await client.post(
+            f"{LIST}/new", data={**form, "library_name": "event"}, files={"file": ("a.yaml", EVERY_TYPE.encode())}
+        )
+        assert (422, True) == (both.status_code, "one of them" in both.text)
+        made = await client.post(f"{LIST}/new", data=form, files={"file": ("a.yaml", EVERY_TYPE.encode())})
+        mine = made.headers["location"].split("?")[0]
+        file = await client.get(f"{mine}/file")
+        assert "attachment" in file.headers["content-disposition"]
+        form |= {"application_id": theirs.application_id}
+        copied = await other.post(f"{LIST}/new", data=form, files={"file": ("a.yaml", file.content)})
+        assert await draft_of(office, mine) == await draft_of(theirs, copied.headers["location"].split("?")[0])
 
 
 async def test_settings(office: Office) -> None:

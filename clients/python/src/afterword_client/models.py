@@ -1598,6 +1598,7 @@ class QuestionnaireRequest(Struct, kw_only=True):
     editable: bool | UnsetType = False
     template_questionnaire_id: str | None | UnsetType = UNSET
     library_name: str | None | UnsetType = UNSET
+    file: str | None | UnsetType = UNSET
     desktop_collapsed: bool | UnsetType = False
     non_collapsed_questions_count: int | UnsetType = 1
     key_question_id: str | None | UnsetType = UNSET

@@ -406,7 +406,7 @@ class Questionnaires(Family):
     ) -> models.Questionnaire:
         """Create questionnaire.
 
-        With an empty draft, or with a copy of what `template_questionnaire_id` or `library_name` asks; nothing can be
+        With an empty draft, or with what `template_questionnaire_id`, `library_name` or `file` asks; nothing can be
         issued before a version is published. Needs `Questionnaire.Create`.
         """
         return self._transport.request("POST", "/q/questionnaire", body=body, idempotency_key=idempotency_key).read(
@@ -440,6 +440,14 @@ class Questionnaires(Family):
         `Questionnaire.Delete`.
         """
         self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}", if_match=if_match)
+
+    def get_questionnaire_file(self, questionnaire_id: str) -> Iterator[bytes]:
+        """Get questionnaire as a file.
+
+        The YAML file of its draft, or of its published version. `file` of a new questionnaire takes it. Needs
+        `Questionnaire.Read`.
+        """
+        return self._transport.stream(f"/q/questionnaire/{_segment(questionnaire_id)}/file")
 
     def list_library(self, *, limit: int = 100) -> Iterator[models.LibraryEntry]:
         """Get all questionnaires of the library.

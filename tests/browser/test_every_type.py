@@ -1,0 +1,111 @@
+"""A questionnaire of every type of question, from its first question in the editor to its copy elsewhere."""
+
+import csv
+import io
+import re
+import socket
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from afterword import db
+from afterword.app import create_app
+from afterword.console.questionnaires.outline import TYPES
+from afterword.core.wire.site import Site
+from afterword.texts import texts
+from tests.browser.conftest import SECRET, served
+from tests.browser.test_console import opened
+from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved
+from tests.console.questionnaires.test_publication import revision_of
+from tests.console.questionnaires.test_settings import FORM
+from tests.logins.conftest import browser_of, found, log_in
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
+
+LINES: Final = "First\nSecond\nThird"
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "matrix": {"rows": "Food\nMusic", "choices": LINES},
+    "contact": {"contact_fields": ["email", "name"]},
+    "address": {"contact_fields": ["street", "city"]},
+    **{name: {"choices": LINES} for name in ("single_choice", "multiple_choice", "ranking")},
+}
+TYPED: Final = {"email": "ann@example.com", "tel": "+302101234567", "date": "2026-05-01", "time": "10:30",
+               "datetime-local": "2026-05-01T10:30"}  # fmt: skip
+LANGUAGE: Final = "el"
+PAGES_MAX: Final = 30
+
+
+async def test_every_type(browser: Browser, pool: db.Pool) -> None:
+    """Built, translated in a spreadsheet, published, answered with scripts and without, and the same elsewhere."""
+    office = await found(pool)
+    theirs = await found(pool, domain="patras", email="pan@patras.example")
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    async with begun(office) as (client, path):
+        for number, kind in enumerate(TYPES):
+            question = await added(client, path, kind, **({"what": "page"} if number % 4 == 0 else {}))
+            await saved(client, question, type=kind, title=f"About {kind}", **FIELDS.get(kind, {}))
+        await client.post(f"{path}/translations", data={"locale": LANGUAGE})
+        await translate(client, f"{path}/translations/{LANGUAGE}")
+        page = (await client.get(f"{path}/publish")).text
+        assert 303 == (await client.post(f"{path}/publish", data={"revision": revision_of(page)})).status_code, page
+        version = re.search(r'name="version" value="(\d+)"', (await client.get(f"{path}/settings")).text)
+        assert version is not None
+        form = {**FORM, "version": version[1], "public_link": "1"}
+        assert 303 == (await client.post(f"{path}/settings", data=form)).status_code
+        file = (await client.get(f"{path}/file")).content
+    async with browser_of(pool) as other:
+        await log_in(other, email="pan@patras.example")
+        form = {"display_name": "Theirs", "application_id": theirs.application_id}
+        copied = (await other.post(f"{LIST}/new", data=form, files={"file": ("a.yaml", file)})).headers["location"]
+        again = (await other.get(f"{copied.split('?')[0]}/file")).content
+    assert file.partition(b"\n")[2] == again.partition(b"\n")[2]  # without the name in the first line
+    draft = await draft_of(theirs, copied.split("?")[0])  # with the ids of ours
+    async with served(create_app(pool=pool, site=site), listener):
+        for has_scripts in (True, False):
+            async with opened(browser, width=360, locale=LANGUAGE, java_script_enabled=has_scripts) as page:
+                await page.goto(f"{site.public_url}/p/{path.rpartition('/')[2]}")
+                await answer(page)
+    async with db.connection(pool) as database:
+        rows = await database.fetch("select array_agg(question_id) as answered from answer group by instance_id")
+    kinds = {one["question_id"]: one["type"] for group in draft["groups"] for one in group["questions"]}
+    asked = set(TYPES) - {"statement"}
+    assert [asked, asked] == [{kinds[each] for each in row["answered"]} for row in rows]
+
+
+async def translate(client: Any, page: str) -> None:
+    """Fill the file with the source in another alphabet's brackets, and send it back."""
+    file = await client.get(f"{page}/file?format=csv")
+    rows = list(csv.DictReader(io.StringIO(file.content.decode("utf-8-sig"))))
+    filled = io.StringIO()
+    writer = csv.DictWriter(filled, rows[0].keys())
+    writer.writeheader()
+    writer.writerows([{**row, "target": f"Ελληνικά: {row['source']}"} for row in rows])
+    sent = await client.post(f"{page}/file", files={"file": ("el.csv", filled.getvalue().encode(), "text/csv")})
+    assert 303 == sent.status_code, sent.text
+
+
+async def answer(page: Page) -> None:
+    """Answer each question of each page as it can be, to the end."""
+    words = texts("pages", LANGUAGE)
+    for _ in range(PAGES_MAX):
+        if await page.get_by_role("heading", name=words("Thank you")).count():
+            return
+        for name in await names_of(page, "input[type=radio]"):
+            await page.locator(f'input[name="{name}"]').last.check(force=True)
+        for name in await names_of(page, "input[type=checkbox]"):
+            await page.locator(f'input[name="{name}"]').first.check(force=True)
+        for place, name in enumerate(await names_of(page, "select:visible"), 1):
+            await page.locator(f'select[name="{name}"]').select_option(index=place)
+        for field in await page.locator("input.text:visible, textarea:visible").all():
+            kind = await field.get_attribute("type") or ""
+            await field.fill(TYPED.get(kind, "2"))
+        await page.locator("button:is([value=next], [value=send])").last.click()
+    pytest.fail(f"not at the end after {PAGES_MAX} pages: {await page.inner_text('main')}")
+
+
+async def names_of(page: Page, selector: str) -> Sequence[str]:
+    found = [await one.get_attribute("name") for one in await page.locator(selector).all()]
+    return [*dict.fromkeys(name for name in found if name)]
