@@ -90,6 +90,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/responses/tags/removal",
         "/console/responses/export/{export_id}",
         "/console/responses/export/{export_id}/file",
+        "/console/responses/{instance_id}/file/{file_id}",  # nobody has sent a file
     }
 )
 

@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
+import structlog
 
-from afterword import ids, sealing
+from afterword import errors, ids, sealing
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.values import Given
 from afterword.core.figures.periods import day_of, day_start
@@ -29,6 +30,7 @@ TOGETHER_MIN: Final = 5
 PADDED_BYTES: Final = (
     8_192  # the sealed text grows by steps, so that its length does not tell how much one person wrote
 )
+logger = structlog.get_logger()
 _json: Final = msgspec.json.Encoder()
 
 
@@ -52,7 +54,7 @@ async def take(
 ) -> Taken:
     """Take all answers to an anonymous invitation at once. `context` is locked.
 
-    Raises Expired, Finalized, Inactive, Closed.
+    Raises Expired, Finalized, Inactive, Closed, and Unavailable where those that wait cannot be read.
     """
     invitation, questionnaire = context.instance, context.questionnaire
     if invitation.finalized:
@@ -96,7 +98,13 @@ class _Pool:
         self._is_open = True
         if not sealed:
             return []
-        text = sealing.unseal(sealed, secret=self._secret, context=self._context)
+        try:
+            text = sealing.unseal(sealed, secret=self._secret, context=self._context)
+        except sealing.Unreadable:
+            logger.exception(
+                "anonymous answers were sealed under another AFTERWORD_SECRET; no more can be taken", **self._key
+            )
+            raise errors.Unavailable("Your answers cannot be kept now. Please try again later.") from None
         return msgspec.json.decode(text, type=list[Waiting])
 
     async def close(self, waiting: list[Waiting]) -> None:

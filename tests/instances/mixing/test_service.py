@@ -241,3 +241,17 @@ async def test_planted_link(survey: Survey, monkeypatch: pytest.MonkeyPatch, pla
         assert list(attack.named())
     else:
         assert PEOPLE == max(attack.right().values())
+
+
+async def test_waiting_answers_of_another_secret(survey: Survey) -> None:
+    """They are not overwritten, and the person, who has not used the invitation, may try again."""
+    await survey.answer(1)
+    pool = "update anonymous_pool set sealed = set_byte(sealed, 20, 255 - get_byte(sealed, 20))"
+    async with db.transaction(survey.api.pool) as database:
+        await database.execute(pool)
+    person = await survey.invite(1)
+    page = await survey.open(person)
+    assert 503 == (await survey.send(page, score="9")).status_code
+    async with db.transaction(survey.api.pool) as database:
+        await database.execute(pool)
+    assert 200 == (await survey.send(page, score="9")).status_code
