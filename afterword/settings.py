@@ -1,8 +1,9 @@
 """One frozen Settings, read once by the roots: AFTERWORD_* variables over a TOML file over the defaults."""
 
 import ipaddress
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -71,6 +72,12 @@ class Settings:
     """Starts on public links from one source address; 0: no limit."""
     link_burst_per_minute: Count = 30
     """Starts on one questionnaire's public links from one network; more are held back. 0: none, however fast."""
+    file_folder: Path | None = None
+    """Folder for the files of responses, shared by all processes; unset: the database keeps them."""
+    scan_command: str = ""
+    """Command that scans each file of a response from its input: 0 is clean, 1 is harmful; unset: none does."""
+    scan_seconds: Seconds = 30.0
+    """The scan of a file may take this long."""
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
@@ -89,6 +96,10 @@ class Settings:
     @property
     def resolvers(self) -> tuple[NameServer, ...]:
         return name_servers_of(self.name_servers)
+
+    @property
+    def scan(self) -> tuple[str, ...]:
+        return tuple(shlex.split(self.scan_command))
 
     @property
     def origins(self) -> list[str]:
@@ -167,16 +178,16 @@ def _check(settings: Settings) -> None:
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
         if not _is_network(proxy):
             raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be addresses or networks, joined by commas.")
-    try:
-        settings.networks  # noqa: B018
-    except ValueError as error:
-        raise SettingError(
-            f"{PREFIX}OUTBOUND_NETWORKS must be networks, joined by commas, as in 10.0.0.0/8."
-        ) from error
-    try:
-        settings.resolvers  # noqa: B018
-    except ValueError as error:
-        raise SettingError(f"{PREFIX}NAME_SERVERS must be addresses, joined by commas, as in 9.9.9.9.") from error
+    readers: Mapping[str, tuple[Callable[[], object], str]] = {
+        "OUTBOUND_NETWORKS": (lambda: settings.networks, "networks, joined by commas, as in 10.0.0.0/8"),
+        "NAME_SERVERS": (lambda: settings.resolvers, "addresses, joined by commas, as in 9.9.9.9"),
+        "SCAN_COMMAND": (lambda: settings.scan, "a command with its arguments, quoted as in a shell"),
+    }
+    for name, (read_value, expected) in readers.items():
+        try:
+            read_value()
+        except ValueError as error:
+            raise SettingError(f"{PREFIX}{name} must be {expected}.") from error
     if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
         least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")

@@ -79,7 +79,19 @@ async def open_context(
         )
     async with _database(chosen, join=join) as url:
         revision = await _migrated(url) if migrate else None
-        yield Context(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks, chosen.resolvers), revision)
+        yield Context(chosen, url, _site(chosen), revision)
+
+
+def _site(chosen: settings.Settings) -> Site:
+    return Site(
+        chosen.site_url,
+        _secret(chosen),
+        chosen.networks,
+        chosen.resolvers,
+        file_folder=str(chosen.file_folder.absolute()) if chosen.file_folder else "",
+        scan_command=chosen.scan,
+        scan_seconds=chosen.scan_seconds,
+    )
 
 
 @asynccontextmanager

@@ -333,8 +333,11 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 async def get_file(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
     file_id = call.ids["file_id"]
-    found = await files.download(db, caller=call.caller, instance=instance, file_id=file_id, now=call.now)
-    return Answer(download=files.attachment(found))
+    return Answer(
+        download=await files.download(
+            db, caller=call.caller, instance=instance, file_id=file_id, site=call.site, now=call.now
+        )
+    )
 
 
 async def contents_of(

@@ -14,6 +14,8 @@ SENTENCES: Final[Mapping[Refusal, str]] = {
     "too_large": "“{name}” is too large: each file may have {size}.",
     "wrong_kind": "“{name}” is of another kind. Allowed: {types}.",
     "damaged": "“{name}” cannot be read: it may be damaged.",
+    "harmful": "“{name}” was refused: it may be harmful.",
+    "unchecked": "“{name}” could not be checked just now. Please try again in a few minutes.",
 }
 
 

@@ -227,10 +227,13 @@ def _page_of(request: Request, context: AnswerContext, placement: Placement | No
     return answer_page.in_language(request.query_params.get("locale", "")) if answer_page.is_invitation else answer_page
 
 
-async def read_post(request: Request, read_page: ReadPage) -> Posted:
-    """The posted page. `read_page` finds the questions that may take files; None: none does."""
+async def read_post(request: Request, read_page: ReadPage, *, keeps: bool = True) -> Posted:
+    """The posted page. `read_page` finds the questions that may take files; None: none does.
+
+    `keeps`: whether the answers are saved, as those of a preview are not.
+    """
     if uploads.is_form(request.headers.get("content-type")):
-        return await read_files(request, read_page)
+        return await read_files(request, read_page, keeps=keeps)
     return read_posted(await public.read_body(request))
 
 

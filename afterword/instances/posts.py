@@ -11,6 +11,7 @@ from afterword import db, errors
 from afterword.core.answers.files import Received
 from afterword.core.answers.forms import field_name
 from afterword.core.questionnaires.question_types import FILE_BYTES_MAX, Question
+from afterword.core.wire.site import Site
 from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Posted, posted_of
 from afterword.instances.files import service as files
 from afterword.instances.files.service import Upload
@@ -22,8 +23,10 @@ UPLOAD_SECONDS_MAX: Final = 180  # a phone sends some megabytes slowly
 ReadPage = Callable[[db.Database], Awaitable[AnswerPage | None]]
 
 
-async def read_files(request: Request, read_page: ReadPage) -> Posted:
+async def read_files(request: Request, read_page: ReadPage, *, keeps: bool) -> Posted:
     """A posted page that may have files. `read_page` finds the questions that take them; None: none does.
+
+    `keeps`: whether the answers are saved.
 
     Raises Malformed, TooLarge, TooMany, Unavailable, and what `read_page` raises.
     """
@@ -33,6 +36,7 @@ async def read_files(request: Request, read_page: ReadPage) -> Posted:
         now = database.clock.now()
     questions = [] if answer_page is None else answer_page.file_questions
     limiter: Limiter = request.state.limiter
+    site: Site = request.state.site
     source = request.client.host if request.client else ""
     limiter.count_upload(source)
     with limiter.upload(source):
@@ -42,6 +46,11 @@ async def read_files(request: Request, read_page: ReadPage) -> Posted:
         found: Mapping[str, Received] = {}
         if sent and questions:
             found = await asyncio.to_thread(partial(files.check, questions, _uploads(questions, sent), now=now))
+            if site.scan_command:
+                found = await files.scanned(found, site=site)
+            if site.file_folder and keeps and answer_page is not None:
+                organization_id = answer_page.head.questionnaire.organization_id
+                found = await files.in_folder(request.state.pool, found, organization_id=organization_id, site=site)
     return posted_of(fields, files=found)
 
 

@@ -54,6 +54,16 @@ begin
   return new;
 end $$;
 
+CREATE FUNCTION note_stray_file() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into stray_file (organization_id, file_id, due_time)
+  select organization_id, file_id, now() from gone where content is null
+  on conflict (organization_id, file_id) do update set due_time = excluded.due_time;
+  return null;
+end $$;
+
 CREATE FUNCTION prune_audit_entries(until timestamp with time zone, rows_max integer) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -1869,6 +1879,12 @@ CREATE TABLE sequence (
     CONSTRAINT sequence_trigger_check CHECK ((trigger = ANY (ARRAY['submitted'::text, 'completed'::text])))
 );
 
+CREATE TABLE stray_file (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    file_id text NOT NULL COLLATE pg_catalog."C",
+    due_time timestamp with time zone NOT NULL
+);
+
 CREATE TABLE suppression (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     suppression_id text NOT NULL COLLATE pg_catalog."C",
@@ -2328,6 +2344,9 @@ ALTER TABLE ONLY sending_guard
 ALTER TABLE ONLY sequence
     ADD CONSTRAINT sequence_pkey PRIMARY KEY (organization_id, sequence_id);
 
+ALTER TABLE ONLY stray_file
+    ADD CONSTRAINT stray_file_pkey PRIMARY KEY (organization_id, file_id);
+
 ALTER TABLE ONLY suppression
     ADD CONSTRAINT suppression_organization_id_channel_id_address_key_key UNIQUE (organization_id, channel_id, address_key);
 
@@ -2674,6 +2693,8 @@ CREATE INDEX sequence_from ON sequence USING btree (organization_id, from_questi
 
 CREATE INDEX sequence_list ON sequence USING btree (organization_id, created_time DESC, sequence_id);
 
+CREATE INDEX stray_file_due ON stray_file USING btree (due_time);
+
 CREATE INDEX suppression_list ON suppression USING btree (organization_id, created_time DESC, suppression_id);
 
 CREATE INDEX tagging_age ON tagging USING btree (created_time);
@@ -2777,6 +2798,8 @@ CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON channel_account FOR EACH ROW
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON pipeline FOR EACH ROW EXECUTE FUNCTION write_audit_entry('pipeline', 'pipeline_id', '');
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON plan FOR EACH ROW EXECUTE FUNCTION write_audit_entry('plan', 'plan_id', '');
+
+CREATE TRIGGER note_stray AFTER DELETE ON response_file REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_stray_file();
 
 CREATE TRIGGER organization_alert_statuses AFTER INSERT ON organization FOR EACH ROW EXECUTE FUNCTION give_system_alert_statuses();
 

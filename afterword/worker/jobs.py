@@ -18,6 +18,7 @@ from afterword.events.deliveries import service as deliveries
 from afterword.events.log import service as log
 from afterword.exports import service as exports
 from afterword.instances.expiry import service as instances_expiry
+from afterword.instances.files import service as files
 from afterword.intake.imports import service as imports
 from afterword.intake.lists import service as lists
 from afterword.intake.sequences import service as sequences
@@ -103,7 +104,9 @@ def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job
     return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
 
 
-def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
+def jobs_of(
+    *, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: int, file_folder: str = ""
+) -> Sequence[Job]:
     """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
     expiry = _Expiry(lease=lease, secret=secret, draw=draw)
 
@@ -119,6 +122,9 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
     async def end_answered(db: Database) -> int:
         return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
 
+    async def remove_strays(db: Database, /, *, now: datetime) -> int:
+        return await files.remove_strays(db, file_folder=file_folder, now=now)
+
     async def prune_rates(db: Database) -> int:
         return await rates.prune(db, limit=PRUNE_ROWS_MAX)
 
@@ -132,6 +138,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
         batches("prune links to reports", PRUNE_SECONDS, PRUNE_ROWS_MAX, shares.prune),
         batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
+        steps("remove files that no answer lists", RETENTION_SECONDS, remove_strays, batch=files.STRAYS_MAX),
         batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
         batches("prune lists", PRUNE_SECONDS, PRUNE_ROWS_MAX, lists.prune),
         batches("prune acts on many items", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue_batches.prune),

@@ -89,7 +89,12 @@ async def run(
         try:
             async with asyncio.TaskGroup() as group:
                 for job in jobs_of(
-                    lease=sender.lease, secret=site.secret, pace=pace, draw=random.random, queue_days=queue_days
+                    lease=sender.lease,
+                    secret=site.secret,
+                    pace=pace,
+                    draw=random.random,
+                    queue_days=queue_days,
+                    file_folder=site.file_folder,
                 ):
                     group.create_task(_repeat(job, pool, stop))
                 group.create_task(Exporter(pool, sender.run_id).run(stop))

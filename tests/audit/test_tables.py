@@ -25,7 +25,7 @@ WRITTEN_BY_WORK: Final = {
     "pruned_total", "queue_import", "queue_import_piece", "queue_import_row", "queue_list",
     "queue_list_column", "responder_address", "response", "response_file",
     "response_fill", "response_read", "response_reader", "rollup_count", "rollup_dirty", "rollup_retired",
-    "rollup_span", "rollup_wide", "tagging_response", "trial",
+    "rollup_span", "rollup_wide", "stray_file", "tagging_response", "trial",
 }  # fmt: skip
 ONES_OWN: Final = {"notification_subscription", "notification_watch"}
 OF_THE_INSTALLATION: Final = {"application_type", "sending_guard"}

@@ -336,6 +336,7 @@ async def _fill(database: db.Database, tenant: str) -> None:
              content_hash, created_time) values ($1, $1, $1, $1, $1, 'text/plain', 1, sha256(''), now())""",
         tenant,
     )
+    await database.execute("insert into stray_file (organization_id, file_id, due_time) values ($1, $1, now())", tenant)
     await database.execute(
         "insert into instance_tag (organization_id, instance_id, tag) values ($1, $1, 'vip')", tenant
     )

@@ -131,8 +131,10 @@ async def download_file(visit: Visit) -> Response:
     async with visit.read() as db:
         instance = await instances.get(db, caller=visit.caller, instance_id=visit.id("instance_id"))
         file_id = visit.id("file_id")
-        found = await files.download(db, caller=visit.caller, instance=instance, file_id=file_id, now=visit.now)
-    return download(files.attachment(found))
+        file = await files.download(
+            db, caller=visit.caller, instance=instance, file_id=file_id, site=visit.site, now=visit.now
+        )
+    return download(file)
 
 
 _STEP: Final[Mapping[str, Any]] = dict.fromkeys(("kind", "url", "is_test", "score", "comment", "reason"))

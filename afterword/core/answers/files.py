@@ -57,6 +57,7 @@ class NewFile:
     media_type: str
     content: bytes
     content_hash: bytes  # of the file as it came
+    is_in_folder: bool = False
 
     @property
     def entry(self) -> dict[str, int | str]:

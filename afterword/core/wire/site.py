@@ -57,7 +57,8 @@ class Site:
     """`public_url` without a slash at its end, and the secret that keys the hashes of addresses.
 
     `networks`: the private ones that our own calls may go into. `name_servers`: those that are asked about domains;
-    none: the machine's own. `domains`: read again every few seconds by the process that has the site.
+    none: the machine's own. `domains`: read again every few seconds by the process that has the site. `file_folder`
+    keeps the files of responses; empty: the database does. `scan_command` looks at each of them; empty: none does.
     """
 
     public_url: str
@@ -65,6 +66,9 @@ class Site:
     networks: tuple[Network, ...] = ()
     name_servers: tuple[NameServer, ...] = ()
     domains: Domains = field(default_factory=Domains, repr=False, compare=False)
+    file_folder: str = ""
+    scan_command: tuple[str, ...] = ()
+    scan_seconds: float = 30.0
 
     @property
     def base_url(self) -> str:

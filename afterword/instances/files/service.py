@@ -1,9 +1,12 @@
 """Checks files that come with an answer page, keeps them with the answer that lists them, and gives them out."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from afterword import errors, ids
@@ -12,13 +15,16 @@ from afterword.core.answers.files import NewFile, Received, RefusedFile, family_
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
-from afterword.db import Database
-from afterword.instances.files import store
+from afterword.core.wire.site import Site
+from afterword.db import Database, Pool, transaction
+from afterword.instances.files import folder, scanning, store
 from afterword.instances.store import Instance
 from afterword.organizations.assets import encoding
 from afterword.web.operations import Download
 
 CHUNK_BYTES: Final = 65_536
+UNLISTED_MAX: Final = timedelta(hours=1)  # from a file to the answer that lists it
+STRAYS_MAX: Final = 100  # removed in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,43 @@ def check(questions: Sequence[Question], uploads: Sequence[Upload], *, now: date
         if own:
             found[question.question_id] = [_checked(question, one, now=now) for one in own]
     return found
+
+
+async def scanned(received: Mapping[str, Received], *, site: Site) -> dict[str, Received]:
+    """The files after the operator's command has looked at each; those that it does not find clean are refused."""
+    return {question_id: [await _scanned(one, site) for one in files] for question_id, files in received.items()}
+
+
+async def in_folder(
+    pool: Pool, received: Mapping[str, Received], *, organization_id: str, site: Site
+) -> dict[str, Received]:
+    """The files after they were written to the folder, each noted before: one that no answer lists is removed later."""
+    found: dict[str, Received] = {}
+    for question_id, files in received.items():
+        found[question_id] = kept = list[NewFile | RefusedFile]()
+        for one in files:
+            if isinstance(one, NewFile):
+                key = {"organization_id": organization_id, "file_id": one.file_id}
+                async with transaction(pool) as db:
+                    await store.insert_stray(db, **key, due_time=db.clock.now() + UNLISTED_MAX)
+                try:
+                    await asyncio.to_thread(partial(folder.write, Path(site.file_folder), **key, content=one.content))
+                except OSError as error:
+                    raise errors.Unavailable("The folder of files cannot be written at the moment.") from error
+                kept.append(replace(one, is_in_folder=True))
+            else:
+                kept.append(one)
+    return found
+
+
+async def remove_strays(db: Database, *, file_folder: str, now: datetime) -> int:
+    """Remove files that no answer lists from the folder; return their count."""
+    if not file_folder:
+        return 0
+    strays = await store.claim_strays(db, now=now, limit=STRAYS_MAX)
+    for organization_id, file_id in strays:
+        await asyncio.to_thread(folder.delete, Path(file_folder), organization_id=organization_id, file_id=file_id)
+    return len(strays)
 
 
 async def without_known(db: Database, *, instance: Instance, received: Mapping[str, Received]) -> dict[str, Received]:
@@ -68,18 +111,27 @@ async def keep(
         for file_id in listed:
             if file_id in new:
                 await store.insert_file(db, **key, question_id=question_id, file=new[file_id], now=now)
+                is_kept = not new[file_id].is_in_folder or await store.delete_stray(
+                    db, organization_id=instance.organization_id, file_id=file_id
+                )
+                if not is_kept:
+                    raise errors.Unavailable("This took too long. Send it again.")
 
 
 async def download(
-    db: Database, *, caller: Caller, instance: Instance, file_id: str, now: datetime
-) -> store.StoredFile:
+    db: Database, *, caller: Caller, instance: Instance, file_id: str, site: Site, now: datetime
+) -> Download:
     """A file for a person or a program outside, noted in the audit log. Raises NotFound.
 
     `instance`: one that the caller may read.
     """
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     found = await store.get_file(db, **key, file_id=file_id)
-    if found is None:
+    content = found.content if found else None
+    if found is not None and content is None and site.file_folder:
+        key = {"organization_id": instance.organization_id, "file_id": file_id}
+        content = await asyncio.to_thread(partial(folder.read, Path(site.file_folder), **key))
+    if found is None or content is None:
         raise errors.NotFound("There is no such file.")
     await audit.record(
         db,
@@ -89,11 +141,7 @@ async def download(
         thing_id=instance.instance_id,
         now=now,
     )
-    return found
-
-
-def attachment(file: store.StoredFile) -> Download:
-    return Download(file.media_type, file.name, len(file.content), _chunks(file.content))
+    return Download(found.media_type, found.name, len(content), _chunks(content))
 
 
 async def _chunks(content: bytes) -> AsyncGenerator[bytes, None]:
@@ -124,6 +172,13 @@ def _checked(question: Question, upload: Upload, *, now: datetime) -> NewFile | 
         content=content,
         content_hash=content_hash,
     )
+
+
+async def _scanned(file: NewFile | RefusedFile, site: Site) -> NewFile | RefusedFile:
+    if isinstance(file, RefusedFile):
+        return file
+    result = await scanning.scan(site.scan_command, file.content, seconds=site.scan_seconds)
+    return file if result == "clean" else RefusedFile(file.name, result)
 
 
 def _file_ids(given: Given) -> list[str]:

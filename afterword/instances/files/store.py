@@ -12,7 +12,7 @@ from afterword.db import Database
 class StoredFile:
     name: str
     media_type: str
-    content: bytes
+    content: bytes | None  # None: a folder has it
 
 
 async def get_file(db: Database, *, organization_id: str, instance_id: str, file_id: str) -> StoredFile | None:
@@ -50,7 +50,7 @@ async def insert_file(
         file.media_type,
         len(file.content),
         file.content_hash,
-        file.content,
+        None if file.is_in_folder else file.content,
         now,
     )
 
@@ -64,3 +64,30 @@ async def delete_files_but(
              and file_id <> all($4::text[])""",
         *(organization_id, instance_id, question_id, list(file_ids)),
     )
+
+
+async def insert_stray(db: Database, *, organization_id: str, file_id: str, due_time: datetime) -> None:
+    await db.execute(
+        "insert into stray_file (organization_id, file_id, due_time) values ($1, $2, $3)",
+        *(organization_id, file_id, due_time),
+    )
+
+
+async def delete_stray(db: Database, *, organization_id: str, file_id: str) -> bool:
+    """False where a worker removed the file meanwhile."""
+    return bool(
+        await db.execute("delete from stray_file where organization_id = $1 and file_id = $2", organization_id, file_id)
+    )
+
+
+async def claim_strays(db: Database, *, now: datetime, limit: int) -> list[tuple[str, str]]:
+    """Remove the rows of files that are due; the caller removes the files before it commits."""
+    rows = await db.fetch(
+        """delete from stray_file s using (
+             select organization_id, file_id from stray_file where due_time <= $1
+             order by due_time limit $2 for update skip locked) due
+           where s.organization_id = due.organization_id and s.file_id = due.file_id
+           returning s.organization_id, s.file_id""",
+        *(now, limit),
+    )
+    return [(row["organization_id"], row["file_id"]) for row in rows]

@@ -69,7 +69,7 @@ async def post_preview(request: Request) -> Response:
     answer_page = await _answer_page(request)
     if answer_page is None:
         return _ended(request)
-    posted = await read_post(request, partial(_same, answer_page))
+    posted = await read_post(request, partial(_same, answer_page), keeps=False)
     answer_page = answer_page.with_layout(posted.layout)
     carried = _carried(posted)
     answer_page = answer_page.answered(_answers(answer_page, carried))

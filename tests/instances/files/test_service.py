@@ -3,7 +3,10 @@
 import io
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,7 +14,9 @@ import pytest
 from PIL import Image
 
 from afterword import db
+from afterword.app import create_app
 from afterword.core.answers.forms import field_name
+from afterword.instances.files import service
 from afterword.privacy.rows import store as privacy
 from tests.browser import markup
 from tests.core.answers.test_files import PDF
@@ -167,3 +172,46 @@ async def test_a_preview_keeps_nothing(api: Api, pool: db.Pool) -> None:
     assert (422, True) == (wrong.status_code, "is of another kind" in shown(wrong))
     assert "This was a preview" in (await send(api.client, page, ("a.pdf", PDF), go="send")).text
     assert 0 == await count(pool)
+
+
+async def test_scanned_and_in_a_folder(api: Api, pool: db.Pool, tmp_path: Path) -> None:
+    """What is not found clean is stored nowhere; what no answer lists any more leaves the folder too."""
+    command = ("sh", "-c", "if grep -q EICAR; then exit 1; fi")
+    site = replace(api.house.site, file_folder=str(tmp_path), scan_command=command)
+    transport = httpx2.ASGITransport(create_app(pool=pool, site=site))
+    async with httpx2.AsyncClient(transport=transport, base_url=site.public_url) as client:
+        shop = replace(api, client=client)
+        questionnaire_id, _ = await published(shop, definition(ASKED, OTHER))
+        issued = (await shop.post(f"/q/questionnaire/{questionnaire_id}/instance")).json()
+        page = await client.get(f"/a/{issued['instance_id']}")
+        refused = await send(client, page, ("bad.pdf", PDF + b"EICAR%%EOF"), why="7")
+        assert "“bad.pdf” was refused: it may be harmful." in shown(refused)
+        assert [] == on_disk(tmp_path)
+        kept = await send(client, page, ("a.pdf", PDF), why="often")
+        [entry] = await entries(shop, issued["instance_id"])
+        assert [entry["file_id"]] == on_disk(tmp_path)
+        path = f"/q/instance/{issued['instance_id']}/file/{entry['file_id']}"
+        assert PDF == (await shop.get(path)).content
+        await send(client, kept, ("a.pdf", PDF), why="often")  # sent twice: the second copy is listed by nothing
+        assert 2 == len(on_disk(tmp_path))
+        async with db.transaction(pool) as database:
+            now = database.clock.now()
+            assert 0 == await database.fetch_value("select count(content) from response_file")
+            assert 0 == await service.remove_strays(database, file_folder=str(tmp_path), now=now)
+        async with db.transaction(pool) as database:
+            later = now + service.UNLISTED_MAX + timedelta(minutes=1)
+            assert 1 == await service.remove_strays(database, file_folder=str(tmp_path), now=later)
+        assert [entry["file_id"]] == on_disk(tmp_path)
+        async with db.transaction(pool) as database:
+            key = {"organization_id": api.house.organization_id, "instance_ids": [issued["instance_id"]]}
+            await privacy.delete_texts(database, **key)
+        async with db.transaction(pool) as database:
+            assert 1 == await service.remove_strays(database, file_folder=str(tmp_path), now=later)
+        assert ([], 404) == (on_disk(tmp_path), (await shop.get(path)).status_code)
+        (tmp_path / api.house.organization_id).rmdir()
+        (tmp_path / api.house.organization_id).touch()  # no folder can be made there
+        assert 503 == (await send(client, page, ("b.pdf", PDF), why="7")).status_code
+
+
+def on_disk(folder: Path) -> list[str]:
+    return [one.name for one in folder.rglob("*") if one.is_file()]
