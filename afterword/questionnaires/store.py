@@ -207,7 +207,8 @@ async def list_question_ids(
                   (q.value->>'length_max')::integer as length_max, (q.value->>'multiline')::boolean as multiline,
                   (q.value->>'number_min')::numeric as number_min, (q.value->>'number_max')::numeric as number_max,
                   (q.value->>'decimals')::integer as decimals, (q.value->>'date_min')::date as date_min,
-                  (q.value->>'date_max')::date as date_max, q.place::integer - 1 as position
+                  (q.value->>'date_max')::date as date_max, (q.value->>'files_max')::integer as files_max,
+                  (q.value->>'bytes_max')::integer as bytes_max, q.place::integer - 1 as position
            from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
                  union all select $4::jsonb where $4 is not null) v,
                 jsonb_array_elements(v.definition->'groups') g,

@@ -262,6 +262,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         "update questionnaire set published_version_id = questionnaire_id where organization_id = $1", tenant
     )
     await database.execute(
+        """insert into anonymous_pool (organization_id, questionnaire_id, version_id, responses, sealed)
+           values ($1, $1, $1, 0, '')""",
+        tenant,
+    )
+    await database.execute(
         """insert into questionnaire_draft (organization_id, questionnaire_id, base_version_id, definition)
            values ($1, $1, $1, '{}')""",
         tenant,

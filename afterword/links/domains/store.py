@@ -1,6 +1,5 @@
 """SQL of custom domains, and of the organization that a public page belongs to."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, LiteralString
@@ -141,19 +140,20 @@ async def claim_due(  # any tenant: the worker serves everyone
 
 # Pages ----------------------------------------------------------------------------------------------------------------
 
-_OWNERS: Final[Mapping[str, LiteralString]] = {
-    "a": "select organization_id from questionnaire_instance where instance_id = $1",
-    "asset": "select organization_id from asset where asset_id = $1",
-    "l": "select organization_id from public_link where key = $1",
-    "p": "select organization_id from questionnaire where questionnaire_id = $1",
-    "s": "select organization_id from questionnaire_instance where short_code = $1 and deleted_time is null",
-    "u": "select organization_id from responder_address where unsubscribe_id = $1",
-}
-
 
 async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any tenant: the key opens the page
     """The organizations of the page `/{kind}/{key}`; of a short code there may be two."""
-    return {row["organization_id"] for row in await db.fetch(_OWNERS[kind], key)}
+    rows = await db.fetch(
+        """select organization_id from questionnaire_instance where $1 = 'a' and instance_id = $2
+           union all select organization_id from asset where $1 = 'asset' and asset_id = $2
+           union all select organization_id from public_link where $1 = 'l' and key = $2
+           union all select organization_id from questionnaire where $1 = 'p' and questionnaire_id = $2
+           union all select organization_id from questionnaire_instance
+             where $1 = 's' and short_code = $2 and deleted_time is null
+           union all select organization_id from responder_address where $1 = 'u' and unsubscribe_id = $2""",
+        *(kind, key),
+    )
+    return {row["organization_id"] for row in rows}
 
 
 def _found(row: Row | None) -> CustomDomain | None:
