@@ -268,6 +268,17 @@ async def update(
     return await get(db, caller=caller, account_id=account_id)
 
 
+async def add_secret(db: Database, *, caller: Caller, account_id: str, secret: str, site: Site) -> Account:
+    """Sign with this secret too, as the first; of those before, the newest stays. Raises NotFound, Forbidden."""
+    account = await get(db, caller=caller, account_id=account_id, is_locked=True)
+    try:
+        known: list[str] = settings_of(account, site=site).get("secrets", [])
+    except sealing.Unreadable:
+        known = []
+    changes = {"settings": {"secrets": [secret, *known[:1]]}}
+    return await update(db, caller=caller, account_id=account_id, changes=changes, site=site, expect=lambda _: None)
+
+
 async def delete(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect) -> None:
     """Remove an account that no pipeline sends through. Raises NotFound, Forbidden, InUse."""
     _require_right(caller)

@@ -79,6 +79,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/preview",
+        "/console/settings/providers/{account_id}/secret",  # no account is of a webhook
         "/console/questionnaires/{questionnaire_id}/versions/{version_id}/draft",  # each has one version alone
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/versions/{entry_id}",  # likewise
         "/console/welcome/{questionnaire_id}/message",

@@ -13,7 +13,7 @@ from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.pipelines import ONE, change, pipeline_of, url_of
 from afterword.core.messaging import segments
-from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.text import locales, placeholders
 from afterword.db import Database
 from afterword.intake.test_messages import api as test_messages
@@ -193,6 +193,7 @@ async def _show(
         version=form.text("version") if is_typed and not is_stale else pipeline.version,
         is_mail=pipeline.channel_id == CHANNEL_EMAIL,
         is_sms=pipeline.channel_id == CHANNEL_SMS,
+        is_webhook=pipeline.channel_id == CHANNEL_WEBHOOK,
         numbers=[
             {
                 "text": words("Invitation") if number == 0 else words("Reminder {number}", number=number),

@@ -12,7 +12,7 @@ from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.contact_policy import POLICY
-from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -42,7 +42,7 @@ STATES: Final[Mapping[str, str]] = {
     "upcoming": "Not yet begun",
     "ended": "Ended",
 }
-NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS)
+NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
 
 routes = Screens()
@@ -102,9 +102,12 @@ async def make(visit: Visit) -> Response:
     document: dict[str, Any] = {
         "channel_id": channel_id,
         "title": form.text("title"),
-        "message_body": form.text("message_body"),
         "paused": True,
     }
+    if channel_id == CHANNEL_WEBHOOK:  # the receiver writes the messages; texts can be added later
+        document["target_url"] = form.text("target_url") or None
+    else:
+        document["message_body"] = form.text("message_body")
     if channel_id == CHANNEL_EMAIL:
         document["message_subject"] = form.text("message_subject")
     try:
@@ -340,6 +343,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
             "questionnaire_id": form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
             "channel_id": form.text("channel_id"),
             "title": form.text("title"),
+            "target_url": form.text("target_url"),
             "message_subject": form.text("message_subject") if typed else words("How was it?"),
             "message_body": form.text("message_body")
             if typed

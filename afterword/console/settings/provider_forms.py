@@ -1,5 +1,6 @@
 """Adding and changing a sending account: the fields of each kind, and its settings as they were typed."""
 
+import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
+from afterword.core.messaging import webhooks
 from afterword.providers import service
 from afterword.providers.store import Account
 from afterword.web import html
@@ -23,6 +25,7 @@ SECURITIES: Final[Mapping[str, str]] = {
     "none": "None, without a password (port 25)",
 }
 DESCRIPTION: Final = "description"  # the whole of a gateway
+WEBHOOK: Final = "webhook"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ FIELDS: Final[Mapping[str, Sequence[Field]]] = {
         Field("system_type", "System type", is_required=False),
         Field("sender", "Sender", "A number or a name."),
     ),
+    WEBHOOK: (),  # its secret is made by us
 }  # fmt: skip
 
 
@@ -81,6 +85,9 @@ async def add_provider(visit: Visit) -> Response:
     kind = _kind(visit)
     try:
         columns = _columns_of(visit, kind, is_new=True)
+        secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES)) if kind == WEBHOOK else ""
+        if secret:
+            columns["settings"] = {"secrets": [secret]}
         async with visit.write() as db:
             account = await service.create(
                 db,
@@ -95,7 +102,30 @@ async def add_provider(visit: Visit) -> Response:
             )
     except errors.Invalid as invalid:
         return _form(visit, account=None, refusal=invalid)
-    return html.redirect(f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}")
+    done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
+    return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
+
+
+@routes.get(f"{PROVIDER}/secret", scope="Provider.Update", proof=True)
+async def confirm_secret(visit: Visit) -> Response:
+    words, account = visit.words, await _webhook_of(visit)
+    return visit.confirm(
+        title=words("Renew the secret of “{title}”?", title=name_of(visit, account)),
+        sentences=[words("From then on each message is signed with both secrets, until the next renewal.")],
+        button=words("Renew the secret"),
+        action=f"{url_of(account)}/secret",
+        back=url_of(account),
+    )
+
+
+@routes.post(f"{PROVIDER}/secret", scope="Provider.Update", proof=True)
+async def renew_secret(visit: Visit) -> Response:
+    """Sign with a new secret and with that of before."""
+    account = await _webhook_of(visit)
+    secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
+    async with visit.write() as db:
+        await service.add_secret(db, caller=visit.caller, account_id=account.account_id, secret=secret, site=visit.site)
+    return _secret(visit, account, secret, url=url_of(account))
 
 
 @routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
@@ -126,6 +156,22 @@ async def save_provider(visit: Visit) -> Response:
     except (errors.Invalid, errors.Stale) as refusal:
         return _form(visit, account=account, refusal=refusal)
     return html.redirect(f"{url_of(account)}?done=saved")
+
+
+async def _webhook_of(visit: Visit) -> Account:
+    account = await own_account_of(visit)
+    if account.kind != WEBHOOK:
+        raise errors.NotFound("Accounts of this kind have other secrets.")
+    return account
+
+
+def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Response:
+    return visit.page(
+        "webhook_secret.html",
+        title=visit.words("The secret of “{title}”", title=name_of(visit, account)),
+        secret=secret,
+        url=url,
+    )
 
 
 def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:

@@ -24,7 +24,7 @@ PROVIDERS: Final = "/console/settings/providers"
 PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
 LISTING: Final = fields.listing_of(Provider)
 REASON_CHARACTERS_MAX: Final = 500
-# Text by kind; the first four are those that are added here.
+# Text by kind; all but the last are added here.
 KINDS: Final = {
     "smtp": "Mail server (SMTP)",
     "sms_twilio": "SMS by Twilio",
@@ -269,6 +269,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         is_held=is_held,
         may_resume=account.state != "active" and not is_held,
         may_change="Provider.Update" in scopes,
+        secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
         may_remove="Provider.Delete" in scopes and account.is_own,
         may_open_address="Inbound.Create" in scopes,
         may_close_address="Inbound.Delete" in scopes,

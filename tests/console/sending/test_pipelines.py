@@ -72,6 +72,29 @@ async def test_new_and_switched_on(client: Client) -> None:
         assert 404 == (await browser.get(path)).status_code
 
 
+async def test_webhook(client: Client) -> None:
+    """Made with an address alone, which a sentence tells and a form changes; its message is shown as it is posted."""
+    form = {"questionnaire_id": client.queue.house.questionnaire_id, "channel_id": "3", "title": "Ours",
+            "message_body": "Hello"}  # fmt: skip
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        for wrong in ("", "ftp://shop.example/"):
+            refused = await browser.post(f"{PIPELINES}/new", data={**form, "target_url": wrong})
+            assert (422, True) == (refused.status_code, 'href="#target_url"' in refused.text)
+        made = await browser.post(f"{PIPELINES}/new", data={**form, "target_url": "https://shop.example/hook"})
+        path = made.headers["location"].split("?")[0]
+        page = plain((await browser.get(path)).text)
+        assert ("It goes to https://shop.example/hook." in page, "Hands each message" in page) == (True, True)
+        version = version_of(await browser.get(f"{path}/target"))
+        changed = {"target_url": "https://shop.example/new", "version": version}
+        assert 303 == (await browser.post(f"{path}/target", data=changed)).status_code
+        messages = await browser.get(f"{path}/messages")
+        assert "Posted to https://shop.example/new, signed" in plain(messages.text)
+        assert "queue_item.dispatch" in messages.text
+        texts = {"subject": "", "body": "", "version": version_of(messages)}
+        assert 303 == (await browser.post(f"{path}/messages", data=texts)).status_code
+
+
 async def test_figures_lead_to_their_messages(client: Client) -> None:
     await client.create(responder_channel_identifier="sent@example.com")
     await client.queue.worker().send(Sent("reference", 250, "ok"))

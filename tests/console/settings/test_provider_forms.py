@@ -1,13 +1,15 @@
 """Adding and changing a sending account: what was typed stays, secrets never come back."""
 
 import re
+from html import unescape
 
 import pytest
 
 from afterword import db
 from afterword.console.settings import provider_forms
 from afterword.console.settings.providers import PROVIDERS
-from tests.logins.conftest import Office, browser_of, log_in
+from afterword.providers import service
+from tests.logins.conftest import SITE, Office, browser_of, log_in
 
 NEW = {
     "kind": "smtp", "title": "Our relay", "host": "smtp.shop.example", "security": "tls", "port": "",
@@ -46,6 +48,35 @@ async def test_each_kind_has_a_form(office: Office, kind: str) -> None:
         await log_in(client)
         page = await client.get(f"{PROVIDERS}/new?kind={kind}")
         assert all(f'name="{field.name}"' in page.text for field in provider_forms.FIELDS[kind])
+
+
+async def test_webhook(office: Office) -> None:
+    """Its secret is made here and shown once; a new one signs beside that of before; other kinds have none."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        made = await client.post(
+            f"{PROVIDERS}/new", data={"kind": "webhook", "title": "Our sender", "rate_ceiling": ""}
+        )
+        path = re.search(rf'href="({PROVIDERS}/\w{{22}})', unescape(made.text))
+        assert path is not None
+        shown = [
+            made.text,
+            (await client.post(f"{path[1]}/secret")).text,
+            (await client.post(f"{path[1]}/secret")).text,
+        ]
+        found = [re.findall(r'value="(whsec_[^"]+)"', unescape(text)) for text in shown]
+        assert [1, 1, 1] == [len(one) for one in found]
+        for below in ("", "/edit", "/secret"):
+            page = await client.get(path[1] + below)
+            assert (200, False) == (page.status_code, "whsec_" in page.text)
+        async with db.connection(office.pool) as database:
+            account = await service.find_account(database, account_id=path[1].rpartition("/")[2])
+        assert [found[2][0], found[1][0]] == service.settings_of(account, site=SITE)["secrets"]
+        smtp = (await client.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
+        assert [404, 404] == [
+            (await client.get(f"{smtp}/secret")).status_code,
+            (await client.post(f"{smtp}/secret")).status_code,
+        ]
 
 
 async def test_added_and_changed(office: Office) -> None:
