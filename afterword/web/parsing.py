@@ -39,9 +39,10 @@ async def read_body(
     headers: Mapping[str, str],
     *,
     bytes_max: int = BODY_BYTES_MAX,
-    seconds_max: int = BODY_SECONDS_MAX,
+    seconds_max: int | None = None,
 ) -> bytes:
     """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression, ClientDisconnect."""
+    limit = BODY_SECONDS_MAX if seconds_max is None else seconds_max
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise errors.UnsupportedMedia(
@@ -55,10 +56,10 @@ async def read_body(
     if length is not None and length.isdecimal() and int(length[:20]) > bytes_max:
         raise _too_large(bytes_max)
     try:
-        async with asyncio.timeout(seconds_max):
+        async with asyncio.timeout(limit):
             return await _receive_all(receive, bytes_max)
     except TimeoutError:
-        raise errors.RequestTimeout(f"The body did not arrive within {seconds_max} seconds.") from None
+        raise errors.RequestTimeout(f"The body did not arrive within {limit} seconds.") from None
 
 
 def is_json(content_type: str | None) -> bool:

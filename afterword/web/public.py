@@ -131,7 +131,7 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
 
 
 async def read_body(
-    request: Request, *, bytes_max: int = parsing.BODY_BYTES_MAX, seconds_max: int = parsing.BODY_SECONDS_MAX
+    request: Request, *, bytes_max: int = parsing.BODY_BYTES_MAX, seconds_max: int | None = None
 ) -> bytes:
     """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
