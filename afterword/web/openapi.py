@@ -18,6 +18,7 @@ from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, status_of
 
 JSON: Final = "application/json"
 CSV: Final = "text/csv"
+READ: Final = frozenset({JSON, "application/yaml"})  # media types whose schema is that of the value in the file
 BINARY: Final = {"type": "string", "format": "binary"}
 REQUEST_ID: Final = "7HqXk2"
 ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
@@ -273,7 +274,8 @@ def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[st
     always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Preference-Applied"]
     named = [name.partition(";")[0] for name in route.media_types]
     files = {
-        name: {"schema": dict(BINARY)} if name != JSON else {"schema": {"type": "object"}, "example": {}}
+        name: {"schema": {"type": "object"} if name in READ else dict(BINARY)}
+        | ({"example": {}} if name == JSON else {})
         for name in named
     }
     if route.answer is None:
