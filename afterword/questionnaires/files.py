@@ -21,7 +21,7 @@ from afterword.core.reading.findings import Finding, Findings, Severity, escape
 
 MEDIA_TYPE: Final = "application/yaml"  # RFC 9512
 FILE_BYTES_MAX = 1 << 20
-REQUEST_CHARACTERS_MAX = 500_000  # of a file that stands in a request
+REQUEST_CHARACTERS_MAX = 250_000  # of a file that stands in a request: four bytes each fit in its body
 WRITTEN_CHARACTERS_MAX = 110  # of a line
 DEPTH_MAX = 24
 VALUES_MAX = 50_000

@@ -29,6 +29,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "matrix": {"rows": "Food\nMusic", "choices": LINES},
     "contact": {"contact_fields": ["email", "name"]},
     "address": {"contact_fields": ["street", "city"]},
+    "file": {"file_types": ["text"], "files_max": "1", "bytes_max": str(1 << 20)},
     **{name: {"choices": LINES} for name in ("single_choice", "multiple_choice", "ranking")},
 }
 TYPED: Final = {"email": "ann@example.com", "tel": "+302101234567", "date": "2026-05-01", "time": "10:30",
@@ -41,8 +42,6 @@ async def test_every_type(browser: Browser, pool: db.Pool) -> None:
     """Built, translated in a spreadsheet, published, answered with scripts and without, and the same elsewhere."""
     office = await found(pool)
     theirs = await found(pool, domain="patras", email="pan@patras.example")
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
     async with begun(office) as (client, path):
         for number, kind in enumerate(TYPES):
             question = await added(client, path, kind, **({"what": "page"} if number % 4 == 0 else {}))
@@ -63,6 +62,8 @@ async def test_every_type(browser: Browser, pool: db.Pool) -> None:
         again = (await other.get(f"{copied.split('?')[0]}/file")).content
     assert file.partition(b"\n")[2] == again.partition(b"\n")[2]  # without the name in the first line
     draft = await draft_of(theirs, copied.split("?")[0])  # with the ids of ours
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
     async with served(create_app(pool=pool, site=site), listener):
         for has_scripts in (True, False):
             async with opened(browser, width=360, locale=LANGUAGE, java_script_enabled=has_scripts) as page:
@@ -99,7 +100,10 @@ async def answer(page: Page) -> None:
             await page.locator(f'input[name="{name}"]').first.check(force=True)
         for place, name in enumerate(await names_of(page, "select:visible"), 1):
             await page.locator(f'select[name="{name}"]').select_option(index=place)
-        for field in await page.locator("input.text:visible, textarea:visible").all():
+        for name in await names_of(page, "input[type=file]"):
+            note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"A note"}
+            await page.locator(f'input[name="{name}"]').set_input_files([note])
+        for field in await page.locator("input.text:not([type=file]):visible, textarea:visible").all():
             kind = await field.get_attribute("type") or ""
             await field.fill(TYPED.get(kind, "2"))
         await page.locator("button:is([value=next], [value=send])").last.click()

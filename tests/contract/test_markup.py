@@ -45,6 +45,8 @@ ADDRESS: Final = re.compile(r"https?://")
 SYNTAX: Final = {"default_locale", "locale", "locales", "time_zone", "domain", "email", "website_urls"}
 PAGES_OF_A_SCREEN: Final = size(1, 3)
 SHOWN_MIN: Final = 50  # columns whose texts the pages show, of twice as many
+WRITTEN: Final = {"alert_message.body", "alert_settings.saved_texts", "coupon_code.code", "public_link.box",
+                  "questionnaire_draft.definition"}  # fmt: skip
 VALUE: Final = str(7 * 191919)  # of the expression in the payload
 PAGES: Final = [
     page.path
@@ -136,11 +138,21 @@ def changed_of(value: Any, number: int) -> Any:
 
 
 async def write(world: World) -> None:
-    """An answer in words, a coupon, and a draft with an ending that has all its texts and addresses."""
+    """What the world lacks: an answer in words, a coupon, texts of cases, a box, and a draft with all its endings."""
     ours = world.ours
     path = f"/v3.2/coupon/pool/{ours.ids['pool_id']}/code"
     assert 200 <= (await world.ask("POST", path, document={"codes": ["A 1"]})).status < 300
+    causes = {"saved_texts": [{"title": "Sorry", "body": "We are sorry."}], "causes": ["Late"], "remedies": ["Voucher"]}
+    assert 200 == (await world.ask("PATCH", "/v3.2/alert/settings", document=causes)).status
     async with db.transaction(world.pool) as database:
+        await database.execute(
+            """insert into alert_message (organization_id, message_id, alert_instance_id, incoming, address, subject,
+                 body, locale, state)
+               select $1, alert_instance_id || n, alert_instance_id, n = 1, 'ann@example.com', 'Your delivery',
+                 'It came.', 'en', case n when 1 then 'received' else 'failed' end
+               from alert_instance, generate_series(1, 2) n where organization_id = $1""",
+            ours.ids["organization_id"],
+        )
         context = await lock_context(database, instance_id=ours.ids["instance_id"])
         asked = next(one for one in context.definition.questions() if one.type == "text")
         answers = {asked.question_id: Given("Fine words")}
@@ -149,8 +161,19 @@ async def write(world: World) -> None:
     document = (await world.ask("GET", path)).document["definition"]
     texts = dict.fromkeys(endings.TEXTS, "Some words")
     addresses = dict.fromkeys(endings.ADDRESSES, "https://shop.example/thanks")
-    document["endings"] = [{**document["endings"][0], **texts, **addresses}]
+    picture = (await world.ask("GET", f"/v3.2/asset/{ours.ids['asset_id']}")).document["path"]
+    choices = [{"value": 1, "label": "Red", "picture": picture}, {"value": 2, "label": "Blue"}]
+    document["groups"][0]["questions"].append({"type": "single_choice", "title": "Which?", "choices": choices})
+    question = document["groups"][0]["questions"][0]["question_id"]
+    five = {"subject": f"question:{question}", "operator": "equal", "value": 5}
+    quota = {"title": "Enough", "text": "We have enough answers.", "responses_max": 1, "conditions": five}
+    document["endings"] = [quota, {**document["endings"][0], **texts, **addresses}]
     assert 200 == (await world.ask("PUT", path, document=document)).status
+    box = {"click_selector": "#feedback a", "addresses": ["/check out/*"]}
+    links = await world.ask("GET", f"/v3.2/q/questionnaire/{ours.ids['questionnaire_id']}/link")
+    for link in links.document["results"]:
+        path = f"/v3.2/q/link/{link['link_id']}"
+        assert 200 == (await world.ask("PATCH", path, document={"box": box})).status
 
 
 @asynccontextmanager
@@ -251,3 +274,4 @@ async def test_texts_stay_texts(own_world: World) -> None:
     assert [] == [address for address, read in found.items() if read.status >= 500 or VALUE in read.text]
     shown = {columns[int(number)] for read in found.values() for number in re.findall(r"zq(\d+)", read.text)}
     assert len(shown) > SHOWN_MIN
+    assert WRITTEN <= shown

@@ -10,6 +10,7 @@ from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
 from afterword.core.answers.forms import field_name
 from tests.browser import markup
+from tests.conftest import settled
 from tests.instances.conftest import NPS, Shop
 from tests.links.domains.conftest import HOST, Place
 from tests.links.test_api import made
@@ -63,6 +64,7 @@ async def test_answers_and_links(place: Place) -> None:
     assert 200 == (await place.at(HOST, posted.headers["location"])).status_code
     for url in (before["collection_url"], before["collection_url_short"]):
         assert (await place.at("answers.example", url.removeprefix(place.site.public_url))).status_code in {200, 302}
+    await settled(shop.world.pool)
     told = (await shop.get("/event?limit=50")).json()["results"]
     assert issued["collection_url"] in str(told)
 
