@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would com
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs client release image faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs screenshots client release image faults nightly programs lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -90,7 +90,10 @@ bench-rivals: ## beside other queues in PostgreSQL, which are installed apart fr
 	$(RIVALS)/bin/python -m benchmarks --record rivals
 
 docs: setup ## the documentation as a site, in site/
-	$(BIN)/zensical build --clean
+	$(BIN)/zensical build --clean --strict
+
+screenshots: setup programs ## the pictures of the documentation, anew; in docs/images
+	REWRITE_SNAPSHOTS=1 $(BIN)/pytest -q tests/browser/test_pictures.py
 
 client: setup ## the generated half of the Python client, anew from the OpenAPI document
 	$(BIN)/python clients/python/generate.py
