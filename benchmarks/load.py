@@ -149,6 +149,11 @@ class _Paced(asyncio.Protocol):
             self._whole.set()
             self._idle.append(self)
 
+    def connection_lost(self, _exc: Exception | None) -> None:
+        """A server closes what was idle for seconds."""
+        if self in self._idle:
+            self._idle.remove(self)
+
     async def close(self) -> None:
         await self._whole.wait()
         self._transport.close()

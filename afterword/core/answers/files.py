@@ -13,6 +13,7 @@ from afterword.core.reading.documents import is_array, is_object
 
 NAME_CHARACTERS_MAX: Final = 100
 DIRECTORY_BYTES_MAX: Final = 1_000_000  # the list of a zip archive
+END_BYTES_MAX: Final = 22 + 65_535  # of a zip archive: the record that ends it, with a comment
 KIND_BYTES_MAX: Final = 100  # of the media type in an OpenDocument file
 PDF_END_BYTES: Final = 2_048  # the end of the file must be marked within them
 Refusal = Literal["empty", "too_large", "wrong_kind", "damaged", "harmful", "unchecked"]
@@ -109,7 +110,7 @@ def _kind_of_archive(content: bytes) -> str | None:
     """By the parts of an office file, of which no content is unpacked; None for one with macros."""
     end = content.rfind(b"PK\x05\x06")
     if (
-        end < 0
+        content.count(b"PK\x05\x06", max(0, len(content) - END_BYTES_MAX)) != 1  # a reader may take another one
         or content[end - 20 : end - 16] == b"PK\x06\x07"
         or not 0 < int.from_bytes(content[end + 12 : end + 16], "little") <= DIRECTORY_BYTES_MAX
     ):

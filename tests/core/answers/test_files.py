@@ -1,6 +1,7 @@
 """Files that answer a question: the kind by the content alone, safe names, and the answer that lists them."""
 
 import io
+import struct
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -28,6 +29,13 @@ def archive(parts: Mapping[str, str], *, method: int = zipfile.ZIP_STORED) -> by
     return content.getvalue()
 
 
+def long_directory(content: bytes, end: bytes) -> bytes:
+    """An archive whose directory is longer than allowed, ended by a record that begins with `end`."""
+    size, start = struct.unpack("<LL", content[-10:-2])
+    directory = content[start : start + size] * (files.DIRECTORY_BYTES_MAX // size + 1)
+    return content[:start] + directory + end + struct.pack("<HHLLH", 1, 1, len(directory), 1, 0)
+
+
 DOCX = archive({"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}, method=zipfile.ZIP_DEFLATED)
 
 
@@ -48,6 +56,8 @@ DOCX = archive({"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}, met
         (archive({"[Content_Types].xml": "<a/>", "word/document.xml": "", "word/vbaProject.bin": ""}), None),
         (archive({"mimetype": ODS, "Basic/Standard/a.xml": ""}), None),
         (archive({"mimetype": "application/java-archive"}), None),
+        (long_directory(DOCX, b"PK\x05\x06\0\0\0\0"), None),
+        (long_directory(DOCX, b"PK\x05\x06PK\x05\x06"), None),  # hides its length from who looks for the last mark
         (archive({"mimetype": ODS}, method=zipfile.ZIP_DEFLATED), None),
         (b"PK\x03\x04" + b"x" * 50, None),
         (DOCX[:-30], None),
