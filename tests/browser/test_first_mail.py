@@ -2,8 +2,6 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Final
@@ -11,16 +9,16 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page
 
-from afterword import db, worker
+from afterword import db
 from afterword.app import create_app
 from afterword.cli.setup import setup_url
 from afterword.core.wire.site import Site
 from afterword.texts import texts
 from tests.browser.conftest import SECRET, served
-from tests.browser.test_console import opened
+from tests.browser.test_console import opened, working
 from tests.journeys.inbox import Inbox, open_inbox
 from tests.logins.conftest import PASSWORD
-from tests.worker.conftest import DEADLINE_SECONDS, RIG
+from tests.worker.conftest import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 
@@ -60,7 +58,7 @@ async def test_first_mail(browser: Browser, pool_url: str, pool: db.Pool, langua
     async with (
         open_inbox() as inbox,
         served(create_app(pool=pool, site=site), listener),
-        _sending(pool_url, site),
+        working(pool_url, site),
         opened(browser, locale=shop.console) as page,
     ):
         await page.goto(url)
@@ -76,27 +74,6 @@ async def test_first_mail(browser: Browser, pool_url: str, pool: db.Pool, langua
             await phone.set_content(mail.text("html"))
             await _answer(phone, shop)
         await owner.read()
-
-
-@asynccontextmanager
-async def _sending(database_url: str, site: Site) -> AsyncGenerator[None]:
-    """A worker of an installation without a mail server: mails leave through an organization's own, or are kept."""
-    stop = asyncio.Event()
-    running = asyncio.create_task(
-        worker.run(
-            database_url=database_url,
-            site=site,
-            channels=lambda pool: worker.captured(pool, [1]),
-            mail_from="survey@kalamata.example",
-            stop=stop,
-            pace=RIG,
-        )
-    )
-    try:
-        yield
-    finally:
-        stop.set()
-        await asyncio.wait_for(running, DEADLINE_SECONDS)
 
 
 async def _answer(phone: Page, shop: Shop) -> None:

@@ -113,7 +113,7 @@ PARTS: Final[Mapping[str, Part]] = {
         ),
     ),
 }  # fmt: skip
-# What a change means for messages that wait already, one or many; other parts are read when a message is due.
+# Said of messages that wait already, one or many, when a part changes; other parts are read when a message is due.
 FOLLOWING: Final = (
     "{n} message waits. It follows the change: these rules decide when it is due.",
     "{n} messages wait. They follow the change: these rules decide about each when it is due.",

@@ -264,7 +264,7 @@ async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) ->
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:
-    """Where a list for it begins."""
+    """The address of a new list for the pipeline."""
     return address(NEW_LIST, pipeline=f"{pipeline.questionnaire_id}/{pipeline.pipeline_id}")
 
 

@@ -35,7 +35,7 @@ Found = Literal["found", "missing", "not_asked"]
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-# What a person does ------------------------------------------------------------------------------------------------
+# Changes by a person -----------------------------------------------------------------------------------------------
 
 
 async def get(db: Database, *, caller: Caller) -> CustomDomain:
@@ -104,7 +104,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Cus
     return domain
 
 
-# What name servers say ---------------------------------------------------------------------------------------------
+# Checks by name servers ---------------------------------------------------------------------------------------------
 
 
 async def ask(pool: Pool, *, domain: CustomDomain, site: Site, now: datetime, actor: str = "") -> None:
@@ -193,7 +193,7 @@ async def _reach(domain: CustomDomain, *, site: Site) -> None:
         await web.close()
 
 
-# What processes know -----------------------------------------------------------------------------------------------
+# Hosts that processes keep --------------------------------------------------------------------------------------------
 
 
 async def claim_due(db: Database, *, now: datetime, limit: int) -> list[CustomDomain]:
