@@ -149,7 +149,7 @@ class _Paced(asyncio.Protocol):
             self._whole.set()
             self._idle.append(self)
 
-    def connection_lost(self, _exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """A server closes what was idle for seconds."""
         if self in self._idle:
             self._idle.remove(self)

@@ -25,6 +25,8 @@ from afterword.instances.answers import store as answers_store
 from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
 from afterword.instances.files import service as files
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.resources import (
     INSTANCES,
     ConditionTest,
@@ -40,7 +42,6 @@ from afterword.instances.resources import (
     instance_of,
 )
 from afterword.instances.responders import api as responders_api
-from afterword.instances.service import IssueInput
 from afterword.instances.tags import api as tags_api
 from afterword.instances.values import api as values_api
 from afterword.questionnaires import access
@@ -103,7 +104,7 @@ class InstanceUpdate(fields.Request):
     other_statuses=(200,),
 )
 async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
-    instance, is_new = await service.issue(
+    instance, is_new = await issuing.issue(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],

@@ -27,6 +27,7 @@ from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.call_backs import service as call_backs
 from afterword.instances.files import service as files
+from afterword.instances.issuing import service as issuing
 from afterword.instances.mixing import pages as mixing
 from afterword.instances.mixing.pages import refused_page
 from afterword.instances.posts import ReadPage, read_files
@@ -412,7 +413,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
             return thank_you_page(answer_page, by_reference=True)
         return await _closed(database, answer_page)
     try:
-        await service.version_to_start(database, issuable=start.questionnaire, is_by_key=start.terms is not None)
+        await issuing.version_to_start(database, issuable=start.questionnaire, is_by_key=start.terms is not None)
     except (answers.Inactive, answers.Closed):
         return closed_page(answer_page)
     return None

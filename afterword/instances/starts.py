@@ -17,10 +17,11 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
-from afterword.instances import service, store
+from afterword.instances import store
 from afterword.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
+from afterword.instances.issuing import service as issuing
 from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -173,11 +174,11 @@ async def issue(request: Request, database: db.Database, start: Start) -> Answer
     placement = answer_page.head.placement
     if answer_page.instance is not None:
         return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed)).placed(placement)
-    instance, is_new = await service.issue_by_link(
+    instance, is_new = await issuing.issue_by_link(
         database,
         issuable=start.questionnaire,
         version=start.version,
-        request=service.IssueInput(
+        request=issuing.IssueInput(
             instance_id=answer_page.seed,
             locale=answer_page.head.locale,
             reference_id=start.reference_id,

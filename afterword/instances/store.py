@@ -17,8 +17,8 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.db import Database, Row
-from afterword.db.columns import arrays, as_document, qualified
-from afterword.events.store import Actor, NewEvent
+from afterword.db.columns import qualified
+from afterword.events.store import NewEvent
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
 
@@ -144,7 +144,6 @@ _REACHED: Final[LiteralString] = f"""from questionnaire_instance i
 _PUBLIC_INSTANCE: Final[LiteralString] = f"""{INSTANCE_COLUMNS} from questionnaire_instance
   where instance_id = $1 and deleted_time is null order by created_time limit 1"""
 TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
-_EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +151,7 @@ class Issuable(Questionnaire):
     """A questionnaire and the state of its application, for issuing and answering."""
 
     application_active: bool
-
-    @property
-    def is_active(self) -> bool:
-        return self.active and self.archived_time is None
+    is_active: bool  # itself, and not archived
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +169,9 @@ class PublicQuestionnaire(Issuable):
         return visuals.inherited(self.organization_brand, self.application_brand, self.configuration)
 
 
-_ISSUABLE_COLUMNS: Final[LiteralString] = f"{qualified(QUESTIONNAIRE_COLUMNS, 'q')}, a.active as application_active"
-_PUBLIC_COLUMNS: Final[LiteralString] = f"""{_ISSUABLE_COLUMNS}, o.display_name as brand, o.time_zone,
+ISSUABLE_COLUMNS: Final[LiteralString] = f"""{qualified(QUESTIONNAIRE_COLUMNS, "q")}, a.active as application_active,
+  q.active and q.archived_time is null as is_active"""
+_PUBLIC_COLUMNS: Final[LiteralString] = f"""{ISSUABLE_COLUMNS}, o.display_name as brand, o.time_zone,
   o.brand as organization_brand, a.brand as application_brand, v.configuration"""
 _PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
   join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
@@ -296,32 +293,6 @@ async def list_instances_by_ids(db: Database, *, organization_id: str, instance_
     return [Instance.of(row) for row in rows]
 
 
-async def list_instances_of_items(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, items: Sequence[tuple[str, str]]
-) -> list[Instance]:
-    """The instances of these pairs of organization and item, including deleted ones."""
-    rows = await db.fetch(
-        f"""select {INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
-           join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
-        *arrays(items, 2),
-    )
-    return [Instance.of(row) for row in rows]
-
-
-async def list_issuables(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, questionnaires: Sequence[tuple[str, str]]
-) -> list[Issuable]:
-    """The settings of these pairs of organization and questionnaire; unknown ones are left out."""
-    rows = await db.fetch(
-        f"""select {_ISSUABLE_COLUMNS}
-           from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
-           join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
-           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id""",
-        *arrays(questionnaires, 2),
-    )
-    return [Issuable(**row) for row in rows]
-
-
 async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
     db: Database, *, questionnaire_id: str
 ) -> PublicQuestionnaire | None:
@@ -353,38 +324,6 @@ async def insert_expiry_cursor(  # any tenant: the job is the installation's
         valid_days,
         since,
     )
-
-
-async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: str, key: str) -> None:
-    """Let one transaction at a time issue for this key; others wait."""
-    await db.execute(
-        "select pg_advisory_xact_lock(hashtextextended($1, 0))", f"{organization_id}:{questionnaire_id}:{key}"
-    )
-
-
-async def insert_instances(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, instances: Sequence[Instance], event_ids: Sequence[str], actor: Actor
-) -> set[tuple[str, str]]:
-    """Insert instances and their events unless item or reference has one; returns the keys of those inserted."""
-    rows = await db.fetch(
-        f"""with issued as (
-             insert into questionnaire_instance ({INSTANCE_COLUMNS})
-             select {INSTANCE_COLUMNS} from jsonb_populate_recordset(null::questionnaire_instance, $1)
-             on conflict do nothing returning {INSTANCE_COLUMNS}),
-           recorded as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               actor_kind, actor_id, test, data)
-             -- Any id fits any row; a join by key would compare each row with each.
-             select i.organization_id, ($2::text[])[row_number() over ()], 'questionnaire_instance.created',
-               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_EVENT_DATA}
-             from issued i)
-           select organization_id, instance_id from issued""",
-        list(instances),
-        event_ids,
-        actor.kind,
-        actor.id,
-    )
-    return {(row["organization_id"], row["instance_id"]) for row in rows}
 
 
 async def update_instance(

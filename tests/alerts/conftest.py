@@ -17,7 +17,8 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.events.store import Event
 from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
@@ -111,7 +112,7 @@ class Desk:
     async def issue(self, *, responder_id: str | None = None, test: bool = False) -> Instance:
         caller = self.house.caller
         async with db.transaction(self.pool) as database:
-            instance, _ = await instances.issue(
+            instance, _ = await issuing.issue(
                 database,
                 caller=caller,
                 questionnaire_id=self.house.questionnaire_id,

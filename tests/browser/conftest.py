@@ -22,8 +22,8 @@ from afterword.core.organizations.access import ROLE_SCOPES, installation
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
 from afterword.demonstration import service as demonstration
-from afterword.instances import service as instances
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.providers import service as providers
@@ -65,13 +65,13 @@ class Shop:
         """An instance as a mail would have brought it."""
         async with db.transaction(self.pool) as database:
             request = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
-            issuable = await instances.get_issuable(
+            issuable = await issuing.get_issuable(
                 database, organization_id=self.organization_id, questionnaire_id=self.questionnaire_id
             )
-            instance, _ = await instances.issue_by_link(
+            instance, _ = await issuing.issue_by_link(
                 database,
                 issuable=issuable,
-                version=await instances.version_to_start(database, issuable=issuable),
+                version=await issuing.version_to_start(database, issuable=issuable),
                 request=request,
                 now=database.clock.now(),
                 secret=SECRET,

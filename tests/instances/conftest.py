@@ -16,9 +16,9 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
 from afterword.events.store import Event
-from afterword.instances import service
 from afterword.instances.answers.service import Saved, lock_context, save_answers
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
@@ -105,7 +105,7 @@ class World:
         self, request: IssueInput | None = None, *, now: datetime = NOW, caller: Caller | None = None
     ) -> Instance:
         async with db.transaction(self.pool) as database:
-            instance, _ = await service.issue(
+            instance, _ = await issuing.issue(
                 database,
                 caller=caller or self.caller,
                 questionnaire_id=self.questionnaire_id,

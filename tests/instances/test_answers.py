@@ -13,7 +13,8 @@ from afterword.instances import service, store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.answers.service import Closed, Expired, Finalized, Inactive
-from afterword.instances.service import Change, IssueInput
+from afterword.instances.issuing.service import IssueInput
+from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, World
 

@@ -9,7 +9,7 @@ import pytest
 
 from afterword import db, ids
 from afterword.core.organizations.access import SCOPES
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing.service import IssueInput
 from afterword.organizations import service as accounts
 from afterword.responders import service as responders
 from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SECRET, SINGLE, Shop

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from afterword import db, ids
-from afterword.instances import service
 from afterword.instances.children import store, trees
-from afterword.instances.service import ItemIssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import ItemIssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import NOW, Shop, World
 
@@ -29,7 +29,7 @@ async def child_of(
         previous_questionnaire_instance_id=parent.instance_id,
     )
     async with db.transaction(world.pool) as database:
-        issued = await service.issue_for_items(database, items=[want], now=now, draw=lambda: 0.0)
+        issued = await issuing.issue_for_items(database, items=[want], now=now, draw=lambda: 0.0)
     return next(iter(issued.values()))
 
 

@@ -9,6 +9,7 @@ from afterword import db
 from afterword.core.answers.values import Given
 from afterword.instances import service
 from afterword.instances.answers.service import Closed, lock_context, record_view, save_answers
+from afterword.instances.issuing import service as issuing
 from afterword.organizations.plans import service as plans
 from tests.instances.conftest import NOW, NPS, TEXT, Shop, World
 
@@ -120,11 +121,11 @@ class TestPublicLink:
     async def test_the_service_refuses_too(self, paid: World) -> None:
         await set_credits(paid, 0)
         async with db.transaction(paid.pool) as database:
-            issuable = await service.get_issuable(
+            issuable = await issuing.get_issuable(
                 database, organization_id=paid.caller.organization_id, questionnaire_id=paid.questionnaire_id
             )
             with pytest.raises(Closed):
-                await service.version_to_start(database, issuable=issuable)
+                await issuing.version_to_start(database, issuable=issuable)
 
     async def test_with_credits(self, paid: World, shop: Shop) -> None:
         assert "<form" in (await shop.http.get(f"/p/{paid.questionnaire_id}")).text

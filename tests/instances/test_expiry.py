@@ -11,7 +11,9 @@ from afterword import db
 from afterword.instances import service as instances
 from afterword.instances.expiry import service as expiry
 from afterword.instances.expiry import store
-from afterword.instances.service import Change, IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
+from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from tests.conftest import House
 from tests.instances.test_plans import Explaining
@@ -24,7 +26,7 @@ Issue = Callable[..., Awaitable[Instance]]
 async def issue(pool: db.Pool, house: House) -> Issue:
     async def make(valid_days: int, *, sent_time: datetime | None = None) -> Instance:
         async with db.transaction(pool) as database:
-            made, _ = await instances.issue(
+            made, _ = await issuing.issue(
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,

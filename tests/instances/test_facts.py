@@ -6,7 +6,7 @@ from afterword import db, ids
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import facts, service
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
 

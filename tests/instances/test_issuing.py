@@ -11,7 +11,8 @@ from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
 from afterword.instances.answers.service import Closed, Inactive
-from afterword.instances.service import IssueInput, ItemIssueInput, NotPublished
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput, ItemIssueInput, NotPublished
 from afterword.instances.store import Instance
 from afterword.responders import service as responders
 from tests.event_log import list_events
@@ -143,11 +144,11 @@ class TestIssue:
 class TestIssueByLink:
     async def by_link(self, world: World, request: IssueInput) -> tuple[Instance, bool]:
         async with db.transaction(world.pool) as database:
-            issuable = await service.get_issuable(
+            issuable = await issuing.get_issuable(
                 database, organization_id=world.caller.organization_id, questionnaire_id=world.questionnaire_id
             )
-            version = await service.version_to_start(database, issuable=issuable)
-            return await service.issue_by_link(
+            version = await issuing.version_to_start(database, issuable=issuable)
+            return await issuing.issue_by_link(
                 database,
                 issuable=issuable,
                 version=version,
@@ -235,7 +236,7 @@ class TestIssueForItems:
 
     async def issue(self, world: World, wanted: list[ItemIssueInput]) -> dict[tuple[str, str], Instance]:
         async with db.transaction(world.pool) as database:
-            return await service.issue_for_items(database, items=wanted, now=NOW, draw=lambda: 0.0)
+            return await issuing.issue_for_items(database, items=wanted, now=NOW, draw=lambda: 0.0)
 
     async def test_nothing(self, world: World) -> None:
         assert {} == await self.issue(world, [])

@@ -35,7 +35,7 @@ async def test_answers(shop: Shop, instance_id: str) -> None:
 
 
 async def test_public_link(shop: Shop) -> None:
-    """Two writes: the service that issues the instance and the one that saves answers; the start has an own file."""
+    """Two writes: the part that issues the instance and the one that saves answers; the start has an own file."""
     address = f"/p/{shop.world.questionnaire_id}"
     first = {**await fields(shop, address), field_name(NPS): "3", "go": "next"}
-    await crossing("instances", shop.http, "POST", address, data=first, status=303, files_max=WRITE_FILES_MAX + 2)
+    await crossing("instances", shop.http, "POST", address, data=first, status=303, files_max=WRITE_FILES_MAX + 3)

@@ -11,8 +11,8 @@ from afterword import db
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.responders import service
-from afterword.instances.service import IssueInput
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 from tests.instances.conftest import NOW, NPS, Shop

@@ -11,7 +11,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing.service import IssueInput
 from afterword.questionnaires import store as questionnaires_store
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
 

@@ -9,7 +9,8 @@ from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
 from afterword.instances.answers import store as answers_store
-from afterword.instances.service import Change, IssueInput
+from afterword.instances.issuing.service import IssueInput
+from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.responders import store as responders_store
 from tests.instances.conftest import NOW, NPS, SINGLE, World

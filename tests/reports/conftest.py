@@ -18,9 +18,10 @@ from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.site import Site
 from afterword.instances import service as instances
 from afterword.instances.answers.service import Start, lock_context, save_answers
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.judgements import service as judgements
 from afterword.instances.judgements.service import Decision
-from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
@@ -92,7 +93,7 @@ class House:
     ) -> Instance:
         """Issue an instance and answer it, as a person would; without `responder_id` a new one."""
         async with db.transaction(self.pool) as database:
-            instance, _ = await instances.issue(
+            instance, _ = await issuing.issue(
                 database,
                 caller=self.caller,
                 questionnaire_id=questionnaire_id or self.questionnaire_id,

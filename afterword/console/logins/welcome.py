@@ -21,10 +21,10 @@ from afterword.console.text import ZONES
 from afterword.core.questionnaires import visuals
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.instances import service as instances
 from afterword.instances.answer_page import page_address
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.instances.previews import library as previews
-from afterword.instances.service import IssueInput
 from afterword.intake.test_messages import api as test_messages
 from afterword.organizations import checks
 from afterword.organizations import service as organizations
@@ -232,7 +232,7 @@ async def send_message(visit: Visit) -> Response:
 async def answer(visit: Visit) -> Response:
     """Answer it oneself, as a test: it is among the responses and in no figure."""
     async with visit.write() as db:
-        instance, _ = await instances.issue(
+        instance, _ = await issuing.issue(
             db,
             caller=replace(visit.caller, test=True),
             questionnaire_id=visit.id("questionnaire_id"),

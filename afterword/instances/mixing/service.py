@@ -20,9 +20,9 @@ from afterword.core.figures.periods import day_of, day_start
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.instances import service as instances
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers.service import AnswerContext, Finalized
+from afterword.instances.issuing import service as issuing
 from afterword.instances.mixing import store
 from afterword.questionnaires import store as questionnaires_store
 
@@ -133,11 +133,11 @@ async def _publish(
         db, organization_id=invitation.organization_id, version_id=invitation.version_id
     )
     for one in _mixed(waiting):
-        response, _ = await instances.issue_by_link(
+        response, _ = await issuing.issue_by_link(
             db,
             issuable=context.questionnaire,
             version=version,
-            request=instances.IssueInput(instance_id=one.instance_id, valid_days=0, test=invitation.test),
+            request=issuing.IssueInput(instance_id=one.instance_id, valid_days=0, test=invitation.test),
             now=day,
             secret=secret,
             draw=lambda: 0.0,

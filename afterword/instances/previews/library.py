@@ -28,6 +28,7 @@ def first_page(file: File, *, brand: str, theme: Theme, locale: str, time_zone: 
         template_questionnaire_id=None,
         active=True,
         application_active=True,
+        is_active=True,
         published_version_id=None,
         archived_time=None,
         version=1,

@@ -7,10 +7,10 @@ from datetime import datetime
 from afterword.core.scheduling.decisions import Decision
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
-from afterword.instances import service as instances
 from afterword.instances import store as instances_store
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import ItemIssueInput
 from afterword.instances.responders import store as people_store
-from afterword.instances.service import ItemIssueInput
 from afterword.instances.store import Instance
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
@@ -66,7 +66,7 @@ async def equip(
         if not _has_instance(item)
     ]
     if issues:
-        issued |= await instances.issue_for_items(db, items=issues, now=now, draw=draw)
+        issued |= await issuing.issue_for_items(db, items=issues, now=now, draw=draw)
     dispatches: list[Dispatch] = []
     lost: list[Settlement] = []
     for item, responder in zip(items, found, strict=True):

@@ -17,9 +17,9 @@ from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.core.figures.reports import COUNTED
-from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from afterword.reports import comparison
 from afterword.reports.counts import service as counts
 from afterword.reports.rollups import service as rollups
@@ -107,7 +107,7 @@ async def respond_before(rig: Rig, house: House, question_id: str, count: int) -
     for number in range(count):
         async with db.transaction(rig.pool) as database:
             moment = database.clock.now() - timedelta(days=1 + number % DAYS)
-            instance, _ = await instances.issue(
+            instance, _ = await issuing.issue(
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,

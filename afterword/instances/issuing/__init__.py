@@ -1,0 +1,1 @@
+"""Mixes the answers of anonymous questionnaires before they become responses."""
