@@ -29,8 +29,8 @@ from afterword.app import create_app
 from afterword.cli.seed import seed
 from afterword.core.wire.site import Site
 from afterword.demonstration import service as demonstration
-from afterword.instances import service as instances
-from afterword.instances.service import IssueInput
+from afterword.instances.issuing import service as issuing
+from afterword.instances.issuing.service import IssueInput
 from tests.browser.conftest import SECRET, served
 from tests.conftest import patient_pool
 from tests.databases import fresh_database
@@ -105,11 +105,11 @@ async def _open(server_url: str) -> AsyncGenerator[Shown]:
             )  # fmt: skip
         await Office(pool, seeded.organization_id, seeded.application_id, "").add_user(OWNER, role="owner")
         async with db.transaction(pool) as database:
-            issuable = await instances.get_issuable(
+            issuable = await issuing.get_issuable(
                 database, organization_id=seeded.organization_id, questionnaire_id=seeded.questionnaire_id
             )
-            version = await instances.version_to_issue(database, issuable=issuable)
-            issued, _ = await instances.issue_by_link(
+            version = await issuing.version_to_issue(database, issuable=issuable)
+            issued, _ = await issuing.issue_by_link(
                 database, issuable=issuable, version=version, request=IssueInput(locale="en", valid_days=30),
                 now=MOMENT, secret=SECRET, draw=lambda: 0.0,
             )  # fmt: skip
