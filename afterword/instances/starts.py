@@ -22,7 +22,6 @@ from afterword.instances.answer_page import AnswerPage, Posted, Wrong, answer_pa
 from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.issuing import service as issuing
-from afterword.instances.issuing import store as issuing_store
 from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -131,7 +130,7 @@ async def start_of(
     metadata = _metadata(request, declared, terms)
     if version.definition.anonymous:  # neither who nor what is kept of the address
         reference_id, metadata = None, Changes(dict(terms.metadata) if terms else {})
-    existing = reference_id and await issuing_store.get_instance_by_reference(
+    existing = reference_id and await store.get_instance_by_reference(
         database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
     )
     if existing:
