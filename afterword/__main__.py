@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "bounce": ("bounces:bounce", "Act on returned mails."),
     "inbound": ("inbound:app", "Addresses where providers call back."),
     "sender": ("senders:app", "Domains that organizations may send mails from."),
+    "mcp": ("mcp:mcp", "Serve an assistant on this machine: tools that call the API of an Afterword."),
     "suppression": ("suppressions:app", "Addresses that are not written to."),
 }
 

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from typing import Protocol
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
@@ -99,6 +100,18 @@ from afterword.web.runner import Authenticate, Operation, OperationContext
 FIGURES_SECONDS = 5.0
 
 
+class OwnClient(Protocol):
+    """A page that calls the API of this very application, which it is given once that is whole."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+class MakeEndpoint(Protocol):
+    def __call__(self, context: OperationContext, *, origins: Collection[str]) -> OwnClient: ...
+
+
 def create_app(
     *,
     pool: db.Pool,
@@ -111,12 +124,14 @@ def create_app(
     ticks: Ticks | None = None,
     seen: Seen | None = None,
     load_shedder: LoadShedder | None = None,
+    make_endpoint: MakeEndpoint | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: clients that may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers
     that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
-    messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down.
+    messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down;
+    `make_endpoint` makes the one for assistants.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -143,14 +158,19 @@ def create_app(
         Reference(table, site, show_outbox=show_outbox).pages,
         *([queue_pages.routes] if show_outbox else []),
     ]
+    endpoint = make_endpoint(context, origins=origins) if make_endpoint else None
     router = Families(
         [
+            *([("POST", "/mcp", lambda: endpoint)] if endpoint else []),
             *((route.method, f"{API_PREFIX}{route.path}", partial(Operation, route, context)) for route in table),
             *((page.method, page.path, partial(page.app, state)) for group in pages for page in group.all),
         ]
     )
     gate = PageGate(site, _owners_of(pool))
-    return Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
+    app = Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
+    if endpoint is not None:
+        endpoint.app = app
+    return app
 
 
 def api_routes() -> list[Routes]:

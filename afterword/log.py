@@ -56,6 +56,7 @@ def set_up(*, level: str, as_json: bool, stream: TextIO | None = None) -> None:
     root.setLevel(level.upper())
     for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
         logging.getLogger(chatty).setLevel("WARNING")
+    logging.getLogger("mcp").setLevel("ERROR")  # its warnings repeat what callers sent
     for own in ("uvicorn", "uvicorn.error"):
         logging.getLogger(own).handlers.clear()
         logging.getLogger(own).propagate = True

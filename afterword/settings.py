@@ -78,6 +78,8 @@ class Settings:
     """Command that scans each file of a response from its input: 0 is clean, 1 is harmful; unset: none does."""
     scan_seconds: Seconds = 30.0
     """The scan of a file may take this long."""
+    mcp: bool = False
+    """Tools for assistants at /mcp, for tokens of the API; needs the extra “mcp”."""
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
@@ -128,7 +130,9 @@ def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
 
 CONFIG_VARIABLE = "AFTERWORD_CONFIG"
 SUPERVISED_VARIABLE = "AFTERWORD_SUPERVISED"
-OTHER_VARIABLES = {CONFIG_VARIABLE, SUPERVISED_VARIABLE}
+URL_VARIABLE = "AFTERWORD_URL"  # of `afterword mcp`, a client of some installation
+TOKEN_VARIABLE = "AFTERWORD_TOKEN"  # noqa: S105  a variable's name
+OTHER_VARIABLES = {CONFIG_VARIABLE, SUPERVISED_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE}
 
 
 def _of_file(file: Path | None) -> dict[str, Any]:
@@ -147,7 +151,12 @@ def _value(place: str, wanted: Any, value: object) -> Any:
         return msgspec.convert(value, wanted, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
         expected = str(error).partition(", got")[0].removeprefix("Expected ")
-        for name, words in (("`int`", "a whole number"), ("`float`", "a number"), ("`str`", "a text")):
+        for name, words in (
+            ("`int`", "a whole number"),
+            ("`float`", "a number"),
+            ("`str`", "a text"),
+            ("`bool`", "true or false"),
+        ):
             expected = expected.replace(name, words)
         raise SettingError(f"{place}: {expected[:1].upper()}{expected[1:]} is expected.") from error
 

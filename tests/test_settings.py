@@ -34,6 +34,7 @@ from afterword import settings
         ("AFTERWORD_METRICS", "yes"),
         ("AFTERWORD_MAIL_FROM", "nobody"),
         ("AFTERWORD_MAIL_FROM", "a@b c"),
+        ("AFTERWORD_MCP", "maybe"),
         ("AFTERWORD_WORKER_SLOTS", "0"),
         ("AFTERWORD_WORKER_LEASE_SECONDS", "40"),
         ("AFTERWORD_WORKER_LEASE_SECONDS", "50"),  # three heartbeats, and no margin
@@ -53,6 +54,7 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
         ("AFTERWORD_PORT", "http", "AFTERWORD_PORT: A whole number is expected."),
         ("AFTERWORD_PORT", "70000", "AFTERWORD_PORT: A whole number <= 65535 is expected."),
         ("AFTERWORD_WORKER_POLL_SECONDS", "soon", "AFTERWORD_WORKER_POLL_SECONDS: A number is expected."),
+        ("AFTERWORD_MCP", "maybe", "AFTERWORD_MCP: True or false is expected."),
     ],
 )
 def test_a_number_is_asked_for_in_words(variable: str, value: str, sentence: str) -> None:

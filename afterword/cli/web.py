@@ -8,8 +8,8 @@ import uvicorn
 from uvicorn import _types
 
 from afterword import db, errors
-from afterword.app import create_app
-from afterword.cli import context, serve
+from afterword.app import MakeEndpoint, create_app
+from afterword.cli import CommandError, context, mcp, serve
 from afterword.links.domains import service as domains
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.seen import Seen
@@ -75,6 +75,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
         metrics_access=chosen.metrics,
         origins=chosen.origins,
         show_outbox=chosen.smtp_url is None,
+        make_endpoint=_endpoint(chosen),
         ticks=ticks,
         seen=seen,
         load_shedder=LoadShedder(),
@@ -96,6 +97,17 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+
+
+def _endpoint(chosen: Settings) -> MakeEndpoint | None:
+    """The endpoint for assistants where it is switched on. Raises CommandError without the extra."""
+    if not chosen.mcp:
+        return None
+    try:
+        from afterword.assistants.endpoint import Endpoint  # noqa: PLC0415  an extra
+    except ModuleNotFoundError as error:
+        raise CommandError(mcp.MISSING) from error
+    return Endpoint
 
 
 async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:

@@ -77,6 +77,23 @@ class _Request:
     key: str | None = None  # Idempotency-Key
 
 
+async def identify(context: OperationContext, database: db.Database, scope: Scope) -> Caller:
+    """The caller of a request by its token. Counts a failure; raises Unauthorized, Forbidden, TooMany."""
+    client = scope.get("client")
+    source: str = client[0] if client else ""
+    if context.pool.clock.is_stale:
+        async with db.connection(context.pool):
+            pass  # taking a connection updates the clock
+    raw_query: bytes = scope["query_string"]
+    try:
+        names = _names_of(raw_query) if raw_query else ()
+        return await context.authenticate(database, scope["afterword.headers"], names)
+    except errors.Unauthorized as refusal:
+        if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
+            context.limiter.count_failure(source)
+        raise
+
+
 class Operation:
     def __init__(self, route: Route, context: OperationContext) -> None:
         self.route = route
@@ -148,20 +165,7 @@ class Operation:
     # 401, 403, 429 -------------------------------------------------------------------------------------------
 
     async def _admit(self, request: _Request) -> Caller:
-        context, sent = self._context, request.headers
-        client = request.scope.get("client")
-        source: str = client[0] if client else ""
-        if context.pool.clock.is_stale:
-            async with db.connection(context.pool):
-                pass  # taking a connection updates the clock
-        raw_query: bytes = request.scope["query_string"]
-        try:
-            names = _names_of(raw_query) if raw_query else ()
-            caller = await context.authenticate(self._database, sent, names)
-        except errors.Unauthorized as refusal:
-            if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
-                context.limiter.count_failure(source)
-            raise
+        caller = await identify(self._context, self._database, request.scope)
         self._count(request, caller, requests=1)  # a refused one too: its response has the rate-limit headers
         own = self.route.own
         if own is None or not own(caller, request.scope["path_params"]):

@@ -1,12 +1,13 @@
 """`afterword web`: how the server is set up, and that the uses of tokens are written or lost, never in the way."""
 
+import sys
 from typing import Any
 
 import httpx2
 import pytest
 
 from afterword import db, errors
-from afterword.cli import web
+from afterword.cli import CommandError, web
 from afterword.cli.context import Context
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
@@ -46,3 +47,17 @@ async def test_uses_that_cannot_be_written_are_lost(
     ticks.note(house.caller, now=pool.clock.now())
     await web._write(pool, ticks, Seen())
     assert {} == ticks.take()
+
+
+async def test_the_endpoint_for_assistants_is_switched_on(pool: db.Pool, house: House) -> None:
+    for is_on, status in ((False, 404), (True, 401)):
+        chosen = Settings(mcp=is_on)
+        app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks(), Seen()).app
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
+            assert status == (await client.post("/mcp", json={})).status_code
+
+
+def test_the_endpoint_for_assistants_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "afterword.assistants.endpoint", None)
+    with pytest.raises(CommandError, match=r"pip install 'afterword\[mcp\]'"):
+        web._endpoint(Settings(mcp=True))
