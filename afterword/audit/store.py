@@ -82,7 +82,11 @@ async def insert_login_entries(  # any tenant: a login belongs to a person
         """insert into audit_entry (organization_id, created_time, actor_kind, actor_id, actor_role, action, thing_kind,
              thing_id, device, network)
            select organization_id, $5, 'user', user_id, role, $2, 'login', user_id, $3, $4 from organization_user
-           where login_id = $1 and removed_time is null and ($6::text is null or organization_id = $6)""",
+           where removed_time is null and (organization_id, user_id) in (
+               select u.organization_id, u.user_id from organization_user u where u.login_id = $1
+               union all
+               select i.organization_id, i.user_id from login_identity i where i.login_id = $1)
+             and ($6::text is null or organization_id = $6)""",
         *(login_id, action, device, network, now, organization_id),
     )
 

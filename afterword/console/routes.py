@@ -5,7 +5,7 @@ from afterword.console.cases import alert_rules, cases, recoveries
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import settings as case_settings
 from afterword.console.cases import statuses as case_statuses
-from afterword.console.logins import account, entry, passkeys, welcome
+from afterword.console.logins import account, entry, identities, passkeys, welcome
 from afterword.console.questionnaires import (
     boxes,
     builder,
@@ -44,6 +44,7 @@ from afterword.console.settings import (
     brands,
     coupons,
     domain,
+    identity,
     members,
     metadata_names,
     organization,
@@ -59,6 +60,7 @@ from afterword.web.routing import Pages
 
 MODULES = (
     entry,
+    identities,
     welcome,
     passkeys,
     overview,
@@ -75,6 +77,7 @@ MODULES = (
     contact_policy,
     organization,
     domain,
+    identity,
     brands,
     pictures,
     coupons,

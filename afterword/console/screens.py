@@ -38,6 +38,7 @@ UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 COOKIE: Final = "afterword"
 DEVICE_COOKIE: Final = "afterword-device"
 PENDING_COOKIE: Final = "afterword-pending"
+IDENTITY_COOKIE: Final = "afterword-identity"
 KEYS_COOKIE: Final = "afterword-keys"  # "off": this browser hears no single keys (WCAG 2.1.4)
 SESSION_SECONDS: Final = int(sessions.LIFETIME.total_seconds())
 YEAR_SECONDS: Final = 31_536_000

@@ -64,7 +64,10 @@ async def get_login(  # any tenant: a login belongs to a person
 async def get_login_by_email(  # any tenant: a login belongs to a person
     db: Database, *, email: str
 ) -> Login | None:
-    row = await db.fetch_row(f"select {_COLUMNS} from login where lower(email) = lower($1)", email)
+    """The person's own; those that identity providers vouch for are found by these alone."""
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from login where lower(email) = lower($1) and not is_of_provider", email
+    )
     return Login(**row) if row else None
 
 

@@ -886,6 +886,34 @@ CREATE TABLE idempotency_key (
     CONSTRAINT idempotency_key_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)))
 );
 
+CREATE TABLE identity_provider (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    issuer text NOT NULL COLLATE pg_catalog."C",
+    client_id text NOT NULL COLLATE pg_catalog."C",
+    client_secret bytea,
+    authorization_url text COLLATE pg_catalog."C",
+    checked_time timestamp with time zone,
+    problem text,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    groups_claim text DEFAULT 'groups'::text NOT NULL,
+    group_roles jsonb DEFAULT '[]'::jsonb NOT NULL,
+    default_role text COLLATE pg_catalog."C",
+    trusts_addresses boolean DEFAULT false NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    updated_by text COLLATE pg_catalog."C",
+    CONSTRAINT identity_provider_authorization_url_check CHECK (((length(authorization_url) >= 8) AND (length(authorization_url) <= 2000))),
+    CONSTRAINT identity_provider_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 300))),
+    CONSTRAINT identity_provider_client_secret_check CHECK ((length(client_secret) <= 2000)),
+    CONSTRAINT identity_provider_default_role_check CHECK ((default_role = ANY (ARRAY['admin'::text, 'reporting'::text, 'agent'::text]))),
+    CONSTRAINT identity_provider_groups_claim_check CHECK (((length(groups_claim) >= 1) AND (length(groups_claim) <= 100))),
+    CONSTRAINT identity_provider_issuer_check CHECK (((length(issuer) >= 8) AND (length(issuer) <= 500))),
+    CONSTRAINT identity_provider_problem_check CHECK ((length(problem) <= 500)),
+    CONSTRAINT identity_provider_scopes_check CHECK ((cardinality(scopes) <= 10))
+);
+
 CREATE TABLE inbound_endpoint (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     inbound_id text NOT NULL COLLATE pg_catalog."C",
@@ -921,6 +949,7 @@ CREATE TABLE login (
     totp_step bigint DEFAULT 0 NOT NULL,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     updated_time timestamp with time zone DEFAULT now() NOT NULL,
+    is_of_provider boolean DEFAULT false NOT NULL,
     CONSTRAINT login_check CHECK (((totp_time IS NULL) OR (totp_secret IS NOT NULL))),
     CONSTRAINT login_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
     CONSTRAINT login_password_hash_check CHECK ((length(password_hash) <= 300)),
@@ -938,6 +967,17 @@ CREATE TABLE login_failure (
     failures integer NOT NULL,
     since timestamp with time zone NOT NULL,
     CONSTRAINT login_failure_key_check CHECK ((length(key) = 32))
+);
+
+CREATE TABLE login_identity (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    issuer text NOT NULL COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    user_id text NOT NULL COLLATE pg_catalog."C",
+    login_id text NOT NULL COLLATE pg_catalog."C",
+    created_time timestamp with time zone NOT NULL,
+    CONSTRAINT login_identity_issuer_check CHECK ((length(issuer) <= 500)),
+    CONSTRAINT login_identity_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
 );
 
 CREATE TABLE login_link (
@@ -2148,6 +2188,9 @@ ALTER TABLE ONLY export
 ALTER TABLE ONLY idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organization_id, key);
 
+ALTER TABLE ONLY identity_provider
+    ADD CONSTRAINT identity_provider_pkey PRIMARY KEY (organization_id);
+
 ALTER TABLE ONLY inbound_endpoint
     ADD CONSTRAINT inbound_endpoint_organization_id_account_id_adapter_key UNIQUE (organization_id, account_id, adapter);
 
@@ -2162,6 +2205,12 @@ ALTER TABLE ONLY login_challenge
 
 ALTER TABLE ONLY login_failure
     ADD CONSTRAINT login_failure_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY login_identity
+    ADD CONSTRAINT login_identity_organization_id_user_id_key UNIQUE (organization_id, user_id);
+
+ALTER TABLE ONLY login_identity
+    ADD CONSTRAINT login_identity_pkey PRIMARY KEY (organization_id, issuer, subject);
 
 ALTER TABLE ONLY login_link
     ADD CONSTRAINT login_link_pkey PRIMARY KEY (digest);
@@ -2495,9 +2544,11 @@ CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, 
 
 CREATE INDEX login_challenge_end ON login_challenge USING btree (expires_time);
 
-CREATE UNIQUE INDEX login_email ON login USING btree (lower(email));
+CREATE UNIQUE INDEX login_email ON login USING btree (lower(email)) WHERE (NOT is_of_provider);
 
 CREATE INDEX login_failure_age ON login_failure USING btree (since);
+
+CREATE INDEX login_identity_login ON login_identity USING btree (login_id);
 
 CREATE INDEX login_link_end ON login_link USING btree (expires_time);
 
@@ -2747,6 +2798,8 @@ CREATE TRIGGER audit AFTER INSERT ON event FOR EACH ROW WHEN (((new.actor_kind =
 
 CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_audit_entry('export', 'export_id', 'owner filter instance_ids', 'exported');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF issuer, client_id, client_secret, scopes, groups_claim, group_roles, default_role, trusts_addresses ON identity_provider FOR EACH ROW EXECUTE FUNCTION write_audit_entry('identity_provider', 'organization_id', 'client_secret authorization_url checked_time problem');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON inbound_endpoint FOR EACH ROW EXECUTE FUNCTION write_audit_entry('inbound', 'inbound_id', 'settings confirm_url');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON metadata_definition FOR EACH ROW EXECUTE FUNCTION write_audit_entry('metadata', 'metadata_id', '');
@@ -2921,11 +2974,20 @@ ALTER TABLE ONLY export_piece
 ALTER TABLE ONLY idempotency_key
     ADD CONSTRAINT idempotency_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
+ALTER TABLE ONLY identity_provider
+    ADD CONSTRAINT identity_provider_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
 ALTER TABLE ONLY inbound_endpoint
     ADD CONSTRAINT inbound_endpoint_organization_id_account_id_fkey FOREIGN KEY (organization_id, account_id) REFERENCES channel_account(organization_id, account_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_identity
+    ADD CONSTRAINT login_identity_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_identity
+    ADD CONSTRAINT login_identity_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY login_link
     ADD CONSTRAINT login_link_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;

@@ -11,7 +11,7 @@ BY_EVENTS: Final = {
     "alert_comment", "alert_instance", "instance_tag", "questionnaire_instance", "queue_item", "responder",
     "suppression",
 }  # fmt: skip
-RECORDED: Final = {"login", "login_passkey", "login_recovery_code", "login_session"}
+RECORDED: Final = {"login", "login_identity", "login_passkey", "login_recovery_code", "login_session"}
 """A login belongs to a person, not to an organization: `audit.service.record_login` notes its changes."""
 WRITTEN_BY_WORK: Final = {
     "access_token", "alert_history", "alert_occurrence", "alert_status_number", "anonymous_pool",

@@ -37,7 +37,7 @@ from tests.console.cases import test_statuses as test_case_statuses
 from tests.console.questionnaires import test_links
 from tests.console.sending import test_address_lists, test_contact_policy, test_outbox
 from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_coupons, test_domain, test_webhooks
+from tests.console.settings import test_coupons, test_domain, test_identity, test_webhooks
 from tests.logins.conftest import OWN, PASSWORD, log_in
 from tests.sizes import one_of, share_of
 
@@ -157,6 +157,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
         ("webhooks/new", test_webhooks.FORM),
         ("coupons/new", test_coupons.FORM),
         ("organization/domain", test_domain.FORM),
+        ("organization/identity", test_identity.FORM),
         ("metadata/new", {"kind": "questionnaire", "name": "gift", "type": "boolean", "level": "organization",
                           "title": "A gift"}),
     ):  # fmt: skip

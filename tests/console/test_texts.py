@@ -34,6 +34,7 @@ from afterword.console.settings import (
     brands,
     coupons,
     domain,
+    identity,
     metadata_names,
     organization,
     plans,
@@ -133,6 +134,8 @@ def shown() -> set[str]:
         *boxes.INPUTS,
         *coupons.INPUTS,
         *domain.INPUTS,
+        *identity.INPUTS,
+        *identity.GROUP_INPUTS,
         *kiosks.INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}

@@ -529,6 +529,16 @@ async def _fill_alerts(database: db.Database, tenant: str) -> None:
         "insert into login (login_id, email, password_hash) values ($1, $2, 'x')", tenant, f"{tenant}@login.example"
     )
     await database.execute(
+        """insert into identity_provider (organization_id, issuer, client_id, created_time, updated_time)
+           values ($1, 'https://login.example', $1, $2, $2)""",
+        *(tenant, NOW),
+    )
+    await database.execute(
+        """insert into login_identity (organization_id, issuer, subject, user_id, login_id, created_time)
+           values ($1, 'https://login.example', $1, $1, $1, $2)""",
+        *(tenant, NOW),
+    )
+    await database.execute(
         """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
              expires_time)
            values ($3, $1, $1, $1, $1, '', '', $2)""",

@@ -21,6 +21,7 @@ from tests.contract.world import ROUTES, Tenant, World, name_of, routes_where
 OPEN: Final[Mapping[str, str]] = {
     "GET /organization/{organization_id}": "the organization that it belongs to",
     "GET /organization/{organization_id}/domain": "the organization that it belongs to",
+    "GET /organization/{organization_id}/identity": "the organization that it belongs to",
     "GET /user/{user_id}": "people of the organization",
     "GET /q/metadata/questionnaire/{metadata_id}": "declared for the organization",
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",

@@ -35,7 +35,13 @@ OF_THE_PRODUCT: Final = {
 }
 NUMBERS: Final = {"AlertRequest", "AlertUpdate", "AlertInstanceUpdate"}  # with a status_id of one organization's own
 CONDITIONS: Final = {"conditions", "filter"}
-NO_IDS: Final = {"channel_id", "reference_id", "status_id", "thing_id"}  # numbers, a client's own word, any text
+NO_IDS: Final = {
+    "channel_id",
+    "client_id",
+    "reference_id",
+    "status_id",
+    "thing_id",
+}  # numbers, words of others, any text
 TEMPLATES: Final = {"pipeline_id": "funnel", "outcome_question_id": "drivers", "question_ids": "drivers"}
 FILTERS: Final[dict[Place, str]] = {
     ("pipeline_id",): "counts what went through it: of a pipeline of others, nothing",

@@ -27,6 +27,8 @@ ACTIONS: Final = {"GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Up
 OTHERWISE: Final = {  # where the table of operations says so
     "DELETE /organization/{organization_id}/domain": "Organization.Update",
     "POST /organization/{organization_id}/domain/check": "Organization.Update",
+    "DELETE /organization/{organization_id}/identity": "Organization.Update",
+    "POST /organization/{organization_id}/identity/check": "Organization.Update",
     "POST /coupon/pool/{pool_id}/code": "Coupon Pool.Update",
     "DELETE /coupon/pool/{pool_id}/code": "Coupon Pool.Update",
     "DELETE /q/questionnaire/{questionnaire_id}/draft": "Questionnaire.Update",

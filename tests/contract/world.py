@@ -330,6 +330,10 @@ async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]
     path = f"/v3.2/organization/{tenant.house.organization_id}/domain"
     reply = await wire.ask("PUT", path, token=tenant.token, document={"host": "ask.shop.example"})
     assert 201 == reply.status, reply
+    path = f"/v3.2/organization/{tenant.house.organization_id}/identity"
+    document = {"issuer": "https://login.shop.example", "client_id": "afterword"}
+    reply = await wire.ask("PUT", path, token=tenant.token, document=document)
+    assert 201 == reply.status, reply
     document = {"title": "Spare", "scopes": ["Queue.Read"]}
     reply = await wire.ask("POST", "/v3.2/token", token=tenant.token, document=document)
     assert 201 == reply.status, reply

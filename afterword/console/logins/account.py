@@ -89,6 +89,7 @@ async def ask_address(visit: Visit) -> Response:
     email = visit.form.text("email")
     async with visit.write() as db:
         errors.check(checks.email_errors(email))
+        await login_of(visit, db)
         link = Link("address", None, None, visit.session.login_id, email)
         secret = await links.make(db, link=link, now=visit.now)
         await mails.schedule_link(
@@ -211,7 +212,7 @@ async def renew_recovery_codes(visit: Visit) -> Response:
 async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     login_id = visit.session.login_id
     async with visit.read() as db:
-        login = await login_of(visit, db)
+        login = await _any_login_of(visit, db)
         user = await users_store.get_user(
             db, organization_id=visit.session.organization_id, user_id=visit.session.user_id
         )
@@ -266,6 +267,13 @@ async def _account(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
 
 
 async def login_of(visit: Visit, db: Database) -> Login:
+    """The login of the session. Raises Forbidden where an identity provider vouches for it: nothing is changed here."""
+    if visit.session.is_of_provider:
+        raise errors.Forbidden("Your organization's log-in keeps this. Change it there.")
+    return await _any_login_of(visit, db)
+
+
+async def _any_login_of(visit: Visit, db: Database) -> Login:
     login = await store.get_login(db, login_id=visit.session.login_id)
     if login is None:
         raise errors.NotFound("There is no such login.")
@@ -283,9 +291,17 @@ def proof_form(visit: Visit, *, wrong: str = "") -> Response:
         wrong=wrong,
         next=going_on,
         email=visit.session.email,
-        options=passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
+        provider_url=_provider_url(visit, going_on) if visit.session.is_of_provider else "",
+        options=""
+        if visit.session.is_of_provider
+        else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
         script=static.url("console/passkey.js"),
     )
+
+
+def _provider_url(visit: Visit, going_on: str) -> str:
+    """The address at which the person logs in anew; it then goes on from there."""
+    return f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
 
 
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:

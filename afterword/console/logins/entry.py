@@ -11,6 +11,7 @@ from afterword.console.screens import COOKIE, DEVICE_COOKIE, HOME, LOGIN, PENDIN
 from afterword.console.text import slug_of
 from afterword.db import Database
 from afterword.logins import hashing, service, store
+from afterword.logins.identities import service as identities
 from afterword.logins.links import service as links
 from afterword.logins.links.store import Link
 from afterword.logins.passkeys import service as passkeys
@@ -83,11 +84,27 @@ async def enter_code(guest: Guest) -> Response:
 
 @routes.post("/console/logout")
 async def log_out(visit: Visit) -> Response:
+    """A session of an identity provider ends here first, and the page that follows leads on to log out there."""
+    session, url = visit.session, None
     async with visit.write() as db:
-        await sessions.end(db, session=visit.session, session_id=visit.session.session_id, now=visit.now)
-    response = html.redirect(f"{LOGIN}?done=out")
+        await sessions.end(db, session=session, session_id=session.session_id, now=visit.now)
+    if session.is_of_provider:
+        url = await identities.end_url(visit.pool, organization_id=session.organization_id, site=visit.site)
+    response = (
+        html.redirect(f"{LOGIN}?done=out")
+        if url is None
+        else leading_on(visit, visit.words("You are logged out here"), url)
+    )
     visit.set_cookie(response, COOKIE, "", seconds=0)
     response.headers["Clear-Site-Data"] = '"cache"'
+    return response
+
+
+def leading_on(guest: Guest, title: str, url: str) -> Response:
+    """A page that leads to another site: the policy of our pages keeps forms from being redirected there."""
+    response = Guest(guest.request, guest.now).page("leading.html", title=title, url=url)
+    response.headers["Refresh"] = f"0; url={url}"
+    response.headers["Cache-Control"] = "no-store"
     return response
 
 

@@ -65,6 +65,7 @@ KINDS: Final[Mapping[str, str]] = {
     "public_link": "the public link",
     "coupon_pool": "the coupon pool",
     "custom_domain": "the host of public pages",
+    "identity_provider": "the log-in through a provider",
     "alert": "the alert",
     "audit": "the audit log",
     "provider": "the provider account",

@@ -19,6 +19,7 @@ from afterword.web import html
 SETTINGS: Final = "/console/settings"
 ORGANIZATION: Final = f"{SETTINGS}/organization"
 DOMAIN: Final = f"{ORGANIZATION}/domain"
+IDENTITY: Final = f"{ORGANIZATION}/identity"
 APPLICATION: Final = f"{SETTINGS}/applications"
 ROWS: Final = 50
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
@@ -84,7 +85,10 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         stored=organization,
         version=organization.version,
         refusal=refusal,
-        links=[(words("Host of your public pages"), DOMAIN)],
+        links=[
+            (words("Host of your public pages"), DOMAIN),
+            *([(words("Log-in through your own provider"), IDENTITY)] if visit.caller.role == "owner" else []),
+        ],
         thing=("organization", organization.organization_id),
         tab="organization",
     )

@@ -29,9 +29,21 @@ class Source:
 
 
 async def start(
-    db: Database, *, login_id: str, organization_id: str, user_id: str, source: Source, is_known: bool, now: datetime
+    db: Database,
+    *,
+    login_id: str,
+    organization_id: str,
+    user_id: str,
+    source: Source,
+    is_known: bool,
+    now: datetime,
+    lifetime: timedelta = LIFETIME,
+    proven_time: datetime | None = None,
 ) -> str:
-    """Open a session; returns its cookie. `is_known`: the person has logged in from this browser before."""
+    """Open a session; returns its cookie. `is_known`: the person has logged in from this browser before.
+
+    `proven_time`: when the person proved to be it, if that was not now.
+    """
     cookie = ids.secret()
     await audit.record_login(
         db,
@@ -52,7 +64,8 @@ async def start(
         device=source.device[:DEVICE_CHARACTERS],
         network=source.network,
         now=now,
-        expires_time=now + LIFETIME,
+        proven_time=proven_time or now,
+        expires_time=now + lifetime,
     )
     return cookie
 

@@ -27,6 +27,7 @@ class Session:
     time_zone: str
     default_locale: str
     is_demonstration: bool
+    is_of_provider: bool  # the identity provider of the organization opened it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,15 @@ async def insert_session(
     device: str,
     network: str,
     now: datetime,
+    proven_time: datetime,
     expires_time: datetime,
 ) -> None:
     """Insert it, and note the log-in of the user."""
     await db.execute(
         """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
              created_time, seen_time, proven_time, expires_time)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8, $9)""",
-        *(digest, session_id, login_id, organization_id, user_id, device, network, now, expires_time),
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)""",
+        *(digest, session_id, login_id, organization_id, user_id, device, network, now, proven_time, expires_time),
     )
     await db.execute(
         "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
@@ -74,12 +76,16 @@ async def get_session(  # any tenant: the cookie says which
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
              coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale,
+             i.login_id is not null as is_of_provider,
              o.demonstration_time is not null as is_demonstration
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
-               and u.login_id = s.login_id and u.active and u.removed_time is null
+               and u.active and u.removed_time is null
+             left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
+               and i.login_id = s.login_id
              join organization o on o.organization_id = s.organization_id
-           where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3""",
+           where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
+             and (u.login_id = s.login_id or i.login_id is not null)""",
         *(digest, now, seen_after),
     )
     return Session(**row) if row else None

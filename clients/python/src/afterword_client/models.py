@@ -743,6 +743,15 @@ class Export(Struct, kw_only=True):
     selected_count: int | None
 
 
+class GroupRole(Struct, kw_only=True):
+    """
+    The role of the people in a group.
+    """
+
+    group: str
+    role: Literal["admin", "agent", "reporting"]
+
+
 class GroupTranslation(Struct, kw_only=True):
     """
     A group's texts in another language; an absent text falls back to the default locale.
@@ -750,6 +759,45 @@ class GroupTranslation(Struct, kw_only=True):
 
     title: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
+
+
+class IdentityProvider(Struct, kw_only=True):
+    """
+    The provider of an organization, by OpenID Connect. `client_secret` is never shown.
+    """
+
+    organization_id: str
+    issuer: str
+    client_id: str
+    has_client_secret: bool
+    scopes: list[str]
+    groups_claim: str
+    group_roles: list[GroupRole]
+    default_role: str | None
+    trusts_addresses: bool
+    checked_time: datetime | None
+    problem: str | None
+    return_url: str
+    login_url: str
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class IdentityProviderRequest(Struct, kw_only=True):
+    """
+    The provider of an organization, by OpenID Connect.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str | None | UnsetType = UNSET
+    scopes: list[str] | UnsetType = UNSET
+    groups_claim: str | UnsetType = "groups"
+    group_roles: list[GroupRole] | UnsetType = UNSET
+    default_role: Literal["admin", "agent", "reporting"] | None | UnsetType = UNSET
+    trusts_addresses: bool | UnsetType = False
 
 
 class Import(Struct, kw_only=True):

@@ -217,6 +217,48 @@ class Organizations(Family):
             "POST", f"/organization/{_segment(organization_id)}/domain/check", idempotency_key=idempotency_key
         ).read(models.CustomDomain)
 
+    def get_identity_provider(self, organization_id: str) -> models.IdentityProvider:
+        """Get Identity Provider.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}/identity").read(
+            models.IdentityProvider
+        )
+
+    def set_identity_provider(
+        self, organization_id: str, body: models.IdentityProviderRequest, *, if_match: str | None = None
+    ) -> models.IdentityProvider:
+        """Set Identity Provider.
+
+        Only an owner does. Nobody logs in before a check has found the provider. Without `client_secret` the stored
+        one is kept while `issuer` stays. Another issuer ends the sessions that the one before opened. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "PUT", f"/organization/{_segment(organization_id)}/identity", body=body, if_match=if_match
+        ).read(models.IdentityProvider)
+
+    def remove_identity_provider(self, organization_id: str, *, if_match: str | None = None) -> None:
+        """Remove Identity Provider.
+
+        Only an owner does. Nobody logs in through it any more, and the sessions that it opened end. Needs
+        `Organization.Update`.
+        """
+        self._transport.request("DELETE", f"/organization/{_segment(organization_id)}/identity", if_match=if_match)
+
+    def check_identity_provider(
+        self, organization_id: str, *, idempotency_key: str | None = None
+    ) -> models.IdentityProvider:
+        """Check Identity Provider.
+
+        Only an owner does. Reads the provider's document, and tells in `problem` where that failed. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/organization/{_segment(organization_id)}/identity/check", idempotency_key=idempotency_key
+        ).read(models.IdentityProvider)
+
 
 class Users(Family):
     """Users."""

@@ -1,0 +1,1 @@
+"""Log-in through the identity provider of an organization, by OpenID Connect."""

@@ -1,0 +1,344 @@
+"""Log-in through the identity provider of an organization: set by an owner, begun and finished by anybody it knows.
+
+A login of a provider is one of its own: it opens this organization alone, whatever address the provider tells. So a
+provider of one organization cannot open what the same person does in another.
+"""
+
+import hmac
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NoReturn
+
+import msgspec
+import structlog
+
+from afterword import db as databases
+from afterword import errors, ids, sealing
+from afterword.channels import http
+from afterword.core.organizations import identities
+from afterword.core.organizations.access import Caller, installation
+from afterword.core.organizations.identities import Identity
+from afterword.core.wire.site import Site
+from afterword.db import Database, Pool
+from afterword.logins.identities import openid, store
+from afterword.logins.identities.openid import Challenge, Client, ProviderFailed
+from afterword.logins.identities.store import IdentityProvider, Member
+from afterword.logins.sessions import service as sessions
+from afterword.logins.sessions.service import Source
+from afterword.organizations.users import service as users
+
+RETURN_PATH: Final = "/console/login/identity"
+FLOW: Final = timedelta(minutes=15)  # between here, the provider, and back
+LIFETIME: Final = timedelta(hours=12)  # of a session: somebody whom the provider forgot is out by then
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+CODE_CHARACTERS_MAX: Final = 4_096
+PROBLEM_CHARACTERS_MAX: Final = 500
+OWNER: Final = "owner"
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class LoginFailed(errors.Forbidden):
+    code_default = "login_failed"
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """A log-in under way, sealed in a cookie of its browser. `until`: seconds since 1970."""
+
+    organization_id: str
+    state: str
+    nonce: str
+    verifier: str
+    going_on: str
+    until: int
+
+    @property
+    def challenge(self) -> Challenge:
+        return Challenge(self.state, self.nonce, self.verifier)
+
+
+# The settings --------------------------------------------------------------------------------------------------------
+
+
+async def get(db: Database, *, caller: Caller) -> IdentityProvider:
+    """The caller's organization's. Raises NotFound."""
+    return await store.get_provider(db, organization_id=caller.organization_id) or _refuse_absent()
+
+
+async def save(
+    db: Database,
+    *,
+    caller: Caller,
+    values: Mapping[str, Any],
+    site: Site,
+    now: datetime,
+    check_version: Callable[[int], None],
+) -> tuple[IdentityProvider, bool]:
+    """Store the settings, and tell whether there were none before. Nobody logs in by another issuer before a check.
+
+    `values` without `client_secret` keep the one that is stored. Raises Invalid, Forbidden, Stale.
+    """
+    require_owner(caller)
+    organization_id, issuer = caller.organization_id, values["issuer"]
+    if sentence := http.check_url(issuer, site.networks):
+        raise errors.Invalid.at("/issuer", "invalid_format", sentence)
+    before = await store.get_provider(db, organization_id=organization_id, is_locked=True)
+    if before is not None:
+        check_version(before.version)
+    is_same = before is not None and before.issuer == issuer
+    secret = before.client_secret if before is not None and is_same else None
+    if "client_secret" in values:
+        secret = _sealed(values["client_secret"], organization_id, site)
+    if before is not None and not is_same:
+        await store.delete_sessions_of_identities(db, organization_id=organization_id)
+    stored = await store.update_provider(
+        db,
+        organization_id=organization_id,
+        values={**values, "client_secret": secret},
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    return stored, before is None
+
+
+async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> IdentityProvider:
+    """Ask the provider for its document, and note what it answered. Raises NotFound, Forbidden."""
+    require_owner(caller)
+    async with databases.connection(pool) as db:
+        provider = await get(db, caller=caller)
+    url, problem = None, None
+    try:
+        async with _caller(site) as web:
+            url = (await openid.discover(web, provider.issuer, allowed=site.networks)).authorization_url
+    except ProviderFailed as failed:
+        problem = failed.reason[:PROBLEM_CHARACTERS_MAX]
+    async with databases.transaction(pool, actor=caller.actor) as db:
+        await store.update_checked(
+            db,
+            organization_id=provider.organization_id,
+            issuer=provider.issuer,
+            authorization_url=url,
+            problem=problem,
+            now=now,
+        )
+        return await get(db, caller=caller)
+
+
+async def remove(db: Database, *, caller: Caller, check_version: Callable[[int], None]) -> None:
+    """End the log-in through it, and the sessions that it opened. Raises NotFound, Forbidden, Stale."""
+    require_owner(caller)
+    organization_id = caller.organization_id
+    before = await store.get_provider(db, organization_id=organization_id, is_locked=True) or _refuse_absent()
+    check_version(before.version)
+    await store.delete_sessions_of_identities(db, organization_id=organization_id)
+    await store.delete_provider(db, organization_id=organization_id)
+
+
+# Logging in ----------------------------------------------------------------------------------------------------------
+
+
+async def begin(
+    db: Database, *, domain: str, going_on: str, is_anew: bool, site: Site, now: datetime
+) -> tuple[str, str]:
+    """The address at the provider, and the sealed flow for a cookie. Raises NotFound."""
+    provider = await store.get_provider_by_domain(db, domain=domain)
+    if provider is None or provider.authorization_url is None:
+        raise errors.NotFound("No organization of this name logs in this way.")
+    flow = Flow(
+        organization_id=provider.organization_id,
+        state=ids.secret(),
+        nonce=ids.secret(),
+        verifier=ids.secret() + ids.secret(),  # RFC 7636 wants 43 characters
+        going_on=going_on,
+        until=int((now + FLOW).timestamp()),
+    )
+    client = Client(provider.client_id, None, return_url(site))
+    url = openid.login_url(provider.authorization_url, client, flow.challenge, scopes=provider.scopes, is_anew=is_anew)
+    text = msgspec.json.encode(flow).decode()
+    return url, sealing.seal(text, secret=site.secret, context="identity flow").hex()
+
+
+def read_flow(text: str, *, state: str, site: Site, now: datetime) -> Flow:
+    """The flow of a cookie that the provider's answer belongs to. Raises LoginFailed."""
+    try:
+        opened = sealing.unseal(bytes.fromhex(text), secret=site.secret, context="identity flow")
+        flow = msgspec.json.decode(opened, type=Flow)
+    except (ValueError, sealing.Unreadable, msgspec.MsgspecError):
+        raise LoginFailed("This log-in was not begun in this browser. Begin again.") from None
+    if not hmac.compare_digest(flow.state.encode(), state.encode()):
+        raise LoginFailed("This log-in was not begun in this browser. Begin again.")
+    if flow.until <= now.timestamp():
+        raise LoginFailed("This log-in took too long. Begin again.")
+    return flow
+
+
+async def finish(pool: Pool, *, flow: Flow, code: str, source: Source, site: Site, now: datetime) -> str:
+    """Take the code to the provider, and open a session for the person that it names; returns its cookie.
+
+    No connection of ours is held while the provider is asked. Raises LoginFailed.
+    """
+    async with databases.connection(pool) as db:
+        provider = await store.get_provider(db, organization_id=flow.organization_id)
+    if provider is None or not 0 < len(code) <= CODE_CHARACTERS_MAX:
+        raise LoginFailed("This log-in cannot be finished. Begin again.")
+    identity = await _identity_of(provider, flow, code, site=site, now=now)
+    async with databases.transaction(pool) as db:
+        member = await _admitted(db, provider, identity, now=now)
+        if member is not None:
+            return await _opened(db, provider, member, identity, source=source, now=now)
+    raise LoginFailed("None of your groups has a role here. Ask an administrator of your organization.")
+
+
+async def end_url(pool: Pool, *, organization_id: str, site: Site) -> str | None:
+    """The address at which the person logs out of the provider too; None where there is none."""
+    async with databases.connection(pool) as db:
+        provider = await store.get_provider(db, organization_id=organization_id)
+    if provider is None:
+        return None
+    try:
+        async with _caller(site) as web:
+            document = await openid.discover(web, provider.issuer, allowed=site.networks)
+    except ProviderFailed as failed:
+        logger.warning("an identity provider failed", organization_id=organization_id, reason=failed.reason)
+        return None
+    return openid.end_url(document, client_id=provider.client_id, back_url=f"{site.public_url}/console/login")
+
+
+def return_url(site: Site) -> str:
+    """The address that the provider leads back to, as it must be registered there."""
+    return f"{site.public_url}{RETURN_PATH}"
+
+
+async def _identity_of(provider: IdentityProvider, flow: Flow, code: str, *, site: Site, now: datetime) -> Identity:
+    secret = None
+    if provider.client_secret is not None:
+        context = _context(provider.organization_id)
+        secret = sealing.unseal(provider.client_secret, secret=site.secret, context=context)
+    client = Client(provider.client_id, secret, return_url(site))
+    try:
+        async with _caller(site) as web:
+            document = await openid.discover(web, provider.issuer, allowed=site.networks)
+            claims = await openid.claims_of(
+                web, document, client, flow.challenge, code=code, wanted=provider.groups_claim, now=now
+            )
+    except ProviderFailed as failed:
+        logger.warning("an identity provider failed", organization_id=provider.organization_id, reason=failed.reason)
+        raise LoginFailed("The log-in of your organization did not work. Begin again, or tell its owner.") from failed
+    identity = identities.identity_of(claims, groups_claim=provider.groups_claim)
+    if identity is None:
+        raise LoginFailed("The log-in of your organization tells no address of yours. Tell its owner.")
+    return identity
+
+
+async def _admitted(db: Database, provider: IdentityProvider, identity: Identity, *, now: datetime) -> Member | None:
+    """The user of this person, with the role of its groups; None, and no session left, where they have none."""
+    organization_id = provider.organization_id
+    member = await store.get_member_by_subject(
+        db, organization_id=organization_id, issuer=provider.issuer, subject=identity.subject
+    ) or await _known_by_address(db, provider, identity)
+    role = identities.role_of(identity.groups, group_roles=provider.group_roles, default=provider.default_role)
+    if member is None:
+        return role and await _provisioned(db, provider, identity, role=role, now=now)
+    if not member.active:
+        raise LoginFailed("Your user is switched off. Ask an administrator of your organization.")
+    if member.role == OWNER:
+        return member
+    if role is None:
+        if member.login_id is not None:
+            await sessions.end_all(db, login_id=member.login_id)
+        return None
+    if role != member.role:
+        await users.update_user(
+            db,
+            caller=installation(organization_id),
+            user_id=member.user_id,
+            changes={"role": role},
+            check_version=lambda _: None,
+            now=now,
+        )
+    return member
+
+
+async def _known_by_address(db: Database, provider: IdentityProvider, identity: Identity) -> Member | None:
+    """The user with this address, who logs in this way for the first time. Raises LoginFailed."""
+    if identity.is_verified is False:
+        raise LoginFailed("The log-in of your organization has not verified your address. Tell its owner.")
+    member = await store.get_member_by_email(db, organization_id=provider.organization_id, email=identity.email)
+    if member is None:
+        return None
+    if not identity.is_verified and not provider.trusts_addresses:
+        raise LoginFailed("The log-in of your organization does not say that your address is verified. Tell its owner.")
+    if member.issuer == provider.issuer:  # an address that was given to somebody else
+        raise LoginFailed("Another person of your organization logs in with this address. Tell its owner.")
+    return member
+
+
+async def _provisioned(
+    db: Database, provider: IdentityProvider, identity: Identity, *, role: str, now: datetime
+) -> Member:
+    user = await users.create_user(
+        db,
+        organization_id=provider.organization_id,
+        email=identity.email,
+        role=role,
+        profile={"display_name": identity.name},
+        now=now,
+    )
+    return Member(user.user_id, role, True, None, None)
+
+
+async def _opened(
+    db: Database, provider: IdentityProvider, member: Member, identity: Identity, *, source: Source, now: datetime
+) -> str:
+    key = {"organization_id": provider.organization_id, "issuer": provider.issuer, "subject": identity.subject}
+    login_id = await store.get_identity_login(db, **key)
+    if login_id is None:
+        login_id = ids.ordered(now)
+        await store.insert_identity_login(db, login_id=login_id, email=identity.email, now=now)
+    await store.update_identity(db, **key, user_id=member.user_id, login_id=login_id, now=now)
+    return await sessions.start(
+        db,
+        login_id=login_id,
+        organization_id=provider.organization_id,
+        user_id=member.user_id,
+        source=source,
+        is_known=True,
+        lifetime=LIFETIME,
+        proven_time=_authenticated(identity, now),
+        now=now,
+    )
+
+
+def _authenticated(identity: Identity, now: datetime) -> datetime:
+    """The time of the person's proof at the provider, which may have been long before this log-in."""
+    seconds = identity.authenticated
+    return NEVER if seconds is None or seconds < 0 else min(now, datetime.fromtimestamp(min(seconds, 2**40), UTC))
+
+
+@asynccontextmanager
+async def _caller(site: Site) -> AsyncGenerator[http.Caller]:
+    web = http.Caller(allowed=site.networks)
+    try:
+        yield web
+    finally:
+        await web.close()
+
+
+def _sealed(secret: str | None, organization_id: str, site: Site) -> bytes | None:
+    return sealing.seal(secret, secret=site.secret, context=_context(organization_id)) if secret else None
+
+
+def _context(organization_id: str) -> str:
+    return f"identity:{organization_id}"
+
+
+def require_owner(caller: Caller) -> None:
+    """A provider can vouch for an owner, so nobody else says which one does."""
+    caller.require_whole()
+    caller.require_real()
+    if caller.role != OWNER:
+        raise errors.Forbidden("Only an owner sets how the organization logs in.")
+
+
+def _refuse_absent() -> NoReturn:
+    raise errors.NotFound("The organization has no identity provider.")
