@@ -18,6 +18,12 @@ from authlib.oidc.core import OpenIDCode
 from joserfc.jwk import RSAKey
 from werkzeug.serving import make_server
 
+# Authlib has no types of its own.
+_CodeGrant: Any = grants.AuthorizationCodeGrant
+_OpenIDCode: Any = OpenIDCode
+_Validator: Any = BearerTokenValidator
+_Server: Any = AuthorizationServer
+
 CLIENT_ID = "afterword"
 WAIT_SECONDS = 30
 CLIENT_SECRET = "between+us: two"
@@ -151,7 +157,7 @@ def running(redirect_url: str) -> Generator[Provider]:
         server.server_close()
 
 
-class CodeGrant(grants.AuthorizationCodeGrant):
+class CodeGrant(_CodeGrant):
     """The exchange of a code for tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic",)
@@ -178,7 +184,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         return authorization_code.person
 
 
-class Connect(OpenIDCode):
+class Connect(_OpenIDCode):
     """The ID token beside the others."""
 
     def __init__(self, provider: Provider) -> None:
@@ -188,7 +194,7 @@ class Connect(OpenIDCode):
     def exists_nonce(self, nonce: str, request: Any) -> bool:
         return any(one.nonce == nonce for one in self.provider.codes.values())
 
-    def get_encode_header(self, client: Client) -> dict[str, str]:
+    def get_encode_header(self, client: Client) -> dict[str, str | None]:
         return {"alg": "RS256", "kid": self.provider.key.kid}
 
     def resolve_client_private_key(self, client: Client) -> RSAKey:
@@ -206,7 +212,7 @@ class Connect(OpenIDCode):
         return {**shown, **self.provider.token_claims}
 
 
-class Validator(BearerTokenValidator):
+class Validator(_Validator):
     """Access tokens of this provider."""
 
     def __init__(self, provider: Provider) -> None:
@@ -223,7 +229,7 @@ def _app(provider: Provider) -> flask.Flask:
     def save_token(token: dict[str, Any], request: Any) -> None:
         provider.tokens[token["access_token"]] = Token(request.user)
 
-    server = AuthorizationServer(app, lambda client_id: provider.client if client_id == CLIENT_ID else None, save_token)
+    server = _Server(app, lambda client_id: provider.client if client_id == CLIENT_ID else None, save_token)
     server.provider = provider
     server.register_grant(CodeGrant, [CodeChallenge(required=True), Connect(provider)])
     protected = ResourceProtector()
@@ -246,7 +252,9 @@ def _app(provider: Provider) -> flask.Flask:
         grant = server.get_consent_grant(end_user=provider.person)
         return server.create_authorization_response(grant_user=provider.person, grant=grant)
 
-    app.add_url_rule("/token", "token", server.create_token_response, methods=["POST"])
+    @app.post("/token")
+    def token() -> Any:
+        return server.create_token_response()
 
     @app.get("/keys")
     def keys() -> dict[str, Any]:
