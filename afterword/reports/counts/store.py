@@ -9,12 +9,16 @@ from afterword.core.figures.reports import NUMERIC, Cell, Group, Repeat
 from afterword.db import Database, Row
 from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
 
+# Anonymous responses have no invitation. Theirs have no times of answers, but tell that they were answered.
+IS_INVITED: Final[LiteralString] = "i.anonymity is distinct from 'response'"
+HAS_ANSWERED: Final[LiteralString] = "(i.anonymity is not distinct from 'invitation' and i.finalized)"
+
 # The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
 # $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
 # each on an index of its own; `offset 0`: each span reads its own part of it and no more.
 _USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
         i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time,
-        i.bounced_time, i.viewed_time, i.submitted_time, i.completed_time"""
+        i.bounced_time, i.viewed_time, i.submitted_time, i.completed_time, i.finalized, i.anonymity"""
 _TIME: Final[LiteralString] = """case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
   else coalesce(i.sent_time, i.created_time) end"""
 _SPANS: Final[LiteralString] = """unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
@@ -72,13 +76,13 @@ def _keyed(responses: LiteralString) -> LiteralString:
 
 
 # The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
-_GIVEN: Final[LiteralString] = """
+_GIVEN: Final[LiteralString] = f"""
     select q.counted_as as question_id, '' as stage from answer a
     join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
     where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($14)
-      and not a.provisional and a.value not in ('null', '[]', '{}')
+      and not a.provisional and a.value not in ('null', '[]', '{{}}')
     union all
-    select '', w.stage from (values ('created', true), ('sent', i.sent_time is not null),
+    select '', w.stage from (values ('created', {IS_INVITED}), ('sent', i.sent_time is not null),
       ('delivered', i.delivered_time is not null),
       ('started', coalesce(i.submitted_time, i.completed_time) is not null)) w (stage, is_there)
     where $7 and w.is_there"""
@@ -115,7 +119,7 @@ _PEOPLE: Final[LiteralString] = f"""
 # Cases with how far they came, and those of each person, questionnaire and bucket that came farthest.
 _CASE: Final[LiteralString] = f"""{_KEY}, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
     i.bounced_time is not null as bounced, i.viewed_time is not null as viewed,
-    i.submitted_time is not null as submitted,
+    i.submitted_time is not null as submitted, {IS_INVITED} as invited, {HAS_ANSWERED} as answered_apart,
     i.completed_time is not null as completed, coalesce(i.submitted_time, i.completed_time) is not null as started,
     case when i.completed_time is not null then true when i.submitted_time is null then false else (
       select 2 * (select count(*) from answer a
@@ -129,17 +133,18 @@ _FARTHEST: Final[LiteralString] = f"""select distinct on ({_PERSON}) {_CASE}
     i.delivered_time is null, i.sent_time is null, i.instance_id"""
 _STAGES: Final[LiteralString] = """
     select c.bucket, c.questionnaire_id, c.dimensions, '' as question_id, v.value, v.count from (
-      select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
+      select bucket, questionnaire_id, dimensions, count(*) filter (where invited) as created,
+        count(*) filter (where sent) as sent,
         count(*) filter (where delivered) as delivered, count(*) filter (where bounced) as bounced,
         count(*) filter (where viewed) as viewed,
         count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
         count(*) filter (where completed) as completed,
         count(*) filter (where sent and delivered) as sent_delivered,
-        count(*) filter (where sent and answered) as sent_answered,
-        count(*) filter (where sent and submitted) as sent_submitted,
-        count(*) filter (where sent and completed) as sent_completed,
+        count(*) filter (where sent and (answered or answered_apart)) as sent_answered,
+        count(*) filter (where sent and (submitted or answered_apart)) as sent_submitted,
+        count(*) filter (where sent and (completed or answered_apart)) as sent_completed,
         count(*) filter (where delivered and viewed) as delivered_viewed,
-        count(*) filter (where delivered and submitted) as delivered_submitted
+        count(*) filter (where delivered and (submitted or answered_apart)) as delivered_submitted
       from c group by 1, 2, 3 limit $17) c
     cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('bounced', bounced),
       ('viewed', viewed), ('started', started), ('submitted', submitted), ('completed', completed),

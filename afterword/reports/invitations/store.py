@@ -11,6 +11,7 @@ from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.db.columns import qualified
 from afterword.instances.store import SHOWN_COLUMNS, ShownInstance
+from afterword.reports.counts.store import HAS_ANSWERED, IS_INVITED
 
 Key = tuple[datetime, str]  # the time by the basis, and the instance's id
 
@@ -35,25 +36,28 @@ class Invitation(ShownInstance, frozen=True):
     at: datetime
 
 
+_ANSWERED_APART: Final[LiteralString] = f"({HAS_ANSWERED} and $6 && '{{sent,delivered}}')"
 # The time by the basis $11, with an index for each; of test data, which are few, any.
 _SENT: Final[LiteralString] = "coalesce(i.sent_time, i.created_time)"
 _TIME: Final[LiteralString] = f"""case $11::text when 'submitted' then i.submitted_time
   when 'completed' then i.completed_time else {_SENT} end"""
 # Of $1 organization and $2 questionnaires, from $3 up to $4, among $5 (null: all); $6 stages; $7 to $10 as in `Filter`.
-_CHOSEN: Final[LiteralString] = """i.organization_id = $1 and i.deleted_time is null and $11::text is not null
+# An anonymous response counts for its answers alone; of its invitation is known that it was answered.
+_CHOSEN: Final[LiteralString] = f"""i.organization_id = $1 and i.deleted_time is null and $11::text is not null
   and ($5::text[] is null or i.instance_id = any($5))
   and ($7::integer is null or coalesce(i.channel_id, 0) = $7) and ($8::text is null or i.pipeline_id = $8)
   and ($9::text is null or i.version_id = $9) and ($10::text is null or i.locale = $10)
-  and (i.sent_time is not null or 'sent' <> all($6::text[]))
+  and ({IS_INVITED} or $6::text[] && '{{viewed,started,submitted,completed,answered}}')
+  and (i.sent_time is not null or 'sent' <> all($6))
   and (i.delivered_time is not null or 'delivered' <> all($6))
   and (i.bounced_time is not null or 'bounced' <> all($6)) and (i.viewed_time is not null or 'viewed' <> all($6))
   and (coalesce(i.submitted_time, i.completed_time) is not null or 'started' <> all($6))
-  and (i.submitted_time is not null or 'submitted' <> all($6))
-  and (i.completed_time is not null or 'completed' <> all($6))
-  and (i.completed_time is not null or 'answered' <> all($6) or i.submitted_time is not null
+  and (i.submitted_time is not null or 'submitted' <> all($6) or {_ANSWERED_APART})
+  and (i.completed_time is not null or 'completed' <> all($6) or {_ANSWERED_APART})
+  and (i.completed_time is not null or 'answered' <> all($6) or {_ANSWERED_APART} or i.submitted_time is not null
     and 2 * (select count(*) from answer a
       where a.organization_id = i.organization_id and a.instance_id = i.instance_id and not a.provisional
-        and a.value not in ('null', '[]', '{}')) >= cardinality(i.question_ids))"""
+        and a.value not in ('null', '[]', '{{}}')) >= cardinality(i.question_ids))"""
 
 
 def _found(time: LiteralString, test: LiteralString) -> LiteralString:

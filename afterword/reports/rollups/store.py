@@ -338,12 +338,13 @@ async def insert_cases(db: Database, *, organization_id: str, span: Span, days: 
              dimension_value, given, counts, people)
            select $1, $2, $3, $4, '', i.day, '',
              array['created', 'sent', 'delivered', 'viewed', 'started', 'submitted', 'completed'],
-             array[count(*), count(i.sent_time), count(i.delivered_time), count(i.viewed_time),
+             array[count(*) filter (where i.anonymity is distinct from 'response'),
+               count(i.sent_time), count(i.delivered_time), count(i.viewed_time),
                count(coalesce(i.submitted_time, i.completed_time)), count(i.submitted_time), count(i.completed_time)],
              (array_agg(distinct i.person))[1:$8]
            from (
              select ($5::date[])[width_bucket(coalesce(i.sent_time, i.created_time), $6::timestamptz[])] as day,
-               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time,
+               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.anonymity,
                hashtextextended(i.responder_id, 0) as person
              from questionnaire_instance i
              where i.organization_id = $1 and i.questionnaire_id = $2
