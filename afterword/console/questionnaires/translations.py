@@ -25,6 +25,7 @@ from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.store import Questionnaire
 from afterword.questionnaires.translations import service
 from afterword.questionnaires.translations.service import Shown
+from afterword.texts import LANGUAGES as LANGUAGE_TAGS
 from afterword.texts import Texts
 from afterword.web import html
 from afterword.web.operations import Download
@@ -34,9 +35,6 @@ LANGUAGE: Final = f"{LANGUAGES}/{{locale}}"
 ROWS: Final = 100  # texts of a page; each has up to four fields of the 500 that a form may have
 SHOWS: Final[Mapping[str, str]] = {"": "All", "missing": "Missing", "changed": "Source changed"}
 STATES: Final = {"missing": "missing", "changed": "source_changed"}
-OFFERED: Final = (
-    "en", "el", "de", "fr", "es", "it", "pt", "nl", "pl", "ro", "bg", "cs", "sv", "tr", "ar", "he", "uk",
-)  # fmt: skip
 
 routes = Screens()
 
@@ -59,7 +57,7 @@ async def list_languages(visit: Visit) -> Response:
                 "done": words("{n} of {all}", n=words.count(done), all=words.count(len(texts))),
             }
         )
-    left = [one for one in OFFERED if one not in work.definition.locales]
+    left = [one for one in LANGUAGE_TAGS if one not in work.definition.locales]
     return visit.page(
         "languages.html",
         title=words("Languages of “{name}”", name=work.questionnaire.display_name),

@@ -10,10 +10,11 @@ from afterword.console.inputs import Input, document_of, form_page, read_as, sam
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import APPLICATIONS
-from afterword.console.text import ZONES
+from afterword.console.text import NOTHING, ZONES
 from afterword.core.wire.lists import Page
 from afterword.organizations import service, store
 from afterword.organizations.api import ApplicationRequest, ApplicationUpdate, OrganizationUpdate
+from afterword.texts import LANGUAGES, Texts
 from afterword.web import html
 
 SETTINGS: Final = "/console/settings"
@@ -22,13 +23,14 @@ DOMAIN: Final = f"{ORGANIZATION}/domain"
 IDENTITY: Final = f"{ORGANIZATION}/identity"
 APPLICATION: Final = f"{SETTINGS}/applications"
 ROWS: Final = 50
+NO_LANGUAGE: Final = ("", NOTHING)
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
 ORGANIZATION_INPUTS: Final = (
     Input("display_name", "text", "Name", "Customers see it.", required=True),
     Input("legal_name", "text", "Legal name"),
     Input("postal_address", "area", "Postal address", "It stands below each mail."),
-    Input("default_locale", "text", "Language", "Of people whose language is not known, such as en.", required=True),
-    Input("locales", "lines", "Languages of your customers", "One a line."),
+    Input("default_locale", "choice", "Language", "Of people whose language is not known.", required=True),
+    Input("locales", "checks", "Languages of your customers"),
     Input("time_zone", "choice", "Time zone", options=ZONE_OPTIONS, required=True, is_translated=False),
     Input("minimum_base", "number", "Least number of people in a figure",
           "Groups of fewer are hidden in shared reports.", required=True),
@@ -38,7 +40,7 @@ APPLICATION_INPUTS: Final = (
     Input("description", "area", "Description", "For your colleagues."),
     Input("time_zone", "choice", "Time zone", "Empty: that of the organization.", options=(("", "–"), *ZONE_OPTIONS),  # noqa: RUF001
           is_translated=False),
-    Input("default_locale", "text", "Language", "Empty: that of the organization."),
+    Input("default_locale", "choice", "Language", "Empty: that of the organization."),
     Input("website_urls", "lines", "Addresses of its website", "One a line."),
     Input("active", "switch", "Sends and takes answers", options=(("1", "yes"), ("", "no"))),
 )  # fmt: skip
@@ -85,6 +87,7 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         stored=organization,
         version=organization.version,
         refusal=refusal,
+        options={name: _languages(words, *organization.locales) for name in ("default_locale", "locales")},
         links=[
             (words("Host of your public pages"), DOMAIN),
             *([(words("Log-in through your own provider"), IDENTITY)] if visit.caller.role == "owner" else []),
@@ -211,6 +214,7 @@ def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Res
         inputs=APPLICATION_INPUTS,
         stored=ApplicationRequest(display_name=""),
         refusal=refusal,
+        options={"default_locale": [NO_LANGUAGE, *_languages(visit.words)]},
     )
 
 
@@ -228,6 +232,12 @@ async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> R
         stored=one,
         version=one.version,
         refusal=refusal,
+        options={"default_locale": [NO_LANGUAGE, *_languages(words, one.default_locale or "")]},
         links=[(words("Remove the application"), f"{here}/removal")] if may_remove else (),
         thing=("application", one.application_id),
     )
+
+
+def _languages(words: Texts, *stored: str) -> list[tuple[str, str]]:
+    """Those of our pages, and what is stored beside them."""
+    return [(one, words.language_name(one)) for one in dict.fromkeys((*LANGUAGES, *filter(None, stored)))]

@@ -9,7 +9,7 @@ from tests.logins.conftest import EMAIL, Office, browser_of, found, log_in
 ORGANIZATION = "/console/settings/organization"
 APPLICATIONS = "/console/settings/applications"
 FORM = {"display_name": "Kalamata <b>", "legal_name": "", "postal_address": "Main Street 1\nKalamata",
-        "default_locale": "el", "locales": "el\nen", "time_zone": "Europe/Athens", "minimum_base": "7"}  # fmt: skip
+        "default_locale": "el", "locales": ["el", "en"], "time_zone": "Europe/Athens", "minimum_base": "7"}  # fmt: skip
 SHOP = {"display_name": "Second shop", "description": "", "time_zone": "", "default_locale": "",
         "website_urls": "https://shop.example", "active": "1"}  # fmt: skip
 
@@ -34,6 +34,8 @@ async def test_organization(office: Office) -> None:
         page = await browser.get(ORGANIZATION)
         assert "Kalamata &lt;b&gt;" in page.text
         assert "Main Street 1" in page.text
+        assert ["el", "en"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
+        assert '<option value="el" selected>Greek</option>' in page.text
         stale = await browser.post(ORGANIZATION, data={**form, "minimum_base": "9"})
         assert 412 == stale.status_code
         assert "<dd>7</dd>" in stale.text
