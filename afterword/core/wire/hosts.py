@@ -1,9 +1,10 @@
 """Names of hosts: as people type them, as headers send them, and the DNS record that proves who holds one."""
 
 import re
-import unicodedata
 from typing import Final
 from urllib.parse import urlsplit
+
+import idna
 
 HOST_CHARACTERS_MAX: Final = 242  # with the label of the record before it, a name of DNS
 RECORD_LABEL: Final = "_afterword"
@@ -17,8 +18,8 @@ def typed_host(text: str) -> str:
     try:
         parts = urlsplit(text if "://" in text else f"https://{text}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
-        name = ".".join(map(_label, host.split(".")))
-    except ValueError:  # also UnicodeError
+        name = ascii_name(host)
+    except ValueError:  # also IDNAError
         raise ValueError("This is no name of a host.") from None
     if port is not None or parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
         raise ValueError("Only the name of the host is expected, such as ask.shop.example.")
@@ -29,10 +30,12 @@ def typed_host(text: str) -> str:
     return name
 
 
-def _label(text: str) -> str:
-    """As DNS has it; the codec of Python follows rules of 2003, which change the last letter of Greek words."""
-    label = unicodedata.normalize("NFC", text)
-    return label if label.isascii() else f"xn--{label.encode('punycode').decode('ascii')}"
+def ascii_name(host: str) -> str:
+    """As DNS and browsers have it. Raises ValueError.
+
+    The codec of Python follows rules of 2003, which change the last letter of Greek words.
+    """
+    return host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
 
 
 def requested_host(header: str) -> str:

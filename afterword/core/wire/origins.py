@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
+from afterword.core.wire.hosts import ascii_name
+
 PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z|\[[0-9a-f:]+\]\Z")
 
@@ -17,8 +19,8 @@ def origins_of(urls: Iterable[str]) -> tuple[str, ...]:
 def _origin_of(url: str) -> str:
     try:
         parts = urlsplit(url)
-        host, port = (parts.hostname or "").encode("idna").decode("ascii").lower(), parts.port
-    except ValueError:  # also UnicodeError
+        host, port = ascii_name(parts.hostname or ""), parts.port
+    except ValueError:  # also IDNAError
         return ""
     host = f"[{host}]" if ":" in host else host
     if parts.scheme not in PORTS or not _HOST.match(host):  # the text goes into a header

@@ -34,7 +34,7 @@ async def test_organization(office: Office) -> None:
         page = await browser.get(ORGANIZATION)
         assert "Kalamata &lt;b&gt;" in page.text
         assert "Main Street 1" in page.text
-        assert ["el", "en"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
+        assert ["en", "el"] == re.findall(r'name="locales" value="(\w+)" checked', page.text)
         assert '<option value="el" selected>Greek</option>' in page.text
         stale = await browser.post(ORGANIZATION, data={**form, "minimum_base": "9"})
         assert 412 == stale.status_code
