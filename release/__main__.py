@@ -1,5 +1,6 @@
 """`python -m release [pip] [uvx] [pipx]`: builds a release in dist/ and proves it in empty environments."""
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -20,7 +21,12 @@ OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would le
 Proof = Callable[[Path, Path, Path], None]
 
 
-def main(chosen: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m release", description=__doc__)
+    parser.add_argument("proofs", nargs="*", metavar="PROOF", help=f"of {', '.join(PROOFS)}; without any, all of them")
+    chosen: list[str] = parser.parse_args(arguments).proofs or [*PROOFS]
+    if not PROOFS.keys() >= {*chosen}:
+        parser.error(f"A PROOF is one of {', '.join(PROOFS)}.")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     files.build(FOLDER)
@@ -33,7 +39,7 @@ def main(chosen: Sequence[str]) -> None:
     files.write_sums(FOLDER)
     for path in sorted(FOLDER.iterdir()):
         print(f"{path.stat().st_size:>12,} bytes  dist/{path.name}")
-    for name in chosen or PROOFS:
+    for name in chosen:
         with tempfile.TemporaryDirectory() as folder:  # nothing of the repository is in reach
             PROOFS[name](wheel, client, Path(folder))
 
