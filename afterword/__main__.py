@@ -28,6 +28,8 @@ COMMANDS: Final = {
     "queue": ("queue:app", "Items of unknown outcome, and imports that failed."),
     "account": ("accounts:app", "Provider accounts to send through."),
     "resume": ("accounts:resume_all", "Send again through all paused accounts, after you have mended their login."),
+    "backup": ("backups:backup", "Make a backup while everything works: database, secret, files, erasures."),
+    "restore": ("backups:restore", "Put a backup into an empty place."),
     "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
     "bounce": ("bounces:bounce", "Act on returned mails."),
     "inbound": ("inbound:app", "Addresses where providers call back."),

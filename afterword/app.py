@@ -11,6 +11,7 @@ from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
 from afterword.alerts.call_backs import pages as call_pages
 from afterword.audit import api as audit_api
+from afterword.backups import figures as backups_figures
 from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
@@ -296,6 +297,7 @@ def _queue_figures(pool: db.Pool) -> Collect:
             async with db.connection(pool) as database:
                 last = [
                     *await queue_metrics.samples(database),
+                    *await backups_figures.samples(database),
                     *await deliveries_store.list_figures(database),
                 ]
             read_at = time.monotonic()

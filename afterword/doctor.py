@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import asyncpg
 
 from afterword import db, errors, migrations
+from afterword.backups import store as backups
 from afterword.embedded import VERSION_MIN
 from afterword.pipelines import service as pipelines
 from afterword.providers.health import store as health_store
@@ -31,6 +32,7 @@ from afterword.web.loopback import is_loopback
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
 
+BACKUP_LATE = timedelta(hours=2)  # that a backup of much data may take
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
@@ -63,13 +65,16 @@ async def examine(
     trusted_proxies: str,
     data_folder: Path,
     clock: Callable[[], datetime],
+    backup_to: str = "",
+    backup_hours: int = 24,
 ) -> list[Finding]:
     """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
 
     `database_url` is None when an embedded database does not run at the moment; `clock` gives this process's time.
+    `backup_hours`: backups go to `backup_to` this often; empty: somebody else makes them.
     """
     found = await asyncio.gather(
-        _look_at_database(database_url, clock, data_folder),
+        _look_at_database(database_url, clock, data_folder, timedelta(hours=backup_hours) if backup_to else None),
         _look_at_mail(smtp_url),
         asyncio.to_thread(_look_at_public_url, public_url),
         _look_at_proxies(public_url, trusted_proxies),
@@ -81,7 +86,9 @@ async def examine(
 # The database ----------------------------------------------------------------------------------------------
 
 
-async def _look_at_database(url: str | None, clock: Callable[[], datetime], data_folder: Path) -> Sequence[Finding]:
+async def _look_at_database(
+    url: str | None, clock: Callable[[], datetime], data_folder: Path, backup_every: timedelta | None
+) -> Sequence[Finding]:
     if url is None:
         return [
             Finding("database", False, "It does not run.", "Start Afterword, or set AFTERWORD_DATABASE_URL to yours.")
@@ -94,7 +101,7 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime], data
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 await _version(database),
                 revision,
-                *(await _installation(database, clock, data_folder) if revision.ok else ()),
+                *(await _installation(database, clock, data_folder, backup_every) if revision.ok else ()),
                 await _transactions(database),
                 await _clock(database, clock),
                 await _zones(database, clock),
@@ -103,11 +110,14 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime], data
         return [_away(error.__cause__ or error)]
 
 
-async def _installation(database: db.Database, clock: Callable[[], datetime], folder: Path) -> Sequence[Finding]:
+async def _installation(
+    database: db.Database, clock: Callable[[], datetime], folder: Path, backup_every: timedelta | None
+) -> Sequence[Finding]:
     return (
         await _accounts(database),
         await _senders(database),
         await _guard(database, folder),
+        await _backup(database, backup_every),
         await _figures(database, clock),
         await _responses(database, clock),
     )
@@ -147,6 +157,8 @@ async def _version(database: db.Database) -> Finding:
 
 async def _revision(database: db.Database) -> Finding:
     wanted, found = migrations.head(), await migrations.current(database)
+    if (reason := await migrations.get_reason_closed(database)) is not None:
+        return Finding("migrations", False, f"No release may use the database. {reason}", "Do what the reason says.")
     if found == wanted:
         return Finding("migrations", True, f"The schema is at revision {wanted}.")
     if await migrations.is_usable(database):
@@ -192,6 +204,19 @@ async def _guard(database: db.Database, data_folder: Path) -> Finding:
         "`afterword doctor --confirm-sending`. What is too late is skipped, the rest goes."
     )
     return Finding("past", False, reason, advice)
+
+
+async def _backup(database: db.Database, every: timedelta | None) -> Finding:
+    seconds = await backups.get_age_seconds(database)
+    last = await backups.get_last_time(database)
+    when = f"The last one was begun {last:%Y-%m-%d %H:%M} UTC." if last else "There is none yet."
+    if every is None:
+        detail = f"None is made by itself. {when}"
+        return Finding("backups", True, detail, "To have them made, set AFTERWORD_BACKUP_TO.")
+    if seconds is None or seconds <= (every + BACKUP_LATE).total_seconds():
+        return Finding("backups", True, when)
+    advice = "Run `afterword backup`: it says why it fails. Workers make backups, and log the reason each time."
+    return Finding("backups", False, f"A backup is late. {when}", advice)
 
 
 async def _figures(database: db.Database, clock: Callable[[], datetime]) -> Finding:

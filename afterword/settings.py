@@ -15,11 +15,13 @@ from afterword.core.messaging.networks import NameServer, Network, name_servers_
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
+PASSPHRASE_CHARACTERS_MIN = 16
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in worker/pace.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
+Hours = Annotated[int, msgspec.Meta(ge=1, le=8_760)]
 Slots = Annotated[int, msgspec.Meta(ge=1, le=200)]
 PoolSize = Annotated[int, msgspec.Meta(ge=1, le=500)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
@@ -80,6 +82,16 @@ class Settings:
     """The scan of a file may take this long."""
     mcp: bool = False
     """Tools for assistants at /mcp, for tokens of the API; needs the extra “mcp”."""
+    backup_to: str = ""
+    """A folder, or `s3://bucket/prefix`, where workers put a backup by themselves; unset: none is made unasked."""
+    backup_hours: Hours = 24
+    """Workers make a backup when the last one is older than this."""
+    backup_keep_days: Days = 30
+    """Older backups are removed, but never the newest three; 0: for ever."""
+    backup_passphrase: str | None = field(default=None, repr=False)
+    """Encrypts backups; restores need it."""
+    backup_recipients: str = ""
+    """Public keys of age or SSH, joined by commas, that backups are encrypted to; restores need a private one."""
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
@@ -102,6 +114,10 @@ class Settings:
     @property
     def scan(self) -> tuple[str, ...]:
         return tuple(shlex.split(self.scan_command))
+
+    @property
+    def backup_keys(self) -> list[str]:
+        return [part.strip() for part in self.backup_recipients.split(",") if part.strip()]
 
     @property
     def origins(self) -> list[str]:
@@ -180,8 +196,7 @@ def _check(settings: Settings) -> None:
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
-    if settings.secret is not None and len(settings.secret) < SECRET_CHARACTERS_MIN:
-        raise SettingError(f"{PREFIX}SECRET must have at least {SECRET_CHARACTERS_MIN} characters.")
+    _check_lengths(settings)
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
         raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address.")
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
@@ -200,6 +215,15 @@ def _check(settings: Settings) -> None:
     if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
         least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")
+
+
+def _check_lengths(settings: Settings) -> None:
+    for name, text, least in (
+        ("SECRET", settings.secret, SECRET_CHARACTERS_MIN),
+        ("BACKUP_PASSPHRASE", settings.backup_passphrase, PASSPHRASE_CHARACTERS_MIN),
+    ):
+        if text is not None and len(text) < least:
+            raise SettingError(f"{PREFIX}{name} must have at least {least} characters.")
 
 
 def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:

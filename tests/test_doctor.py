@@ -77,8 +77,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "senders", "past", "figures", "responses",
-                 "transactions", "clock", "time zones"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "senders", "past", "backups", "figures",
+                 "responses", "transactions", "clock", "time zones"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -109,6 +109,29 @@ class TestPast:
         assert not finding.ok
         assert "The log ends early." in finding.detail
         assert "doctor --confirm-sending" in finding.advice
+
+
+class TestBackups:
+    async def test_late(self, tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+        """None since the installation began, or the last one too long ago."""
+        for statement in (
+            "update organization set created_time = now() - interval '27 hours'",
+            """insert into backup (backup_id, kind, started_time, finished_time, bytes)
+               values ('one', 'whole', now() - interval '26.5 hours', now(), 1)""",
+        ):
+            async with db.transaction(pool) as database:
+                await database.execute(statement)
+            finding = (await look(tmp_path, database_url=database_url, backup_to="/backups"))["backups"]
+            assert not finding.ok
+            assert "afterword backup" in finding.advice
+        assert (await look(tmp_path, database_url=database_url))["backups"].ok
+
+    async def test_in_time(self, tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+        async with db.transaction(pool) as database:
+            await database.execute(
+                "insert into backup (backup_id, kind, finished_time, bytes) values ('one', 'whole', now(), 1)"
+            )
+        assert (await look(tmp_path, database_url=database_url, backup_to="/backups"))["backups"].ok
 
 
 async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
@@ -338,6 +361,7 @@ async def look(
     public_url: str = "",
     trusted_proxies: str = "",
     skew: timedelta = timedelta(0),
+    backup_to: str = "",
 ) -> dict[str, Finding]:
     """What is found, by name; whatever it is, it has advice when it is wrong and never says the password."""
     found = await doctor.examine(
@@ -346,6 +370,7 @@ async def look(
         public_url=public_url,
         trusted_proxies=trusted_proxies,
         data_folder=folder,
+        backup_to=backup_to,
         clock=lambda: datetime.now(UTC) + skew,
     )
     for finding in found:

@@ -17,7 +17,7 @@ import structlog
 from cyclopts import Parameter
 
 from afterword import db, embedded, errors, log, migrations, settings
-from afterword.cli import CommandError
+from afterword.cli import CommandError, copies
 from afterword.core.wire.site import Site
 from afterword.organizations import store as organizations
 from afterword.organizations.store import Organization
@@ -77,12 +77,12 @@ async def open_context(
             "AFTERWORD_DATABASE_URL is not set. Run this with the settings of the service (AFTERWORD_CONFIG or "
             "AFTERWORD_DATA_DIR), or make an installation: afterword migrate."
         )
-    async with _database(chosen, join=join) as url:
-        revision = await _migrated(url) if migrate else None
-        yield Context(chosen, url, _site(chosen), revision)
+    async with open_database(chosen, join=join) as url:
+        revision = await _migrated(chosen, url) if migrate else None
+        yield Context(chosen, url, site_of(chosen), revision)
 
 
-def _site(chosen: settings.Settings) -> Site:
+def site_of(chosen: settings.Settings) -> Site:
     return Site(
         chosen.site_url,
         _secret(chosen),
@@ -165,7 +165,8 @@ def shell_lines(document: Mapping[str, str]) -> str:
 
 
 @asynccontextmanager
-async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[str, None]:
+async def open_database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[str, None]:
+    """Yield the address of the database; an embedded one is made where there is none. Raises CommandError."""
     running = chosen.database_url or (embedded.running_url(chosen.data_dir) if join else None)
     if running is not None:
         yield running
@@ -182,7 +183,8 @@ async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[
         await keeping
 
 
-async def _migrated(url: str) -> str:
+async def _migrated(chosen: settings.Settings, url: str) -> str:
+    await copies.save_before_migration(chosen, url=url, secret=lambda: _secret(chosen), report=logger.info)
     try:
         return await migrations.migrate(url, report=logger.warning)
     except migrations.MigrationError as error:
@@ -200,6 +202,19 @@ def _secret(chosen: settings.Settings) -> bytes:
         raise CommandError(f"{file} cannot be used: {error.strerror}.") from error
 
 
+def take_secret(chosen: settings.Settings, secret: bytes) -> None:
+    """Keep the secret of a backup. Raises CommandError where there is another one."""
+    own, file = chosen.secret, chosen.data_dir / SECRET_FILE
+    if own is None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        own = (_read_secret(file) or _make_secret(file, secret)).decode()
+    if own.encode() != secret:
+        raise CommandError(
+            "The backup was made with another secret than this place has. Remove AFTERWORD_SECRET, or the file "
+            f"{file}, so that the backup's own is put there."
+        )
+
+
 def _read_secret(file: Path) -> bytes | None:
     try:
         secret = file.read_bytes().strip()
@@ -212,11 +227,11 @@ def _read_secret(file: Path) -> bytes | None:
     return secret
 
 
-def _make_secret(file: Path) -> bytes:
+def _make_secret(file: Path, secret: bytes | None = None) -> bytes:
     """Write it whole or not at all: of processes that start together one writes, and all read the same."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii") as made:  # readable by its owner alone
-        made.write(secrets.token_hex(32))
+        made.write(secret.decode() if secret is not None else secrets.token_hex(32))
         made.flush()
         os.fsync(made.fileno())
         with suppress(FileExistsError):

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
+from afterword.core.wire.site import Site
 from afterword.doctor import Finding
 from afterword.queue.restores import service as guard
 from afterword.reports import comparison
@@ -48,10 +49,17 @@ async def _examined(chosen: Settings) -> bool:
     """Print each finding; whether all is well. An embedded database that does not run is started meanwhile."""
     try:
         async with context.open_context(chosen, migrate=False) as opened:
-            findings = await _examine(chosen, opened.database_url)
-            keyed = [url_with_key(opened.site, name) for name in _shown(chosen)]
+            return await show_findings(chosen, opened.database_url, opened.site)
     except CommandError as error:
-        findings, keyed = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], []
+        return _show([Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], [])
+
+
+async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
+    """Print each finding of an installation whose database runs; whether all is well."""
+    return _show(await _examine(chosen, database_url), [url_with_key(site, name) for name in _shown(chosen)])
+
+
+def _show(findings: list[Finding], keyed: list[str]) -> bool:
     for finding in findings:
         print(f"{'ok   ' if finding.ok else 'FAULT'}  {finding.name:16} {finding.detail}")
         if finding.advice:
@@ -79,6 +87,8 @@ async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
         public_url=chosen.site_url,
         trusted_proxies=chosen.trusted_proxies,
         data_folder=chosen.data_dir,
+        backup_to=chosen.backup_to,
+        backup_hours=chosen.backup_hours,
         clock=lambda: datetime.now(UTC),
     )
 

@@ -6,25 +6,23 @@ replayed before the service starts, it erases those people again.
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 import cyclopts
-import msgspec
 
 from afterword import db, errors
 from afterword.cli.context import open_pool, read_text
 from afterword.core.scheduling.retries import JITTER_MAX
-from afterword.privacy import service, store
+from afterword.privacy import ledger, service, store
 from afterword.privacy.store import LedgerLine
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.worker.imports import Importer
 
 LEDGER_BYTES_MAX: Final = 1_000_000_000
-LINES_A_READ: Final = 200
 REAP_ITEMS_MAX: Final = 100
 WAIT_SECONDS: Final = 0.5
 WORK_SECONDS_MAX: Final = 3_600.0
@@ -38,16 +36,9 @@ async def export() -> None:
 
     Keep it apart from the backups, for as long as the oldest of them.
     """
-    after = "", ""
     async with open_pool() as (_, pool):
-        while True:
-            async with db.connection(pool) as database:
-                kept = await store.list_ledger_lines(database, after=after, limit=LINES_A_READ)
-            for one in kept:
-                print(_line(one))
-                after = one.erasure.organization_id, one.erasure.erasure_id
-            if len(kept) < LINES_A_READ:
-                return
+        async for line in ledger.lines(pool):
+            print(line)
 
 
 @app.command(name="replay")
@@ -57,20 +48,27 @@ async def replay(file: Path, /) -> None:
     Args:
         file: The last output of `afterword erasure export`.
     """
-    ledger = list(_read(file))
-    done = 0
+    kept = list(ledger.read(read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
     async with open_pool() as (context, pool):
-        # No worker uses this database yet. What ran when the backup was taken ends first, since of a person one
-        # erasure runs at a time.
-        await _work(pool, secret=context.site.secret)
-        for kept in ledger:
-            async with db.transaction(pool) as database:
-                is_begun = await service.replay(database, kept=kept, now=database.clock.now())
-            if is_begun:
-                await _work(pool, secret=context.site.secret)
-                done += 1
-    left = len(ledger) - done
+        done = await replay_lines(pool, kept=kept, secret=context.site.secret)
+    left = len(kept) - done
     print(f"{done:,} erased again, {left:,} were erased already or belong to no organization here.")
+
+
+async def replay_lines(pool: db.Pool, *, kept: Sequence[LedgerLine], secret: bytes) -> int:
+    """Erase again, in a database that no worker uses yet; return the number of people.
+
+    What ran when the backup was taken ends first, since of a person one erasure runs at a time.
+    """
+    done = 0
+    await _work(pool, secret=secret)
+    for line in kept:
+        async with db.transaction(pool) as database:
+            is_begun = await service.replay(database, kept=line, now=database.clock.now())
+        if is_begun:
+            await _work(pool, secret=secret)
+            done += 1
+    return done
 
 
 async def _work(pool: db.Pool, *, secret: bytes) -> None:
@@ -87,33 +85,3 @@ async def _work(pool: db.Pool, *, secret: bytes) -> None:
             raise errors.Unavailable("An erasure waits for something that does not come to its end.")
         if not await Importer(pool, uuid4(), secret=secret).work_next(asyncio.Event()):
             await asyncio.sleep(WAIT_SECONDS)
-
-
-def _line(kept: LedgerLine) -> str:
-    """The members that a replay and a proof need; the reason and the progress stay in the database."""
-    erasure = kept.erasure
-    names = (
-        "organization_id", "erasure_id", "responder_id", "mode", "suppress", "state", "counts", "requested_time",
-        "finished_time", "requested_by", "checksum",
-    )  # fmt: skip
-    document = {name: getattr(erasure, name) for name in names}
-    return msgspec.json.encode({**document, "subjects": kept.subjects, "suppressed": kept.suppressed}).decode()
-
-
-def _read(file: Path) -> Iterable[LedgerLine]:
-    for number, line in enumerate(read_text(file, bytes_max=LEDGER_BYTES_MAX).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            document = msgspec.json.decode(line)
-            kept = msgspec.convert(
-                {
-                    "erasure": {**document, "reason": None, "step": "", "mark": "", "salt": None, "version": 1},
-                    "subjects": document["subjects"],
-                    "suppressed": document["suppressed"],
-                },
-                LedgerLine,
-            )
-        except (msgspec.DecodeError, KeyError, TypeError) as error:
-            raise errors.Invalid(f"{file} is no ledger of erasures, in line {number}.") from error
-        yield kept

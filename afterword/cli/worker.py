@@ -2,8 +2,11 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
 
 import structlog
 
@@ -14,10 +17,13 @@ from afterword.channels.base import EMAIL, WEBHOOK, Channel
 from afterword.channels.email import EmailChannel
 from afterword.channels.http import Caller
 from afterword.channels.webhook import WebhookChannel
-from afterword.cli import CommandError, context, serve
+from afterword.cli import CommandError, context, copies, serve
 from afterword.core.wire.site import Site
 from afterword.settings import Settings
+from afterword.worker.waiting import wait
 
+BACKUP_LOOK_SECONDS: Final = 60.0
+BACKUP_AGAIN_SECONDS: Final = 600.0  # after a failure
 logger = structlog.get_logger(__name__)
 
 
@@ -28,6 +34,7 @@ async def worker() -> None:
     async with context.open_context(chosen, migrate=False) as opened, serve.process(stop):
         await _require_schema(opened.database_url, chosen.statement_cache)
         hurrying = asyncio.create_task(_give_way(stop))
+        backing_up = asyncio.create_task(_back_up(opened, stop)) if chosen.backup_to else None
         try:
             await work.run(
                 database_url=opened.database_url,
@@ -47,6 +54,9 @@ async def worker() -> None:
             )
         finally:
             hurrying.cancel()
+            if backing_up is not None:
+                stop.set()
+                await backing_up
 
 
 async def _require_schema(url: str, statement_cache_size: int) -> None:
@@ -61,6 +71,44 @@ async def _require_schema(url: str, statement_cache_size: int) -> None:
             is_empty = await migrations.current(database) is None
         what = "The database is empty" if is_empty else "The database's schema is not one that this release works on"
         raise CommandError(f"{what}. Run: afterword migrate")
+
+
+async def _back_up(opened: context.Context, stop: asyncio.Event) -> None:
+    """Make backups when they are due and keep the ledger of erasures beside them, in a process of its own."""
+    seen: datetime | None = None
+    async with await db.open_pool(opened.database_url, size_max=1, statement_cache_size=0) as pool:
+        while not stop.is_set():
+            pause = BACKUP_LOOK_SECONDS
+            try:
+                changed = await copies.get_ledger_time(pool)
+                if changed != seen or await copies.is_due(pool, opened.settings, now=datetime.now(UTC)):
+                    if await _run_backup(opened, stop):
+                        seen = changed
+                    else:
+                        pause = BACKUP_AGAIN_SECONDS
+            except errors.Unavailable:
+                pass  # the sender says so
+            await wait(stop, pause)
+
+
+async def _run_backup(opened: context.Context, stop: asyncio.Event) -> bool:
+    """True if it did its work; it is ended when we are, and leaves nothing that a restore would take."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "afterword", "backup", "--if-due"),
+        env=serve.environment_of(opened),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    ended, stopped = asyncio.create_task(process.communicate()), asyncio.create_task(stop.wait())
+    await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not ended.done():
+        process.terminate()
+    _, text = await ended
+    if process.returncode and not stop.is_set():
+        logger.error("a backup failed", cause=text.decode(errors="replace").strip().rpartition("\n")[2])
+    return process.returncode == 0
 
 
 async def _give_way(stop: asyncio.Event) -> None:

@@ -28,6 +28,7 @@ TRY_PAUSE_SECONDS = 1.0
 WATCH_SECONDS = 0.1
 CONNECT_TIMEOUT_SECONDS = 10
 NO_TRANSACTION = "-- no transaction"
+CLOSED: Final = "9999"  # needed by a database that no release may use: half restored, or moved elsewhere
 
 _NEEDS: Final = re.compile(r"-- needs (\d{4})\b")
 _NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table that keeps the revision
@@ -43,6 +44,10 @@ class MigrationError(Exception):
 
 class DatabaseIsNewer(MigrationError):
     """The database was migrated by a newer release, with which this one is incompatible."""
+
+
+class DatabaseIsClosed(MigrationError):
+    """A restore of it is unfinished, or it was moved elsewhere."""
 
 
 class _Busy(Exception):
@@ -65,24 +70,65 @@ async def is_usable(database: db.Database) -> bool:
     return found is not None and found >= head() >= await _needed(database.fetch_value)
 
 
+async def current_of(connection: Any) -> str | None:
+    """The revision that a connection of the driver sees, None when the database is empty."""
+    return await _revision(connection.fetchval)
+
+
+async def close(connection: Any, *, reason: str) -> None:
+    """Refuse the database to every release from the end of this transaction on; `reason` says what to do."""
+    await _comment(connection, needs=f"needs {CLOSED}", reason=reason)
+
+
+async def reopen(connection: Any) -> None:
+    """Let releases use the database again, if its schema is one that they work on."""
+    found = await _revision(connection.fetchval) or ""
+    needs = [_NEEDS.match(file.read_text(encoding="utf-8")) for file in _files() if _revision_of(file) <= found]
+    last = max((match[1] for match in needs if match is not None), default="")
+    await _comment(connection, needs=f"needs {last}" if last else "", reason="")
+
+
+async def reason_closed(connection: Any) -> str | None:
+    """Why no release may use the database, None where they may; of a connection of the driver."""
+    return await _reason_closed(connection.fetchval)
+
+
+async def get_reason_closed(database: db.Database) -> str | None:
+    """The same, of a database."""
+    return await _reason_closed(database.fetch_value)
+
+
+async def _reason_closed(fetch_value: Any) -> str | None:
+    is_closed = await _needed(fetch_value) == CLOSED
+    return (await store.get_reason(fetch_value) or None) if is_closed else None
+
+
+async def _comment(connection: Any, *, needs: str, reason: str) -> None:
+    for statement in await store.list_comments(connection, needs=needs, reason=reason):
+        await connection.execute(statement)
+
+
 async def migrate(
     url: str,
     *,
+    to: str = "",
+    is_closed: bool = False,
     wait_seconds: float = LOCK_WAIT_SECONDS,
     busy_seconds: float = BUSY_SECONDS_MAX,
     report: Callable[[str], object] = lambda _: None,
 ) -> str:
-    """Bring the database to `head()`, unless it is ahead of it, and return its revision.
+    """Bring the database to `head()`, or to the revision `to`, unless it is ahead; return its revision.
 
     Several nodes may call this at once: one migrates. `report` gets messages about blocking sessions meanwhile.
-    Needs a session of its own: a direct address, not a transaction pooler's. Raises DatabaseIsNewer, and
-    MigrationError where the database is unreachable, or the lock or a table stays busy.
+    Needs a session of its own: a direct address, not a transaction pooler's. `is_closed`: also a closed one, which
+    stays closed. Raises DatabaseIsNewer, DatabaseIsClosed, and MigrationError where the database is unreachable, or the
+    lock or a table stays busy.
     """
     deadline = time.monotonic() + busy_seconds
     while True:
         connection = await _connected(url)
         try:
-            return await _migrate(connection, url=url, wait_seconds=wait_seconds)
+            return await _migrate(connection, url=url, to=to or head(), is_closed=is_closed, wait_seconds=wait_seconds)
         except _Busy as busy:
             # Our lock request must not block other sessions for long: give up, then try again.
             if time.monotonic() >= deadline:
@@ -108,29 +154,32 @@ async def _connected(url: str) -> Any:
         ) from error
 
 
-async def _migrate(connection: Any, *, url: str, wait_seconds: float) -> str:
-    if (found := await _revision_reached(connection)) is not None:
+async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_seconds: float) -> str:
+    if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:
         return found
     await _lock(connection, wait_seconds=wait_seconds)
-    if (found := await _revision_reached(connection)) is not None:  # another node may have been first
+    if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:  # another was first
         return found
     async with _blockers(url, connection.get_server_pid()) as blockers:
         try:
-            await _upgrade(connection)
+            await _upgrade(connection, to=to)
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
             raise _Busy(", ".join(blockers) or "whoever held it is gone") from error
-    return head()
+    return to
 
 
-async def _revision_reached(connection: Any) -> str | None:
+async def _revision_reached(connection: Any, *, to: str, is_closed: bool) -> str | None:
     """The database's revision, if this code can work on it; None: it is behind."""
     found, own, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
-    if needed > own:
+    reason = await reason_closed(connection)
+    if reason is not None and not is_closed:
+        raise DatabaseIsClosed(reason)
+    if reason is None and needed > own:
         raise DatabaseIsNewer(
             f"The database is at revision {found}, which is incompatible with releases before {needed}; this one has "
             f"{own}. Start the newer release, or restore the backup from before the upgrade."
         )
-    return found if found is not None and found >= own else None
+    return found if found is not None and found >= to else None
 
 
 @asynccontextmanager
@@ -190,10 +239,10 @@ def _revision_of(file: Path) -> str:
     return file.name.partition("_")[0]
 
 
-async def _upgrade(connection: Any) -> None:
+async def _upgrade(connection: Any, *, to: str) -> None:
     found = await _revision(connection.fetchval)
     for file in _files():
-        if found is None or _revision_of(file) > found:
+        if _revision_of(file) <= to and (found is None or _revision_of(file) > found):
             await _run(connection, file.read_text(encoding="utf-8"), revision=_revision_of(file))
 
 
@@ -208,7 +257,7 @@ async def _run(connection: Any, sql: str, *, revision: str) -> None:
             await connection.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")
             await connection.execute(_OWN_LOCK_TIMEOUT.sub("", sql))
         await store.update_revision(connection, revision=revision)
-        if (needs := _NEEDS.match(sql)) is not None:
+        if (needs := _NEEDS.match(sql)) is not None and await _needed(connection.fetchval) != CLOSED:
             await connection.execute(f"comment on table alembic_version is 'needs {needs[1]}'")
 
 

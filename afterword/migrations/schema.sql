@@ -521,6 +521,16 @@ CREATE TABLE audit_entry (
     CONSTRAINT audit_entry_thing_name_check CHECK ((length(thing_name) <= 200))
 );
 
+CREATE TABLE backup (
+    backup_id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    started_time timestamp with time zone DEFAULT now() NOT NULL,
+    finished_time timestamp with time zone,
+    bytes bigint,
+    CONSTRAINT backup_check CHECK (((finished_time IS NULL) = (bytes IS NULL))),
+    CONSTRAINT backup_kind_check CHECK ((kind = ANY (ARRAY['whole'::text, 'organization'::text, 'migration'::text])))
+);
+
 CREATE TABLE channel_account (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     account_id text NOT NULL COLLATE pg_catalog."C",
@@ -2122,6 +2132,9 @@ ALTER TABLE ONLY attempt_total
 ALTER TABLE ONLY audit_entry
     ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (organization_id, entry_id);
 
+ALTER TABLE ONLY backup
+    ADD CONSTRAINT backup_pkey PRIMARY KEY (backup_id);
+
 ALTER TABLE ONLY channel_account
     ADD CONSTRAINT channel_account_pkey PRIMARY KEY (organization_id, account_id);
 
@@ -2485,6 +2498,8 @@ CREATE INDEX audit_entry_age ON audit_entry USING btree (created_time);
 CREATE INDEX audit_entry_thing ON audit_entry USING btree (organization_id, thing_kind, thing_id, created_time DESC);
 
 CREATE INDEX audit_entry_time ON audit_entry USING btree (organization_id, created_time DESC, entry_id);
+
+CREATE INDEX backup_finished ON backup USING btree (finished_time) WHERE (kind <> 'organization'::text);
 
 CREATE UNIQUE INDEX channel_account_default ON channel_account USING btree (organization_id, channel_id) WHERE is_default;
 

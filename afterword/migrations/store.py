@@ -24,3 +24,16 @@ async def update_revision(connection: Any, *, revision: str) -> None:  # any ten
     await connection.execute(
         "with old as (delete from alembic_version) insert into alembic_version (version_num) values ($1)", revision
     )
+
+
+async def list_comments(connection: Any, *, needs: str, reason: str) -> list[str]:  # any tenant: the schema
+    """Statements that write the comment which older releases read too, and the reason beside it."""
+    subjects = (("table alembic_version", needs), ("column alembic_version.version_num", reason))
+    return [
+        await connection.fetchval("select format('comment on ' || $1 || ' is %L', $2::text)", subject, text)
+        for subject, text in subjects
+    ]
+
+
+async def get_reason(fetch_value: Any) -> str | None:  # any tenant: the schema
+    return await fetch_value("select col_description(to_regclass('alembic_version'), 1)")

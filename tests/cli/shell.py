@@ -16,12 +16,19 @@ from afterword.organizations.tokens import access
 
 SITE = Site("https://survey.example.com", b"k" * 32)
 SECONDS_MAX = 60
+MORE: dict[str, str] = {}  # settings beside those of every command
 
 
 def environment(url: str, tmp_path: Path) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
     own = {"AFTERWORD_DATABASE_URL": url} if url else {}
-    return {**inherited, **own, "AFTERWORD_DATA_DIR": str(tmp_path / "data"), "AFTERWORD_SECRET": SITE.secret.decode()}
+    return {
+        **inherited,
+        **own,
+        "AFTERWORD_DATA_DIR": str(tmp_path / "data"),
+        "AFTERWORD_SECRET": SITE.secret.decode(),
+        **MORE,
+    }
 
 
 def program(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":

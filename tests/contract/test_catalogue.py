@@ -31,6 +31,7 @@ NO_TENANT = {
     "login_recovery_code": "of a person",
     "event_cluster": "one row: the cluster whose transactions the event log counts",
     "pruned_total": "figures of the whole installation for its operator",
+    "backup": "the backups of the whole installation",
     "alembic_version": "the schema's own revision",
     "sending_guard": "one row: the pause of all sending after a restored backup",
     "event_cursor": "a reader follows the log of the whole installation",

@@ -19,6 +19,8 @@ NO_QUERIES: Final = {
     SOURCE / "db" / "leases.py": "the statements of all jobs, of the literals that each store declares of its own",
     SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
+    SOURCE / "backups" / "store.py": "COPY, locks and indexes take no parameters; names are the catalogue's, quoted",
+    SOURCE / "backups" / "service.py": "drops and makes indexes and keys in the catalogue's own words",
 }
 QUERIES: Final = frozenset(
     {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}

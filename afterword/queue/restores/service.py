@@ -76,6 +76,11 @@ async def confirm(db: Database) -> bool:
     return await store.update_to_confirmed(db)
 
 
+async def pause(db: Database, *, reason: str) -> None:
+    """Send nothing until a person has looked; a pause that is there stays."""
+    await store.update_to_paused(db, reason=reason)
+
+
 async def end_stalled(db: Database) -> int:
     """End our sessions whose client stands still between two messages of a statement; their number."""
     return await store.prune_stalled_sessions(db, seconds=IDLE_TRANSACTION_TIMEOUT_SECONDS)

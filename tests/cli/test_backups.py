@@ -1,0 +1,170 @@
+"""`afterword backup` and `afterword restore`: the same rows come back, and nobody who was erased since."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from afterword import db, migrations
+from afterword.cli import backups
+from tests.backups.conftest import Original, contents, differing, done, refused, run, shape
+from tests.backups.test_encryption import identity_in
+from tests.cli.shell import MORE
+from tests.conftest import FIGURE
+from tests.privacy.conftest import CANARY, desk_on
+
+pytestmark = pytest.mark.costly
+
+
+class TestRefusals:
+    async def test_restore_into_a_place_in_use(self, original: Original, tmp_path: Path) -> None:
+        await done(original.url, tmp_path, "backup")
+        before = await contents(original.url)
+        assert "A restore needs an empty one" in await refused(original.url, tmp_path, "restore")
+        assert {} == differing(before, await contents(original.url))
+
+    async def test_no_backup(self, empty_database_url: str, tmp_path: Path) -> None:
+        assert "no finished backup" in await refused(empty_database_url, tmp_path, "restore")
+        assert "no finished backup" in await refused(empty_database_url, tmp_path, "restore", "20260101T000000Z")
+
+    async def test_another_secret(
+        self, original: Original, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await done(original.url, tmp_path, "backup")
+        monkeypatch.setitem(MORE, "AFTERWORD_SECRET", "x" * 32)
+        assert "another secret" in await refused(empty_database_url, tmp_path, "restore")
+
+    async def test_damaged(self, original: Original, empty_database_url: str, tmp_path: Path) -> None:
+        """Nothing is kept of a backup of which one part was changed."""
+        await done(original.url, tmp_path, "backup")
+        (part,) = (tmp_path / "data/backups").glob("*/*-queue_item.gz")
+        content = bytearray(part.read_bytes())
+        content[len(content) // 2] ^= 1
+        part.write_bytes(content)
+        assert "checksum differs" in await refused(empty_database_url, tmp_path, "restore")
+        assert (0, None) == (await contents(empty_database_url))["organization"]
+
+    async def test_newer_release(
+        self, original: Original, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await done(original.url, tmp_path, "backup")
+        monkeypatch.setattr(migrations, "head", lambda: "0109")
+        assert "made by a newer release" in await refused(empty_database_url, tmp_path, "restore")
+
+
+class TestRoundTrip:
+    async def test_every_table(self, original: Original, empty_database_url: str, tmp_path: Path) -> None:
+        before = await contents(original.url)
+        assert "not encrypted" in await done(original.url, tmp_path, "backup")
+        assert "Sending is paused" in await done(empty_database_url, tmp_path, "restore")
+        assert {} == differing(before, await contents(empty_database_url))
+        assert await shape(original.url) == await shape(empty_database_url)
+        async with await db.open_pool(empty_database_url, size_max=1) as pool, db.connection(pool) as database:
+            assert await migrations.is_usable(database)
+            assert await database.fetch_value(
+                "select paused_reason like '%restored from the backup%' from sending_guard"
+            )
+
+    async def test_encrypted_and_listed(
+        self, original: Original, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = tmp_path / "elsewhere"
+        (tmp_path / "other").mkdir()
+        key, recipient = identity_in(tmp_path)
+        other, _ = identity_in(tmp_path / "other")
+        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_RECIPIENTS", recipient)
+        text = await done(original.url, tmp_path, "backup", "--to", str(folder))
+        name = text.partition(":")[0]
+        assert "not encrypted" not in text
+        for file in folder.rglob("*"):
+            assert file.is_dir() or b"age-encryption.org" == file.read_bytes()[:18]
+            assert 0 == file.stat().st_mode & 0o077
+        words = ("restore", name, "--from", str(folder))
+        assert f"{name}\n" == await done(empty_database_url, tmp_path, *words, "--list")
+        assert "AFTERWORD_BACKUP_PASSPHRASE" in await refused(empty_database_url, tmp_path, *words)
+        assert "does not open" in await refused(empty_database_url, tmp_path, *words, "--identity", str(other))
+        await done(empty_database_url, tmp_path, *words, "--identity", str(key))
+        assert (await contents(original.url))["answer"] == (await contents(empty_database_url))["answer"]
+
+    async def test_one_organization(self, original: Original, empty_database_url: str, tmp_path: Path) -> None:
+        """Nothing of another organization is in the backup, and nothing of this one is missing."""
+        words = ("organization", "create", "acme", "--name", "Acme", "--owner", "zqann@acme.example")
+        made = dict(line.split("=", 1) for line in (await done(original.url, tmp_path, *words)).splitlines())
+        await done(original.url, tmp_path, "backup", "--organization", "demo")
+        await done(empty_database_url, tmp_path, "restore")
+        async with desk_on(empty_database_url, original.house) as desk:
+            assert [] == await desk.traces("zqann")
+            assert [] == await desk.traces(made["ORGANIZATION_ID"])
+            counts = "select count(*) from queue_item"
+            items = await desk.value(counts)
+            assert 200 == (await desk.http.get(desk.items, headers=desk.house.headers)).status_code
+        async with desk_on(original.url, original.house) as desk:
+            assert items == await desk.value(counts)
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize("step", ["write_files", "pause"])
+    async def test_goes_on(
+        self, original: Original, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    ) -> None:
+        """Between its steps the database is refused to everybody but the same restore."""
+        monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "files"))
+        kept = tmp_path / "files" / original.house.organization_id / "file"
+        kept.parent.mkdir(parents=True)
+        kept.write_bytes(b"a picture")
+        await done(original.url, tmp_path, "backup")
+        monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "again"))
+        with monkeypatch.context() as patch:
+
+            def fail(*_: object) -> None:
+                raise OSError("the power failed")
+
+            patch.setattr(backups.restoring, step, fail)
+            with pytest.raises(OSError, match="the power failed"):
+                await run(empty_database_url, tmp_path, "restore")
+        assert "unfinished. Run `afterword restore" in await refused(
+            empty_database_url, tmp_path, "organization", "list"
+        )
+        ended = await run(empty_database_url, tmp_path, "doctor")
+        assert "unfinished" in ended.stdout
+        await done(empty_database_url, tmp_path, "restore")
+        assert b"a picture" == (tmp_path / "again" / original.house.organization_id / "file").read_bytes()
+        assert "demo" in await done(empty_database_url, tmp_path, "organization", "list")
+
+
+class TestErased:
+    async def test_nobody_comes_back(
+        self,
+        original: Original,
+        empty_database_url: str,
+        tmp_path: Path,
+        record_property: Callable[[str, object], None],
+    ) -> None:
+        """The ledger beside the backups is newer than they are."""
+        await done(original.url, tmp_path, "backup")
+        (old,) = (await done(original.url, tmp_path, "restore", "--list")).split()
+        async with desk_on(original.url, original.house) as desk:
+            await desk.erase(original.known.responder_id)
+        await done(original.url, tmp_path, "backup", "--organization", "demo")
+        back = await run(empty_database_url, tmp_path, "restore", old)
+        assert "1 of 1 people of the ledger erased again" in back.stderr, back
+        async with desk_on(empty_database_url, original.house) as desk:
+            assert [] == await desk.traces(CANARY)
+            assert [] != await desk.traces("zqhelen")
+        record_property(FIGURE, "T41 backup from before, restored: canaries left in tables 0")
+
+    async def test_ledger_of_ones_own(self, original: Original, empty_database_url: str, tmp_path: Path) -> None:
+        await done(original.url, tmp_path, "backup")
+        async with desk_on(original.url, original.house) as desk:
+            await desk.erase(original.known.responder_id)
+        file = tmp_path / "ledger.jsonl"
+        file.write_text(await done(original.url, tmp_path, "erasure", "export"))
+        await done(empty_database_url, tmp_path, "restore", "--ledger", str(file))
+        async with desk_on(empty_database_url, original.house) as desk:
+            assert [] == await desk.traces(CANARY)
+
+
+async def test_if_due(original: Original, tmp_path: Path) -> None:
+    assert re.match(r"\d{8}T\d{6}Z: [\d,]+ bytes", await done(original.url, tmp_path, "backup", "--if-due"))
+    assert "" == await done(original.url, tmp_path, "backup", "--if-due")
