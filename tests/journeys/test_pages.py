@@ -34,6 +34,8 @@ REQUESTS_MIN: Final = 100
 # Blocks of other languages, and those of the command line that another test runs.
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("alerts.md", "http"): "tests/alerts/test_docs.py",
+    ("assistants.md", "json"): "tests/assistants/test_docs.py",
+    ("assistants.md", "sh"): "tests/assistants/test_docs.py",
     ("deliverability.md", "json"): "tests/messages/test_deliverability_docs.py",
     ("messages.md", "json"): "tests/queue/test_docs.py",
     ("proof.md", "text"): "tests/test_bar.py",
