@@ -89,8 +89,9 @@ bench-rivals: ## beside other queues in PostgreSQL, which are installed apart fr
 	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
 	$(RIVALS)/bin/python -m benchmarks --record rivals
 
-docs: setup ## the documentation as a site, in site/
+docs: setup ## the documentation as a site, in site/, with its list for assistants, llms.txt
 	$(BIN)/zensical build --clean --strict
+	@$(BIN)/python -m release.documents site
 
 screenshots: setup programs ## the pictures of the documentation, anew; in docs/images
 	REWRITE_SNAPSHOTS=1 $(BIN)/pytest -q tests/browser/test_pictures.py
