@@ -22,6 +22,7 @@ class Client:
     organization_id: str
     questionnaire_id: str
     pipeline_id: str
+    verify: bool = True  # the certificate of the server
 
     @property
     def headers(self) -> dict[str, str]:
@@ -35,7 +36,7 @@ class Client:
 
     async def request(self, method: str, path: str, body: Any = None) -> httpx2.Response:
         """One request on a connection of its own."""
-        async with httpx2.AsyncClient(timeout=20) as http:
+        async with httpx2.AsyncClient(timeout=20, verify=self.verify) as http:
             return await http.request(method, f"{self.base_url}{path}", json=body, headers=self.headers)
 
     async def get(self, path: str) -> Any:
@@ -72,5 +73,10 @@ async def seed(**settings: object) -> Client:
     )
     output, _ = await process.communicate()
     assert 0 == process.returncode
-    printed = json.loads(output)
-    return Client(**{name: printed[name] for name in Client.__dataclass_fields__})
+    return client_of(output)
+
+
+def client_of(printed: str | bytes) -> Client:
+    """From the output of `afterword seed --json`."""
+    document: dict[str, Any] = json.loads(printed)
+    return Client(**{name: document[name] for name in Client.__dataclass_fields__ if name in document})
