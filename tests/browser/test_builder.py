@@ -1,7 +1,7 @@
 """A questionnaire is built by keyboard, with scripts and without, published, and answered on a phone."""
 
 import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Dialog, Locator, Page
 
 from tests.browser.conftest import House
 from tests.browser.test_console import entered, opened
@@ -29,6 +29,58 @@ async def test_build_publish_answer(browser: Browser, house: House) -> None:
         await page.locator("button[value=next]").click()
         await page.locator("button[value=send]").click()
         await page.get_by_role("heading", name="Thank you").wait_for()
+
+
+@pytest.mark.costly
+async def test_left_while_typing(browser: Browser, house: House) -> None:
+    """Each form of the editor keeps what was typed when it is left; a jump asks before."""
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/questionnaires/new")
+        await page.get_by_label("Name").fill("Left")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="Edit the questions").click()
+        await add(page, "Recommendation, 0 to 10 (NPS)", button="Add it at the end")
+        address, question = page.url.partition("/edit/")[0], page.url.partition("#")[0]
+        await page.goto(f"{address}/edit/texts")
+        await left(page, page.get_by_label("Before the questions"), "Hello")
+        await page.goto(f"{address}/edit")
+        await page.locator("#order p[data-place] a").click()
+        await left(page, page.get_by_label("Title"), "First")
+        await page.goto(f"{address}/edit/endings")
+        await page.get_by_role("button", name="Add an ending").click()
+        async with page.expect_response(lambda response: response.request.method == "POST"):
+            await page.get_by_label("Title", exact=True).fill("Thank you so much")
+        await page.goto(f"{address}/edit/endings")
+        await page.get_by_role("link", name="Thank you so much").wait_for()
+        await page.goto(f"{address}/translations")
+        await page.get_by_label("Add a language").select_option("el")
+        await page.get_by_role("button", name="Add", exact=True).click()
+        await left(page, page.locator("textarea").first, "Πρώτη")
+        await page.goto(f"{question}/jump/new")
+        await page.get_by_label("Value 1").fill("6")
+        asked: list[str] = []
+
+        async def stay(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            await dialog.accept()
+
+        page.on("dialog", stay)
+        await page.get_by_role("link", name="Back to the question").click()
+        await page.wait_for_url(question)
+        assert ["beforeunload"] == asked
+
+
+async def left(page: Page, field: Locator, text: str) -> None:
+    """Type, leave at once, and come back until it stands there."""
+    await field.fill(text)
+    here = page.url
+    await page.locator("p.back a").click()
+    await page.wait_for_url(lambda url: url != here)
+    for _ in range(50):
+        await page.goto(here)
+        if text == await field.input_value():
+            return
+    raise AssertionError(text)
 
 
 async def begin(page: Page, house: House) -> str:

@@ -17,7 +17,7 @@ from afterword.errors import Refusal
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
 from afterword.texts import Texts
-from afterword.web import parsing
+from afterword.web import parsing, static
 
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 
@@ -72,6 +72,7 @@ def page(
         title=title,
         status=refusal.status if refusal else 200,
         refusal=refusal or problems,
+        script=static.url("console/edit.js"),
         hint=hint,
         remove=remove,
         **values_of(words, values, known, first=first),

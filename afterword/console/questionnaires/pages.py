@@ -1,11 +1,12 @@
 """Pages of a questionnaire in its editor, the texts around its questions, and questions copied from others."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.console.questionnaires import outline
+from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires import uses as builder_uses
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.inserts import Inserts, inserts
@@ -44,10 +45,7 @@ routes = Screens()
 async def texts_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-    texts, insert = _texts_of(work.draft.definition), inserts(work)
-    fields = [(name, visit.words(label), insert.shown(str(texts.get(name) or ""))) for name, label in AROUND.items()]
-    title = visit.words("Texts around the questions")
-    return show(visit, work, title=title, current="texts", texts=fields, inserts=insert.offered)
+    return _texts(visit, work, _texts_of(work.draft.definition))
 
 
 @routes.post(TEXTS, scope="Questionnaire.Update")
@@ -57,27 +55,82 @@ async def save_texts(visit: Visit) -> Response:
     typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
     def change(document: Document) -> Document:
+        condition_form.require_same(visit, condition_form.mark_of(_texts_of(document)))
         locale, pages = str(document.get("default_locale")), document.get("pages")
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
-    await save(visit, change)
+    try:
+        await save(visit, change)
+    except errors.Stale as stale:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        return _texts(visit, work, typed, stale=stale)
     return html.redirect(f"{address_of(visit)}/texts?done=saved")
+
+
+def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors.Stale | None = None) -> Response:
+    words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
+    texts = {
+        "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
+        "inserts": insert.offered,
+        "seen": condition_form.mark_of(stored),
+        "theirs": [
+            (words(label), insert.shown(str(stored.get(name) or "")))
+            for name, label in AROUND.items()
+            if stale and (stored.get(name) or "") != (values.get(name) or "")
+        ],
+    }
+    return show(
+        visit,
+        work,
+        title=words("Texts around the questions"),
+        status=stale.status if stale else 200,
+        current="texts",
+        refusal=stale,
+        texts=texts,
+    )
 
 
 @routes.get(ANONYMITY, scope="Questionnaire.Update")
 async def anonymity_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        waiting = await mixing.count_waiting(db, **work.questionnaire.key)
-    anonymity = {"is_on": work.draft.definition.get("anonymous") is True, "waiting": waiting, "together": TOGETHER_MIN}
-    return show(visit, work, title=visit.words("Anonymity"), current="anonymity", anonymity=anonymity)
+    return await _anonymity(visit)
 
 
 @routes.post(ANONYMITY, scope="Questionnaire.Update")
 async def save_anonymity(visit: Visit) -> Response:
     is_on = visit.form.text("anonymous") == "1"
-    await save(visit, lambda document: {**document, "anonymous": is_on})
+
+    def change(document: Document) -> Document:
+        condition_form.require_same(visit, condition_form.mark_of(document.get("anonymous") is True))
+        return {**document, "anonymous": is_on}
+
+    try:
+        await save(visit, change)
+    except errors.Stale as stale:
+        return await _anonymity(visit, stale)
     return html.redirect(f"{address_of(visit)}/anonymity?done=saved")
+
+
+async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        waiting = await mixing.count_waiting(db, **work.questionnaire.key)
+    stored = work.draft.definition.get("anonymous") is True
+    anonymity = {
+        "is_on": visit.form.text("anonymous") == "1" if stale else stored,
+        "waiting": waiting,
+        "together": TOGETHER_MIN,
+        "seen": condition_form.mark_of(stored),
+    }
+    return show(
+        visit,
+        work,
+        title=visit.words("Anonymity"),
+        status=stale.status if stale else 200,
+        current="anonymity",
+        refusal=stale,
+        anonymity=anonymity,
+    )
 
 
 @routes.get(OTHERS, scope="Questionnaire.Update")
@@ -145,19 +198,7 @@ async def _definition_of(db: Database, questionnaire: Questionnaire) -> dict[str
 async def group_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-    group, number = _group_in(visit, work.draft.definition)
-    name = visit.words("Page {n}", n=visit.words.count(number))
-    insert = _inserts_of(work, group)
-    page = {
-        "path": f"{work.path}/edit/page/{group['group_id']}",
-        "title": insert.shown(str(group.get("title") or "")),
-        "description": insert.shown(str(group.get("description") or "")),
-        "inserts": insert.offered,
-        "enabled": group.get("enabled") is not False,
-        "is_first": number == 1,
-        "is_last": number == len(editing.groups_of(work.draft.definition)),
-    }
-    return show(visit, work, title=name, current=str(group["group_id"]), page=page)
+    return _group(visit, work, _values_of(_group_in(visit, work.draft.definition)[0]))
 
 
 @routes.post(PAGE, scope="Questionnaire.Update")
@@ -167,11 +208,53 @@ async def save_group(visit: Visit) -> Response:
         work = await work_of(visit, db)
     insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
     texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
-    await save(
-        visit,
-        lambda document: editing.with_group(document, group_id, {**texts, "enabled": form.text("enabled") == "1"}),
-    )
+    values: Document = {**texts, "enabled": form.text("enabled") == "1"}
+
+    def change(document: Document) -> Document:
+        condition_form.require_same(visit, _mark_of(_group_in(visit, document)[0]))
+        return editing.with_group(document, group_id, values)
+
+    try:
+        await save(visit, change)
+    except errors.Stale as stale:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        return _group(visit, work, values, stale=stale)
     return html.redirect(f"{address_of(visit)}/page/{group_id}?done=saved")
+
+
+def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | None = None) -> Response:
+    words = visit.words
+    group, number = _group_in(visit, work.draft.definition)
+    insert, stored = _inserts_of(work, group), _values_of(group)
+    labels = {"title": words("Title"), "description": words("Explanation below it")}
+    theirs = [
+        (label, insert.shown(str(stored[name] or "")))
+        for name, label in labels.items()
+        if stale and stored[name] != values[name]
+    ]
+    if stale and stored["enabled"] != values["enabled"]:
+        theirs.append((words("Shown to customers"), words("yes") if stored["enabled"] else words("no")))
+    page = {
+        "path": f"{work.path}/edit/page/{group['group_id']}",
+        "title": insert.shown(str(values["title"] or "")),
+        "description": insert.shown(str(values["description"] or "")),
+        "inserts": insert.offered,
+        "enabled": values["enabled"],
+        "seen": _mark_of(group),
+        "theirs": theirs,
+        "is_first": number == 1,
+        "is_last": number == len(editing.groups_of(work.draft.definition)),
+    }
+    return show(
+        visit,
+        work,
+        title=words("Page {n}", n=words.count(number)),
+        status=stale.status if stale else 200,
+        current=str(group["group_id"]),
+        refusal=stale,
+        page=page,
+    )
 
 
 @routes.post(f"{PAGE}/move", scope="Questionnaire.Update")
@@ -216,6 +299,18 @@ def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
     raise errors.NotFound("There is no such page.")
 
 
+def _values_of(group: Document) -> Document:
+    """The values of the form of a page."""
+    texts = {name: group.get(name) or None for name in ("title", "description")}
+    return {**texts, "enabled": group.get("enabled") is not False}
+
+
+def _mark_of(group: Document) -> str:
+    """Empty for a page without texts that is shown: as it began."""
+    values = _values_of(group)
+    return "" if values == _values_of({}) else condition_form.mark_of(values)
+
+
 def _inserts_of(work: Work, group: Document) -> Inserts:
     first = next(iter(editing.questions_of(group)), {})
     return inserts(work, before=first.get("question_id"))
@@ -224,4 +319,4 @@ def _inserts_of(work: Work, group: Document) -> Inserts:
 def _texts_of(document: Document) -> dict[str, Any]:
     pages = document.get("pages")
     found = pages.get(str(document.get("default_locale"))) if is_object(pages) else None
-    return dict(found) if is_object(found) else {}
+    return {name: text for name, text in found.items() if text} if is_object(found) else {}

@@ -1,7 +1,7 @@
 """Translations of a questionnaire: one page for each language, source beside target, and files out and in."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -11,6 +11,7 @@ from afterword.console.lists import Listing, Tab, address
 from afterword.console.questionnaires import outline, question_form
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit, download
+from afterword.console.text import near_moment
 from afterword.core.questionnaires import editing, translations
 from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS
@@ -27,7 +28,7 @@ from afterword.questionnaires.translations import service
 from afterword.questionnaires.translations.service import Shown
 from afterword.texts import LANGUAGES as LANGUAGE_TAGS
 from afterword.texts import Texts
-from afterword.web import html
+from afterword.web import html, static
 from afterword.web.operations import Download
 
 LANGUAGES: Final = f"{ONE}/translations"
@@ -111,6 +112,10 @@ async def save_translations(visit: Visit) -> Response:
         if rows:
             await _save(visit, db, questionnaire, rows)
     here = f"{PATH}/{visit.id('questionnaire_id')}/translations/{visit.id('locale')}"
+    if not lost and form.text("autosave"):
+        async with visit.read() as db:
+            work, shown = await _shown(visit, db)
+        return _page(visit, work, shown, only=typed)
     if not lost:
         return html.redirect(address(here, show=visit.query.get("show"), begin=visit.query.get("begin"), done="saved"))
     async with visit.read() as db:
@@ -200,15 +205,19 @@ def _page(
     shown: Shown,
     *,
     lost: Mapping[str, str] | None = None,
+    only: Collection[str] = (),
     refusal: errors.Refusal | None = None,
 ) -> Response:
+    """`only`: the keys of the texts that a page shows in place of those that its address chooses."""
     words, locale = visit.words, shown.locale
     show = visit.query.get("show", "")
     states = {one.key: state_of(one, shown.outdated) for one in shown.texts}
     chosen = [one for one in shown.texts if show not in STATES or states[one.key] == STATES[show]]
     begin = visit.query.get("begin", "")
     at = next((number for number, one in enumerate(chosen) if one.key == begin), 0)
-    texts, path = chosen[at : at + ROWS], f"{work.path}/translations/{locale}"
+    texts = [one for one in shown.texts if one.key in only] if only else chosen[at : at + ROWS]
+    path = f"{work.path}/translations/{locale}"
+    saved = near_moment(words, work.draft.updated_time, now=visit.now, zone=visit.zone)
     done = sum(state != "missing" for state in states.values())
     if lost:
         refusal = errors.Stale(
@@ -220,6 +229,8 @@ def _page(
         status=refusal.status if refusal else 200,
         refusal=refusal,
         path=path,
+        script=static.url("console/edit.js"),
+        saved=words("Saved {moment}", moment=saved) if work.draft.revision >= 0 else "",
         back=f"{work.path}/translations",
         action=address(path, show=show, begin=begin),
         locale=locale,

@@ -1,9 +1,11 @@
 // The editor of a questionnaire: its form is saved after two seconds of quiet, and rows are dragged by their grip; the drop
-// sends the form that "Move it" sends. Without this file the buttons do both.
+// sends the form that "Move it" sends. Without this file the buttons do both. A form that cannot be saved before it is
+// complete (data-warn) asks before it is left.
 (() => {
   "use strict";
-  const QUIET = 2000, form = document.querySelector("form[data-save]");
-  let timer = 0, running = false, again = false, drag = null;
+  const QUIET = 2000, KEPT_CHARACTERS_MAX = 60000; // of a request that outlives its page (Fetch: 64 KiB)
+  const form = document.querySelector("form[data-save], form[data-warn]");
+  let timer = 0, running = false, again = false, unsaved = false, drag = null;
 
   // Parts that say how the draft stands now are replaced; what is typed stays.
   function refresh(page) {
@@ -12,6 +14,8 @@
       if (fresh && !part.contains(document.activeElement)) part.replaceWith(fresh);
     }
   }
+
+  const typed = () => new URLSearchParams([...new FormData(form), ["autosave", "1"]]);
 
   function save() {
     const request = new XMLHttpRequest();
@@ -22,25 +26,41 @@
     request.responseType = "document"; // as in swap.js
     request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     request.onload = () => {
-      const page = request.response, seen = page && page.getElementById("seen");
+      const page = request.response;
       running = false;
-      if (request.status === 412) { form.submit(); return; } // its page shows both versions
-      if (request.status !== 200 || !seen) { lost(); return; }
-      form.elements.seen.value = seen.value;
+      if (request.status === 412) { unsaved = false; form.submit(); return; } // its page shows both versions
+      if (request.status === 422 && form.dataset.unready) {
+        const press = again;
+        lost(form.dataset.unready);
+        if (press) form.requestSubmit(); // its page shows what is wrong
+        return;
+      }
+      if (request.status !== 200 || !page?.querySelector("[name^=seen]")) { lost(form.dataset.lost); return; }
+      for (const mark of form.querySelectorAll("[name^=seen]")) mark.value = page.getElementsByName(mark.name)[0]?.value ?? mark.value;
+      unsaved = timer !== 0;
       refresh(page);
       if (again) form.requestSubmit();
     };
-    request.onerror = lost;
-    request.send(new URLSearchParams(new FormData(form)).toString());
+    request.onerror = () => lost(form.dataset.lost);
+    request.send(typed().toString());
   }
 
-  function lost() {
+  function lost(text) {
     running = again = false;
-    document.getElementById("saved").textContent = form.dataset.lost;
+    document.getElementById("saved").textContent = text;
+  }
+
+  // Whether leaving now would lose something: what waits for its moment of quiet is sent by "pagehide".
+  function isLost() {
+    if (!unsaved || form.matches("[data-warn]")) return unsaved;
+    if (!timer) return !running;
+    return running || Boolean(form.dataset.unready) || typed().toString().length > KEPT_CHARACTERS_MAX;
   }
 
   if (form) {
     form.addEventListener("input", () => {
+      unsaved = true;
+      if (form.matches("[data-warn]")) return;
       clearTimeout(timer);
       timer = setTimeout(() => { if (running) form.dispatchEvent(new Event("input")); else save(); }, QUIET);
     });
@@ -48,10 +68,11 @@
     form.addEventListener("submit", (event) => {
       clearTimeout(timer);
       timer = 0;
-      if (running) { again = true; event.preventDefault(); }
+      if (running) { again = true; event.preventDefault(); } else unsaved = false;
     });
+    addEventListener("beforeunload", (event) => { if (isLost()) event.preventDefault(); });
     addEventListener("pagehide", () => {
-      if (timer && !running) fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), keepalive: true });
+      if (timer || running) fetch(form.action, { method: "POST", body: typed(), keepalive: true });
     });
   }
 

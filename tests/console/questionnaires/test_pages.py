@@ -1,6 +1,6 @@
 """Pages, texts around the questions, and questions of others in the editor."""
 
-from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
+from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, seen_of, text_of
 from tests.logins.conftest import Office
 
 
@@ -44,3 +44,44 @@ async def test_texts_and_others(office: Office) -> None:
         [group] = (await draft_of(office, other))["groups"]
         assert ["How was it?"] == [each["title"] for each in group["questions"]]
         assert question_id != group["questions"][0]["question_id"]
+
+
+async def test_page_changed_meanwhile(office: Office) -> None:
+    async with begun(office) as (client, path):
+        await added(client, path, "text")
+        [group] = (await draft_of(office, path))["groups"]
+        page = f"{path}/edit/page/{group['group_id']}"
+        seen = seen_of((await client.get(page)).text)
+        form = {"title": "Theirs", "description": "", "enabled": "1"}
+        assert 303 == (await client.post(page, data={**form, "seen": seen})).status_code
+        late = await client.post(page, data={"title": "Mine", "seen": seen})
+        assert 412 == late.status_code
+        said = text_of(late)
+        assert "<dt>Title</dt><dd>Theirs</dd>" in said
+        assert "<dt>Shown to customers</dt><dd>yes</dd>" in said
+        assert 'value="Mine"' in said
+        assert "Theirs" == (await draft_of(office, path))["groups"][0]["title"]
+        assert 303 == (await client.post(page, data={"title": "Mine", "seen": seen_of(late.text)})).status_code
+        assert "Mine" == (await draft_of(office, path))["groups"][0]["title"]
+
+
+async def test_texts_changed_meanwhile(office: Office) -> None:
+    async with begun(office) as (client, path):
+        page = f"{path}/edit/texts"
+        seen = seen_of((await client.get(page)).text)
+        assert 303 == (await client.post(page, data={"welcome": "Theirs", "seen": seen})).status_code
+        late = await client.post(page, data={"welcome": "Mine", "thank_you": "Bye", "seen": seen})
+        assert (412, True) == (late.status_code, "<dd>Theirs</dd>" in text_of(late))
+        assert "\nMine</textarea>" in late.text
+        assert {"welcome": "Theirs"} == (await draft_of(office, path))["pages"]["en"]
+        assert 303 == (await client.post(page, data={"welcome": "Mine", "seen": seen_of(late.text)})).status_code
+        assert {"welcome": "Mine"} == (await draft_of(office, path))["pages"]["en"]
+
+
+async def test_anonymity_changed_meanwhile(office: Office) -> None:
+    async with begun(office) as (client, path):
+        page = f"{path}/edit/anonymity"
+        seen = seen_of((await client.get(page)).text)
+        assert 303 == (await client.post(page, data={"anonymous": "1", "seen": seen})).status_code
+        assert 412 == (await client.post(page, data={"seen": seen})).status_code
+        assert (await draft_of(office, path))["anonymous"]

@@ -50,3 +50,23 @@ async def test_translations(office: Office) -> None:
         assert 422 == (await client.post(f"{page}/file", files={"file": ("a.csv", b"x", "text/csv")})).status_code
         texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
         assert {"title": "Γιατί;", "choices": {"1": "Φαγητό", "2": "Σέρβις"}} == texts
+
+
+async def test_saved_while_typing(office: Office) -> None:
+    """The page of missing texts keeps those that were just translated, so that they can be changed again."""
+    async with begun(office) as (client, path):
+        question = await added(client, path, "text")
+        await saved(client, question, type="text", title="Why?")
+        assert 303 == (await client.post(f"{path}/translations", data={"locale": "el"})).status_code
+        page = f"{path}/translations/el?show=missing"
+        key, typed = f"{question.rsplit('/', 1)[1]}/title", "Γι"
+        shown = await client.get(page)
+        for more in ("ατ", "ί;"):
+            [mark] = re.findall(rf'name="seen:{key}" value="([^"]+)"', html.unescape(shown.text))
+            typed += more
+            form = {f"seen:{key}": mark, f"text:{key}": typed, "autosave": "1"}
+            shown = await client.post(page, data=form)
+            assert (200, True) == (shown.status_code, typed in shown.text)
+        texts = (await draft_of(office, path))["groups"][0]["questions"][0]["translations"]["el"]
+        assert {"title": "Γιατί;"} == texts
+        assert "all is translated" in (await client.get(page)).text
