@@ -43,6 +43,7 @@ from afterword.links.domains import store as domains_store
 from afterword.links.kiosks import pages as kiosk_pages
 from afterword.logins import api as logins_api
 from afterword.logins.identities import api as identities_api
+from afterword.logins.policies import api as login_policies_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
@@ -181,6 +182,7 @@ def api_routes() -> list[Routes]:
         accounts_api.routes,
         domains_api.routes,
         identities_api.routes,
+        login_policies_api.routes,
         audit_api.routes,
         logins_api.routes,
         questionnaires_api.routes,

@@ -8,8 +8,10 @@ import cyclopts
 
 from afterword import db, errors
 from afterword.cli.context import open_transaction, shell_lines
+from afterword.core.organizations.access import installation
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
+from afterword.logins.policies import service as policies
 from afterword.organizations import checks, service, store
 
 ORGANIZATIONS_MAX = 1_000
@@ -68,6 +70,30 @@ async def create(
         user = await service.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
     created = {"organization_domain": domain, "organization_id": organization_id}
     print(shell_lines({**created, "application_id": first.application_id, "user_id": user.user_id}))
+
+
+@app.command(name="unlock")
+async def unlock(domain: str, /) -> None:
+    """Take the login policy of an organization back, for owners who can meet it no more.
+
+    Args:
+        domain: Its short name.
+    """
+    async with open_transaction() as (_, database):
+        organization = await store.get_organization_by_domain(database, domain=domain)
+        if organization is None:
+            raise errors.NotFound(f"There is no organization with the domain “{domain}”.")
+        await policies.save(
+            database,
+            caller=installation(organization.organization_id),
+            requires_second_factor=False,
+            requires_provider=False,
+            console_networks=(),
+            address=None,
+            now=database.clock.now(),
+            check_version=lambda _: None,
+        )
+    print("Its people log in from anywhere again, by each method.")
 
 
 @app.command(name="list")

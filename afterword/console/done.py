@@ -49,5 +49,6 @@ TEXTS: Final[Mapping[str, str]] = {
     "view": "The view is saved.",
     "read": "All responses are marked as read.",
     "judged": "Figures, lists and rules follow within a minute.",
+    "second_factor": "Your organization requires a second factor. Set one up here first.",
     "out": "You are logged out.",
 }

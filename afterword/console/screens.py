@@ -1,6 +1,5 @@
 """The screens: declared with the scope that opens them, run for the session of a cookie, refused as pages."""
 
-import ipaddress
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -15,10 +14,13 @@ from starlette.responses import Response, StreamingResponse
 
 from afterword import db, errors
 from afterword.console import done
+from afterword.console.sources import device_of, network_of
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.db import Database
+from afterword.logins import store as logins
+from afterword.logins.policies import service as policies
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
@@ -35,6 +37,17 @@ WRONG_STATUS: Final = 400
 FIELDS_MAX: Final = 500
 VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
+LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
+# Open to a person who must set up a second factor first.
+OWN_FACTORS: Final = (
+    f"{HOME}/settings/account",
+    f"{HOME}/settings/totp",
+    f"{HOME}/settings/passkeys",
+    f"{HOME}/settings/recovery",
+    f"{HOME}/settings/password",
+    f"{HOME}/settings/sessions",
+    f"{HOME}/proof",
+)
 COOKIE: Final = "afterword"
 DEVICE_COOKIE: Final = "afterword-device"
 PENDING_COOKIE: Final = "afterword-pending"
@@ -109,9 +122,12 @@ class Guest:
 
     @property
     def source(self) -> sessions.Source:
-        client = self.request.client
         agent = self.request.headers.get("user-agent", "")
-        return sessions.Source(device=device_of(agent), network=network_of(client.host if client else ""))
+        return sessions.Source(device=device_of(agent), network=network_of(self.address))
+
+    @property
+    def address(self) -> str:
+        return self.request.client.host if self.request.client else ""
 
     @property
     def is_secure(self) -> bool:
@@ -282,6 +298,8 @@ async def _run(screen: Screen, request: Request) -> Response:
             return await screen.handler(visit)
         if not isinstance(visit, Visit):
             return html.redirect(login_address(request) if screen.method == "GET" else LOGIN)
+        if (confined := await _confined(visit, screen)) is not None:
+            return confined
         if screen.scope is not None:
             visit.caller.require(screen.scope)
         if screen.needs_proof and not visit.is_proven:
@@ -292,6 +310,28 @@ async def _run(screen: Screen, request: Request) -> Response:
     if visit.afterwards is not None:
         response.background = BackgroundTask(_afterwards, visit, visit.afterwards)
     return response
+
+
+async def _confined(visit: Visit, screen: Screen) -> Response | None:
+    """The page in place of this one, for a session that does not meet the policy of its organization."""
+    session, words, url = visit.session, visit.words, ""
+    if screen.path in LEAVING:
+        return None
+    if session.networks and not policies.is_inside(visit.address, session.networks):
+        sentence = words(
+            "{organization} opens this from its own networks alone.", organization=session.organization_name
+        )
+    elif session.needs_provider:
+        url = f"{LOGIN}/with/{quote(session.domain, safe='')}"
+        sentence = words("{organization} wants you to log in there.", organization=session.organization_name)
+    elif session.needs_second_factor and not screen.path.startswith(OWN_FACTORS):
+        return html.redirect(f"{OWN_FACTORS[0]}?done=second_factor")
+    else:
+        return None
+    async with visit.read() as database:
+        memberships = await logins.list_memberships(database, login_id=session.login_id)
+    values: dict[str, Any] = {"sentence": sentence, "url": url, "memberships": memberships, "sections": []}
+    return visit.page("confined.html", title=words("This is not open to you"), status=errors.Forbidden.status, **values)
 
 
 async def _afterwards(visit: Visit, act: Callable[[Database], Awaitable[None]]) -> None:
@@ -376,27 +416,6 @@ def back_of(request: Request) -> str:
         return request.url.path + (f"?{request.url.query}" if request.url.query else "")
     referrer = urlsplit(request.headers.get("referer", ""))
     return own_address(referrer.path + (f"?{referrer.query}" if referrer.query else ""))
-
-
-def network_of(host: str) -> str:
-    """The network of an address, as far as a person is behind it: 24 bits of IPv4, 56 of IPv6."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return "unknown"
-    return str(ipaddress.ip_network((address, 24 if address.version == 4 else 56), strict=False))  # noqa: PLR2004
-
-
-def device_of(agent: str) -> str:
-    """Browser and system in two words, as a person recognizes them."""
-    browsers = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome"), ("Safari", "Safari"))
-    systems = (
-        ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS", "Mac"),
-        ("Linux", "Linux"),
-    )  # fmt: skip
-    browser = next((name for mark, name in browsers if mark in agent), "")
-    system = next((name for mark, name in systems if mark in agent), "")
-    return ", ".join(filter(None, (browser, system))) or "?"
 
 
 def refused(guest: Guest, refusal: errors.Refusal) -> Response:

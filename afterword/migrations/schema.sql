@@ -1017,6 +1017,17 @@ CREATE TABLE login_passkey (
     CONSTRAINT login_passkey_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
 );
 
+CREATE TABLE login_policy (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    requires_second_factor boolean DEFAULT false NOT NULL,
+    requires_provider boolean DEFAULT false NOT NULL,
+    console_networks text[] DEFAULT '{}'::text[] NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    updated_time timestamp with time zone NOT NULL,
+    updated_by text COLLATE pg_catalog."C",
+    CONSTRAINT login_policy_console_networks_check CHECK ((cardinality(console_networks) <= 100))
+);
+
 CREATE TABLE login_recovery_code (
     login_id text NOT NULL COLLATE pg_catalog."C",
     digest bytea NOT NULL,
@@ -2234,6 +2245,9 @@ ALTER TABLE ONLY login_passkey
 ALTER TABLE ONLY login
     ADD CONSTRAINT login_pkey PRIMARY KEY (login_id);
 
+ALTER TABLE ONLY login_policy
+    ADD CONSTRAINT login_policy_pkey PRIMARY KEY (organization_id);
+
 ALTER TABLE ONLY login_recovery_code
     ADD CONSTRAINT login_recovery_code_pkey PRIMARY KEY (login_id, digest);
 
@@ -2817,6 +2831,8 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF issuer, client_id, clie
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON inbound_endpoint FOR EACH ROW EXECUTE FUNCTION write_audit_entry('inbound', 'inbound_id', 'settings confirm_url');
 
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON login_policy FOR EACH ROW EXECUTE FUNCTION write_audit_entry('login_policy', 'organization_id', '');
+
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON metadata_definition FOR EACH ROW EXECUTE FUNCTION write_audit_entry('metadata', 'metadata_id', '');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON organization FOR EACH ROW EXECUTE FUNCTION write_audit_entry('organization', 'organization_id', '');
@@ -3012,6 +3028,9 @@ ALTER TABLE ONLY login_link
 
 ALTER TABLE ONLY login_passkey
     ADD CONSTRAINT login_passkey_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_policy
+    ADD CONSTRAINT login_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY login_recovery_code
     ADD CONSTRAINT login_recovery_code_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;

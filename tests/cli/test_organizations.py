@@ -37,4 +37,7 @@ class TestOrganization:
         assert ("owner", "ann@acme.example") == (owner.role, owner.email)
         assert first == founded["APPLICATION_ID"]
         listed = shell(database_url, tmp_path, "organization", "list").stdout
+        unlocked = shell(database_url, tmp_path, "organization", "unlock", "acme")
+        assert "log in from anywhere" in unlocked.stdout
+        assert 0 != shell(database_url, tmp_path, "organization", "unlock", "nobody").returncode
         assert ["acme"] == [line.split()[0] for line in listed.splitlines()]

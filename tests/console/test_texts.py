@@ -35,6 +35,7 @@ from afterword.console.settings import (
     coupons,
     domain,
     identity,
+    logins,
     metadata_names,
     organization,
     plans,
@@ -135,6 +136,7 @@ def shown() -> set[str]:
         *coupons.INPUTS,
         *domain.INPUTS,
         *identity.INPUTS,
+        *logins.INPUTS,
         *identity.GROUP_INPUTS,
         *kiosks.INPUTS,
     ):

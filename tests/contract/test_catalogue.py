@@ -534,6 +534,7 @@ async def _fill_alerts(database: db.Database, tenant: str) -> None:
            values ($1, 'https://login.example', $1, $2, $2)""",
         *(tenant, NOW),
     )
+    await database.execute("insert into login_policy (organization_id, updated_time) values ($1, $2)", *(tenant, NOW))
     await database.execute(
         """insert into login_identity (organization_id, issuer, subject, user_id, login_id, created_time)
            values ($1, 'https://login.example', $1, $1, $1, $2)""",

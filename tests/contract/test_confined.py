@@ -22,6 +22,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /organization/{organization_id}": "the organization that it belongs to",
     "GET /organization/{organization_id}/domain": "the organization that it belongs to",
     "GET /organization/{organization_id}/identity": "the organization that it belongs to",
+    "GET /organization/{organization_id}/login": "the organization that it belongs to",
     "GET /user/{user_id}": "people of the organization",
     "GET /q/metadata/questionnaire/{metadata_id}": "declared for the organization",
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",

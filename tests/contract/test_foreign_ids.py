@@ -43,6 +43,8 @@ OF_US_ALONE: Final = {
     "update_proven": "asks for ours",
     "update_reached": "asks for ours",
     "delete_domain": "asks for ours",
+    "get_login_policy": "asks for ours",
+    "update_login_policy": "asks for ours",
     "get_provider": "asks for ours",
     "update_provider": "asks for ours",
     "delete_provider": "asks for ours",

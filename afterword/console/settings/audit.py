@@ -66,6 +66,7 @@ KINDS: Final[Mapping[str, str]] = {
     "coupon_pool": "the coupon pool",
     "custom_domain": "the host of public pages",
     "identity_provider": "the log-in through a provider",
+    "login_policy": "how people log in",
     "alert": "the alert",
     "audit": "the audit log",
     "provider": "the provider account",

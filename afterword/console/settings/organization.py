@@ -21,6 +21,7 @@ SETTINGS: Final = "/console/settings"
 ORGANIZATION: Final = f"{SETTINGS}/organization"
 DOMAIN: Final = f"{ORGANIZATION}/domain"
 IDENTITY: Final = f"{ORGANIZATION}/identity"
+LOGINS: Final = f"{ORGANIZATION}/logins"
 APPLICATION: Final = f"{SETTINGS}/applications"
 ROWS: Final = 50
 NO_LANGUAGE: Final = ("", NOTHING)
@@ -90,7 +91,11 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         options={name: _languages(words, *organization.locales) for name in ("default_locale", "locales")},
         links=[
             (words("Host of your public pages"), DOMAIN),
-            *([(words("Log-in through your own provider"), IDENTITY)] if visit.caller.role == "owner" else []),
+            *(
+                [(words("How people log in"), LOGINS), (words("Log-in through your own provider"), IDENTITY)]
+                if visit.caller.role == "owner"
+                else []
+            ),
         ],
         thing=("organization", organization.organization_id),
         tab="organization",

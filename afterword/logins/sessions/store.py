@@ -28,6 +28,9 @@ class Session:
     default_locale: str
     is_demonstration: bool
     is_of_provider: bool  # the identity provider of the organization opened it
+    networks: list[str]  # from which the organization lets its people in; empty: from anywhere
+    needs_second_factor: bool  # before anything else is open
+    needs_provider: bool  # this log-in opens nothing here
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,21 @@ async def get_session(  # any tenant: the cookie says which
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, o.domain, o.display_name as organization_name,
              coalesce(u.time_zone, o.time_zone) as time_zone, o.default_locale,
-             i.login_id is not null as is_of_provider,
+             i.login_id is not null as is_of_provider, coalesce(p.console_networks, '{}') as networks,
+             i.login_id is null
+               and coalesce(p.requires_second_factor or (p.requires_provider and u.role = 'owner'), false)
+               and exists (select from login l where l.login_id = s.login_id and l.totp_time is null)
+               and not exists (select from login_passkey k where k.login_id = s.login_id) as needs_second_factor,
+             i.login_id is null and coalesce(p.requires_provider and u.role <> 'owner', false) and exists (
+               select from identity_provider ip
+               where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
              o.demonstration_time is not null as is_demonstration
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
                and u.active and u.removed_time is null
              left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
                and i.login_id = s.login_id
+             left join login_policy p on p.organization_id = s.organization_id
              join organization o on o.organization_id = s.organization_id
            where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
              and (u.login_id = s.login_id or i.login_id is not null)""",

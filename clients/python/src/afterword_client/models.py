@@ -1043,6 +1043,29 @@ class LibraryQuestionnaire(Struct, kw_only=True):
     definition: dict[str, Any]
 
 
+class LoginPolicy(Struct, kw_only=True):
+    """
+    Conditions on how people come into the console.
+    """
+
+    organization_id: str
+    requires_second_factor: bool
+    requires_provider: bool
+    console_networks: list[str]
+    updated_time: datetime | None
+    updated_by: str | None
+
+
+class LoginPolicyRequest(Struct, kw_only=True):
+    """
+    Conditions on how people come into the console. What is left out is not required.
+    """
+
+    requires_second_factor: bool | UnsetType = False
+    requires_provider: bool | UnsetType = False
+    console_networks: list[str] | UnsetType = UNSET
+
+
 class MatrixRow(Struct, kw_only=True):
     """
     One row of a matrix; its answer is one of the choices.

@@ -259,6 +259,28 @@ class Organizations(Family):
             "POST", f"/organization/{_segment(organization_id)}/identity/check", idempotency_key=idempotency_key
         ).read(models.IdentityProvider)
 
+    def get_login_policy(self, organization_id: str) -> models.LoginPolicy:
+        """Get Login Policy.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}/login").read(
+            models.LoginPolicy
+        )
+
+    def set_login_policy(
+        self, organization_id: str, body: models.LoginPolicyRequest | None = None, *, if_match: str | None = None
+    ) -> models.LoginPolicy:
+        """Set Login Policy.
+
+        Only an owner does. It holds at once, for open sessions too. Owners may use a password with a second factor
+        although `requires_provider`. Tokens are not concerned, so this call can always be taken back. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "PUT", f"/organization/{_segment(organization_id)}/login", body=body, if_match=if_match
+        ).read(models.LoginPolicy)
+
 
 class Users(Family):
     """Users."""

@@ -1,0 +1,1 @@
+"""Conditions of an organization on how its people come into the console."""

@@ -1,0 +1,74 @@
+"""The HTTP routes of an organization's login policy."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from afterword.db import Database
+from afterword.logins.policies import service, store
+from afterword.organizations import service as organizations
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+PATH: Final = "/organization/{organization_id}/login"
+Networks = Annotated[list[fields.Text50], Meta(max_length=service.NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
+
+routes = Routes(tag="Organizations")
+
+
+class LoginPolicyRequest(fields.Request):
+    """Conditions on how people come into the console. What is left out is not required."""
+
+    requires_second_factor: bool = False
+    requires_provider: bool = False
+    console_networks: Networks = msgspec.field(default_factory=list[str])
+
+
+class LoginPolicy(fields.Resource):
+    """Conditions on how people come into the console."""
+
+    organization_id: fields.Id
+    requires_second_factor: bool
+    requires_provider: bool
+    console_networks: list[str]
+    updated_time: fields.DateTime | None
+    updated_by: fields.Id | None
+
+
+@routes.get(PATH, scope="Organization.Read", answer=LoginPolicy, summary="Get Login Policy")
+async def get_login_policy(call: Call[None], db: Database) -> Answer:
+    _require_own(call)
+    policy = await store.get_login_policy(db, organization_id=call.caller.organization_id)
+    return Answer(LoginPolicy.of(policy, call.zone), version=policy.version)
+
+
+@routes.put(
+    PATH,
+    scope="Organization.Update",
+    body=LoginPolicyRequest,
+    answer=LoginPolicy,
+    summary="Set Login Policy",
+    description=(
+        "Only an owner does. It holds at once, for open sessions too. Owners may use a password with a second factor "
+        "although `requires_provider`. Tokens are not concerned, so this call can always be taken back."
+    ),
+)
+async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answer:
+    _require_own(call)
+    policy = await service.save(
+        db,
+        caller=call.caller,
+        requires_second_factor=call.body.requires_second_factor,
+        requires_provider=call.body.requires_provider,
+        console_networks=call.body.console_networks,
+        address=None,
+        now=call.now,
+        check_version=call.check_version,
+    )
+    return Answer(LoginPolicy.of(policy, call.zone), version=policy.version)
+
+
+def _require_own(call: Call[None] | Call[LoginPolicyRequest]) -> None:
+    if call.ids["organization_id"] != call.caller.organization_id:
+        organizations.refuse_unknown()

@@ -1,0 +1,28 @@
+"""The login policy in the settings."""
+
+from tests.console.questionnaires.test_builder import begun, text_of
+from tests.logins.conftest import Office, browser_of, log_in
+
+PATH = "/console/settings/organization/logins"
+FORM = {"requires_second_factor": "", "requires_provider": "", "console_networks": "192.0.2.0/24"}
+
+
+async def test_admin(office: Office) -> None:
+    await office.add_user("ann@kalamata.example", role="admin")
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="ann@kalamata.example")
+        assert PATH not in text_of(await client.get("/console/settings/organization"))
+        assert [403, 403] == [(await client.get(PATH)).status_code, (await client.post(PATH, data=FORM)).status_code]
+
+
+async def test_policy(office: Office) -> None:
+    async with begun(office) as (client, _):
+        assert f'href="{PATH}"' in text_of(await client.get("/console/settings/organization"))
+        assert "Your address is 192.0.2.1." in text_of(await client.get(PATH))
+        form = {**FORM, "version": "1"}
+        wrong = await client.post(PATH, data={**form, "console_networks": "198.51.100.0/24"})
+        assert (422, True) == (wrong.status_code, "you would lock yourself out" in text_of(wrong))
+        assert 303 == (await client.post(PATH, data=form)).status_code
+        assert "192.0.2.0/24" in text_of(await client.get(PATH))
+        assert 412 == (await client.post(PATH, data=form)).status_code
+        assert 303 == (await client.post(PATH, data={**form, "version": "2", "console_networks": ""})).status_code
