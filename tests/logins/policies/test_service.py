@@ -1,6 +1,6 @@
 """The login policy: who sets it, how nobody locks themselves out, and that each session meets it, however it began."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,7 +40,7 @@ async def require(office: Office, *, caller: Caller | None = None, address: str 
 
 
 @contextmanager
-def refused(words: str) -> Iterator[None]:
+def refused(words: str) -> Generator[None]:
     with pytest.raises(errors.Invalid) as caught:
         yield
     assert words in caught.value.errors[0].message
