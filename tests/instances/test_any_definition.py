@@ -1,4 +1,7 @@
-"""Any valid definition reads back, and any answer that core takes survives its page: shown, sent by a browser, read."""
+"""Any valid definition reads back and can be answered to its end.
+
+Any answer that core takes survives its page: shown, sent by a browser, read.
+"""
 
 from collections.abc import Callable
 from datetime import date, datetime, time
@@ -10,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from afterword.core.answers import forms, values
-from afterword.core.answers.files import EXTENSIONS
-from afterword.core.answers.values import InvalidAnswer
+from afterword.core.answers.files import ENDINGS, EXTENSIONS
+from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import (
@@ -23,7 +27,8 @@ from afterword.core.questionnaires.question_types import (
     TYPES,
     Question,
 )
-from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.questions import SCORED, localized
+from afterword.core.questionnaires.visuals import Layout
 from afterword.instances import views
 from afterword.questionnaires import files
 from afterword.texts import LANGUAGES, texts
@@ -87,7 +92,13 @@ def some(names: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 FIELDS: Final[dict[str, st.SearchStrategy[dict[str, Any]]]] = {
-    "rating": st.fixed_dictionaries({"scale_min": st.sampled_from([0, 1]), "scale_max": st.integers(3, 10)}),
+    "rating": st.fixed_dictionaries(
+        {
+            "scale_min": st.sampled_from([0, 1]),
+            "scale_max": st.integers(3, 10),
+            "style": st.sampled_from(["numbers", "stars"]),
+        }
+    ),
     "smileys": st.fixed_dictionaries({"scale_max": st.sampled_from([3, 5])}),
     "single_choice": st.fixed_dictionaries({"choices": choices()})
     | st.fixed_dictionaries({"choices": choices(pictures=False), "style": st.just("dropdown")}),
@@ -111,28 +122,100 @@ FIELDS: Final[dict[str, st.SearchStrategy[dict[str, Any]]]] = {
 TYPE_NAMES: Final = sorted(TYPES)
 
 
+TEXTS: Final = st.fixed_dictionaries({"title": PRINTED}, optional={"description": PRINTED})
+SWITCHES: Final = st.fixed_dictionaries(
+    {},
+    optional={
+        "enabled": st.booleans(),
+        "display_probability": st.integers(1, 100),
+        "randomize": st.booleans(),
+        "description": PRINTED,
+        "low_label": PRINTED,
+        "high_label": PRINTED,
+    },
+)
+
+
 @st.composite
 def question_documents(draw: st.DrawFn, key: str, type_name: str | None = None) -> dict[str, Any]:
     type_name = type_name or draw(st.sampled_from(TYPE_NAMES))
     made = {"key": key, "type": type_name, "title": draw(PRINTED), **draw(FIELDS.get(type_name, NOTHING))}
+    made |= draw(SWITCHES)
     if TYPES[type_name].shape != "none":
         made["required"] = draw(st.booleans())
+    if TYPES[type_name].shape in SCORED and draw(st.booleans()):
+        made["scored"] = True
     if draw(st.booleans()):
         made["translations"] = {LOCALE: {"title": draw(PRINTED)}}
     return made
 
 
 @st.composite
+def conditions(draw: st.DrawFn, about: list[dict[str, Any]], depth: int = 3) -> dict[str, Any]:
+    """A tree over answers to these questions."""
+    asked = draw(st.sampled_from(about))
+    leaf: dict[str, Any] = {"subject": f"question:{asked['key']}", "operator": "is_empty"}
+    if asked["type"] in {"nps", "rating"} and draw(st.booleans()):
+        leaf |= {"operator": draw(st.sampled_from(["less", "equal", "greater_equal"])), "value": 3}
+    elif draw(st.booleans()):
+        leaf["operator"] = "is_not_empty"
+    match draw(st.sampled_from(["leaf", "leaf", "all", "any", "not"])) if depth else "leaf":
+        case "not":
+            return {"not": leaf}
+        case "leaf":
+            return leaf
+        case several:
+            return {several: [leaf, draw(conditions(about, depth - 1))]}
+
+
+def ruled(draw: st.DrawFn, questions: list[dict[str, Any]]) -> None:
+    """Give some of the questions, in their order, a condition and jumps."""
+    for place, question in enumerate(questions):
+        before = [one for one in questions[:place] if TYPES[one["type"]].shape != "none"]
+        if before and draw(st.booleans()):
+            question["show_if"] = draw(conditions(before))
+        known = [*before, *([question] if TYPES[question["type"]].shape != "none" else [])]
+        if known and draw(st.booleans()):
+            targets = [None, *(one["key"] for one in questions[place + 1 :])]
+            question["jumps"] = [
+                {"target_question_id": draw(st.sampled_from(targets)), "conditions": draw(conditions(known))}
+            ]
+
+
+@st.composite
+def ending_documents(draw: st.DrawFn, about: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(0, 3))):
+        ending = {"key": f"ending_{number}", "title": draw(PRINTED), "text": draw(PRINTED)}
+        if about and draw(st.booleans()):
+            ending["conditions"] = draw(conditions(about))
+        if draw(st.booleans()):
+            ending |= {"button_label": draw(PRINTED), "button_url": "https://shop.example/?code={{ metadata.code }}"}
+        if "conditions" in ending and draw(st.booleans()):
+            ending["responses_max"] = draw(st.integers(1, 9))
+        found.append(ending)
+    return found
+
+
+@st.composite
 def documents(draw: st.DrawFn, type_name: str | None = None) -> dict[str, Any]:
     counts = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)) if type_name is None else [1]
-    groups = [
+    groups: list[dict[str, Any]] = [
         {
             "key": f"group_{place}",
             "questions": [draw(question_documents(f"asked_{place}_{number}", type_name)) for number in range(count)],
+            **draw(TEXTS),
         }
         for place, count in enumerate(counts)
     ]
-    return {"default_locale": "en", "locales": ["en", LOCALE], "groups": groups}
+    made: dict[str, Any] = {"default_locale": "en", "locales": ["en", LOCALE], "groups": groups}
+    if type_name is None:
+        questions = [question for group in groups for question in group["questions"]]
+        ruled(draw, questions)
+        groups[-1]["enabled"] = draw(st.booleans())
+        made["endings"] = draw(ending_documents([one for one in questions if TYPES[one["type"]].shape != "none"]))
+        made["pages"] = {"en": {"welcome": draw(PRINTED), "thank_you": draw(PRINTED)}}
+    return made
 
 
 def give_id(kind: str, key: str) -> str:
@@ -201,6 +284,37 @@ VALUES: Final[dict[str, Callable[[Question], st.SearchStrategy[Any]]]] = {
 }
 
 
+def fitting_choices(question: Question) -> st.SearchStrategy[Any]:
+    free = [one.value for one in question.choices if not one.exclusive]
+    least, most = question.choices_min or 1, min(question.choices_max or len(free), len(free))
+    return st.permutations(free).flatmap(lambda order: st.integers(least, most).map(lambda count: order[:count]))
+
+
+def fitting_files(question: Question) -> st.SearchStrategy[Any]:
+    endings = {ending for family in question.file_types for ending in ENDINGS[family]}
+    kinds = [kind for kind, extension in EXTENSIONS.items() if f".{extension}" in endings]
+    entry = {"file_id": "0" * 22, "name": "a", "type": kinds[0], "bytes": 1}
+    return st.just([entry])
+
+
+def fitting_dates(question: Question) -> st.SearchStrategy[date]:
+    low, high = question.date_min, question.date_max
+    return st.dates(date.fromisoformat(low or "1900-01-01"), date.fromisoformat(high or "2100-12-31"))
+
+
+# As VALUES, where most of those would be refused.
+FITTING: Final[dict[str, Callable[[Question], st.SearchStrategy[Any]]]] = {
+    "consent": lambda _: st.just(True),
+    "choices": fitting_choices,
+    "text": lambda question: st.text("aΩ1", min_size=1, max_size=question.length_max),
+    "date": lambda question: fitting_dates(question).map(str),
+    "date_time": lambda question: fitting_dates(question).map(lambda day: f"{day}T12:00"),
+    "contact": lambda question: fields_for(question).filter(bool),
+    "matrix": lambda question: st.fixed_dictionaries({row.row_id: known(question) for row in question.rows}),
+    "files": fitting_files,
+}
+
+
 class Browser(HTMLParser):
     """A browser without scripts: the fields that it sends of a form as it came."""
 
@@ -243,6 +357,58 @@ class Browser(HTMLParser):
         self.fields.setdefault(name, []).append(value)
 
 
+def shown_and_sent(question: Question, stored: Given | None, language: str) -> Given | None:
+    """The answer as the page shows it, and as a browser sends the page back."""
+    shown_question, words = localized(question, LOCALE), texts("pages", language)
+    shown = views.shown_answer(shown_question, stored, words)
+    view = views.view_of(shown_question, shown=shown, texts=words)
+    sent = Browser(bytes(html.page("public/question.html", t=words, question=view).body).decode()).fields
+    if question.shape == "files":  # a page shows files, and sends back none
+        return forms.read_files(question, sent, stored=stored, received=())
+    return forms.read_form(question, sent)
+
+
+def answers_of(question: Question) -> st.SearchStrategy[Given]:
+    """Answers that core takes."""
+    drawn = FITTING.get(question.shape, VALUES[question.shape])(question)
+
+    def checked(value: Any) -> Given | None:
+        try:
+            return values.check(question, value, None)
+        except InvalidAnswer:
+            return None
+
+    return drawn.map(checked).filter(bool)  # pyrefly: ignore[bad-return]
+
+
+@given(data=st.data())
+@settings(max_examples=size(30, 3_000))
+def test_a_definition_can_be_answered_to_its_end(data: st.DataObject) -> None:
+    """Whatever its conditions and jumps: page after page, none twice, and nothing required is missing afterwards."""
+    whole, language = parse(data.draw(documents())), data.draw(st.sampled_from(LANGUAGES))
+    asked = draw_questions(whole, draw=lambda: data.draw(st.floats(0, 0.99)))
+    layout: Layout = data.draw(st.sampled_from(["by_group", "by_question", "one_page"]))
+    sequence = PageSequence(whole, asked, {}, {}, layout)
+    number, passed = sequence.at(1), list[int]()
+    while number != sequence.end:
+        passed.append(number)
+        unanswered = [one for one in sequence.questions_on(number) if one.is_answered]
+        while unanswered:  # an answer may show more questions of its page
+            for question in unanswered:
+                given_answer = data.draw(
+                    answers_of(question) if question.required else st.none() | answers_of(question)
+                )
+                sent = shown_and_sent(question, given_answer, language)
+                assert sent == given_answer or not question.required
+                sequence = sequence.answered({question.question_id: given_answer})
+            unanswered = [sequence.definition.question(one) for one in sequence.missing(number)]
+        number = sequence.after(number)
+    assert passed == sorted({*passed})
+    assert [] == sequence.missing()
+    ending = sequence.ending()
+    assert ending is None or ending in sequence.possible_endings
+
+
 @pytest.mark.parametrize("type_name", [name for name in TYPE_NAMES if TYPES[name].shape != "none"])
 def test_an_answer_survives_its_page(type_name: str) -> None:
     """An answer that core takes, shown on the page and sent as it stands, is the same answer."""
@@ -259,18 +425,8 @@ def test_an_answer_survives_its_page(type_name: str) -> None:
             assume(False)
             return
         language = data.draw(st.sampled_from(LANGUAGES))
-        shown_question, words = localized(question, LOCALE), texts("pages", language)
-        shown = views.shown_answer(shown_question, stored, words)
-        view = views.view_of(shown_question, shown=shown, texts=words)
-        page = bytes(html.page("public/question.html", t=words, question=view).body).decode()
         refused = question.shape == "consent" and stored.value is False  # a tick that is missing, as in a blank answer
-        sent = Browser(page).fields
-        read = (
-            forms.read_files(question, sent, stored=stored, received=())  # a page shows files, and sends back none
-            if question.shape == "files"
-            else forms.read_form(question, sent)
-        )
-        assert (None if refused else stored) == read, page
+        assert (None if refused else stored) == shown_and_sent(question, stored, language)
 
     survives()
 
