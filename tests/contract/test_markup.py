@@ -35,8 +35,9 @@ from tests.privacy.columns import FIGURES, FIXED, FREE, HOLDS, OURS
 from tests.sizes import size
 
 MARK: Final = "zq"
-# An element and attributes behind each kind of quote, and an expression of templates. Its number tells the column.
-PAYLOAD: Final = "zq{} ' zq=1 \" zq=1 ><zq zq=1>{{{{7*191919}}}}"
+# An element and attributes behind each kind of quote, an element behind the end of all that holds raw text, and an
+# expression of templates. Its number tells the column.
+PAYLOAD: Final = "zq{} ' zq=1 \" zq=1 ><zq zq=1></title></textarea>--><zq>{{{{7*191919}}}}"
 SHORT: Final = "zq{} ' zq \" zq><zq>"  # for names of few characters
 SCRIPT: Final = "javascript:zq{}"
 ID: Final = re.compile(r"[A-Za-z0-9_:.-]{22,}")
