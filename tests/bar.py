@@ -194,6 +194,18 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "contract/test_statements.py",
     ),
     _proof(
+        "T28", "markup in every stored text, read on every screen and public page, and in mails and previews; hostile "
+        "texts as answers and as texts of a questionnaire",
+        "one compound text for each column; a third of 40 hostile texts", "the same on more pages; all 40",
+        "no element, attribute, handler or address comes of it; every page has a policy without `unsafe-inline`",
+        "contract/test_markup.py", "browser/test_types.py::TestMarkup",
+    ),
+    _proof(
+        "T29", "answers against every rule: closed, finalized, expired, full, required, of another type; by page, by "
+        "API, from other tabs, fifty at once",
+        "all", "all", "no rule is passed by any path; completed once", "browser/test_rules.py",
+    ),
+    _proof(
         "T30", "forms of addresses in private networks; names that change; redirects; endless answers, bombs",
         "all", "all", "bytes at the canaries 0; no redirect; at most 64 KB", "channels/test_ssrf.py",
     ),
