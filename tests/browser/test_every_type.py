@@ -17,21 +17,42 @@ from afterword.core.wire.site import Site
 from afterword.texts import texts
 from tests.browser.conftest import SECRET, served
 from tests.browser.test_console import opened
-from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved
+from tests.console.questionnaires.test_builder import LIST, begun, draft_of
 from tests.console.questionnaires.test_publication import revision_of
 from tests.console.questionnaires.test_settings import FORM
-from tests.logins.conftest import browser_of, found, log_in
+from tests.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 
 LINES: Final = "First\nSecond\nThird"
-FIELDS: Final[dict[str, dict[str, Any]]] = {
-    "matrix": {"rows": "Food\nMusic", "choices": LINES},
-    "contact": {"contact_fields": ["email", "name"]},
-    "address": {"contact_fields": ["street", "city"]},
-    "file": {"file_types": ["text"], "files_max": "1", "bytes_max": str(1 << 20)},
-    **{name: {"choices": LINES} for name in ("single_choice", "multiple_choice", "ranking")},
-}
+CHOICES: Final = {"choices": LINES}
+Fields = dict[str, str | list[str]]
+# Of each question its type, what is typed into its form, and the answer that `answer` gives.
+ASKED: Final[list[tuple[str, Fields, Any]]] = [
+    ("nps", {}, 10),
+    ("csat", {}, 5),
+    ("ces", {}, 7),
+    ("rating", {}, 5),
+    ("rating", {"style": "stars"}, 5),
+    ("smileys", {}, 5),
+    ("single_choice", CHOICES, 3),
+    ("single_choice", {**CHOICES, "style": "dropdown"}, 1),
+    ("multiple_choice", CHOICES, [1]),
+    ("yes_no", {}, False),
+    ("matrix", {"rows": "Food\nMusic", **CHOICES}, [3, 3]),
+    ("ranking", CHOICES, [1, 2, 3]),
+    ("text", {}, "2"),
+    ("number", {}, 2),
+    ("number", {"style": "slider", "number_min": "0", "number_max": "10"}, 2),
+    ("date", {}, "2026-05-01"),
+    ("time", {}, "10:30"),
+    ("date_time", {}, "2026-05-01T10:30"),
+    ("consent", {}, True),
+    ("contact", {"contact_fields": ["email", "name"]}, ["2", "ann@example.com"]),
+    ("address", {}, ["2", "2", "2", "2"]),
+    ("file", {"file_types": ["text"], "files_max": "1"}, ["note.txt"]),
+    ("statement", {}, None),
+]
 TYPED: Final = {"email": "ann@example.com", "tel": "+302101234567", "date": "2026-05-01", "time": "10:30",
                "datetime-local": "2026-05-01T10:30"}  # fmt: skip
 LANGUAGE: Final = "el"
@@ -39,22 +60,28 @@ PAGES_MAX: Final = 30
 
 
 async def test_every_type(browser: Browser, pool: db.Pool) -> None:
-    """Built, translated in a spreadsheet, published, answered with scripts and without, and the same elsewhere."""
+    """Built in a browser, translated in a spreadsheet, published, answered with scripts and without, and copied."""
+    assert {kind for kind, _, _ in ASKED} == {*TYPES}
     office = await found(pool)
     theirs = await found(pool, domain="patras", email="pan@patras.example")
-    async with begun(office) as (client, path):
-        for number, kind in enumerate(TYPES):
-            question = await added(client, path, kind, **({"what": "page"} if number % 4 == 0 else {}))
-            await saved(client, question, type=kind, title=f"About {kind}", **FIELDS.get(kind, {}))
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    async with served(create_app(pool=pool, site=site), listener), begun(office) as (client, path):
+        async with opened(browser) as page:
+            await build(page, site.public_url, path)
         await client.post(f"{path}/translations", data={"locale": LANGUAGE})
         await translate(client, f"{path}/translations/{LANGUAGE}")
-        page = (await client.get(f"{path}/publish")).text
-        assert 303 == (await client.post(f"{path}/publish", data={"revision": revision_of(page)})).status_code, page
+        text = (await client.get(f"{path}/publish")).text
+        assert 303 == (await client.post(f"{path}/publish", data={"revision": revision_of(text)})).status_code, text
         version = re.search(r'name="version" value="(\d+)"', (await client.get(f"{path}/settings")).text)
         assert version is not None
         form = {**FORM, "version": version[1], "public_link": "1"}
         assert 303 == (await client.post(f"{path}/settings", data=form)).status_code
         file = (await client.get(f"{path}/file")).content
+        for has_scripts in (True, False):
+            async with opened(browser, width=360, locale=LANGUAGE, java_script_enabled=has_scripts) as page:
+                await page.goto(f"{site.public_url}/p/{path.rpartition('/')[2]}")
+                await answer(page)
     async with browser_of(pool) as other:
         await log_in(other, email="pan@patras.example")
         form = {"display_name": "Theirs", "application_id": theirs.application_id}
@@ -62,18 +89,53 @@ async def test_every_type(browser: Browser, pool: db.Pool) -> None:
         again = (await other.get(f"{copied.split('?')[0]}/file")).content
     assert file.partition(b"\n")[2] == again.partition(b"\n")[2]  # without the name in the first line
     draft = await draft_of(theirs, copied.split("?")[0])  # with the ids of ours
-    listener = socket.create_server(("127.0.0.1", 0))
-    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
-    async with served(create_app(pool=pool, site=site), listener):
-        for has_scripts in (True, False):
-            async with opened(browser, width=360, locale=LANGUAGE, java_script_enabled=has_scripts) as page:
-                await page.goto(f"{site.public_url}/p/{path.rpartition('/')[2]}")
-                await answer(page)
     async with db.connection(pool) as database:
-        rows = await database.fetch("select array_agg(question_id) as answered from answer group by instance_id")
-    kinds = {one["question_id"]: one["type"] for group in draft["groups"] for one in group["questions"]}
-    asked = set(TYPES) - {"statement"}
-    assert [asked, asked] == [{kinds[each] for each in row["answered"]} for row in rows]
+        rows = await database.fetch(
+            "select jsonb_object_agg(question_id, value) as given from answer group by instance_id"
+        )
+    questions = [one for group in draft["groups"] for one in group["questions"]]
+    expected = [(kind, value) for kind, _, value in ASKED if kind != "statement"]
+    for row in rows:
+        assert expected == [(one["type"], parts(row["given"][one["question_id"]])) for one in questions
+                            if one["type"] != "statement"]  # fmt: skip
+    assert 2 == len(rows)
+
+
+def parts(value: Any) -> Any:
+    """A value without the ids of rows and files."""
+    match value:
+        case dict():
+            return sorted(value.values())
+        case [{"name": name}]:
+            return [name]
+        case _:
+            return value
+
+
+async def build(page: Page, url: str, path: str) -> None:
+    """Add each question in the editor and fill its form, as a person does."""
+    await page.goto(f"{url}/console/login")
+    await page.locator("#email").fill(EMAIL)
+    await page.locator("#password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.wait_for_url(lambda address: not address.endswith("/login"))
+    for number, (kind, fields, _) in enumerate(ASKED):
+        await page.goto(f"{url}{path}/edit")
+        await page.get_by_label("Add a question").select_option(kind)
+        await page.get_by_role("button", name="Add it at the end" if number % 4 else "Add it on a new page").click()
+        form = page.locator("form[data-save]")
+        await form.locator("#title").fill(f"About {kind} {number}")
+        await page.get_by_text("More settings").click()
+        for name, value in fields.items():
+            if isinstance(value, list):
+                for each in value:
+                    await form.locator(f'[name="{name}"][value="{each}"]').check()
+            elif name in {"style", "files_max"}:
+                await form.locator(f"[name={name}]").select_option(value)
+            else:
+                await form.locator(f"[name={name}]").fill(value)
+        await form.get_by_role("button", name="Save").click()
+        await page.get_by_text("before you can publish").wait_for(state="hidden")
 
 
 async def translate(client: Any, page: str) -> None:
@@ -106,7 +168,8 @@ async def answer(page: Page) -> None:
         for field in await page.locator("input.text:not([type=file]):visible, textarea:visible").all():
             kind = await field.get_attribute("type") or ""
             await field.fill(TYPED.get(kind, "2"))
-        await page.locator("button:is([value=next], [value=send])").last.click()
+        async with page.expect_navigation():
+            await page.locator("button:is([value=next], [value=send])").last.click()
     pytest.fail(f"not at the end after {PAGES_MAX} pages: {await page.inner_text('main')}")
 
 
