@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
@@ -26,9 +26,8 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
 
 LINES: Final = "First\nSecond\nThird"
 CHOICES: Final = {"choices": LINES}
-Fields = dict[str, str | list[str]]
 # Of each question its type, what is typed into its form, and the answer that `answer` gives.
-ASKED: Final[list[tuple[str, Fields, Any]]] = [
+ASKED: Final[Sequence[tuple[str, Mapping[str, Any], Any]]] = [
     ("nps", {}, 10),
     ("csat", {}, 5),
     ("ces", {}, 7),

@@ -186,7 +186,7 @@ def ruled(draw: st.DrawFn, questions: list[dict[str, Any]]) -> None:
 def ending_documents(draw: st.DrawFn, about: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for number in range(draw(st.integers(0, 3))):
-        ending = {"key": f"ending_{number}", "title": draw(PRINTED), "text": draw(PRINTED)}
+        ending: dict[str, Any] = {"key": f"ending_{number}", "title": draw(PRINTED), "text": draw(PRINTED)}
         if about and draw(st.booleans()):
             ending["conditions"] = draw(conditions(about))
         if draw(st.booleans()):
@@ -401,7 +401,7 @@ def test_a_definition_can_be_answered_to_its_end(data: st.DataObject) -> None:
                 sent = shown_and_sent(question, given_answer, language)
                 assert sent == given_answer or not question.required
                 sequence = sequence.answered({question.question_id: given_answer})
-            unanswered = [sequence.definition.question(one) for one in sequence.missing(number)]
+            unanswered = [one for one in whole.questions() if one.question_id in sequence.missing(number)]
         number = sequence.after(number)
     assert passed == sorted({*passed})
     assert [] == sequence.missing()
