@@ -15,6 +15,7 @@ from afterword import db, ids
 from afterword.app import create_app
 from afterword.channels.base import EMAIL
 from afterword.instances.store import Instance
+from afterword.links import api as links_api
 from afterword.links import service as links
 from afterword.links import store as links_store
 from afterword.messages import email
@@ -24,6 +25,7 @@ from afterword.questionnaires.store import Version
 from tests.bar import Tell
 from tests.browser import markup
 from tests.browser.conftest import Shop
+from tests.browser.test_kiosk import kiosk_of
 from tests.messages.test_email import Pipeline
 from tests.sizes import FULL, size
 
@@ -136,14 +138,14 @@ def mail_of(shop: Shop, version: Version, instance: Instance, unsubscribe_id: st
     return sorted({*ours, shop.site.pages("").short_url(instance.short_code)})
 
 
-async def confirmation(shop: Shop) -> str:
-    """The mailed link by which a visitor of a public link confirms an address."""
+async def public_link(shop: Shop) -> list[str]:
+    """The page, box and kiosk of a public link, and the mailed address by which a visitor of it confirms another."""
     async with db.transaction(shop.pool) as database:
         now = database.clock.now()
         columns = {
             "title": "Poster", "metadata": {}, "parameters": [], "takes_reference": False,
             "one_response_per": "address", "opens_time": None, "closes_time": None, "responses_max": None,
-            "locale": "en", "active": True, "box": None,
+            "locale": "en", "active": True, **links_api.columns_of({"box": links_api.Box()}),
         }  # fmt: skip
         link = await links_store.insert_link(
             database,
@@ -156,7 +158,8 @@ async def confirmation(shop: Shop) -> str:
             by=None,
         )
     proof = links._sealed(link, "maria@example.com", secret=shop.site.secret, until=now + timedelta(hours=24))
-    return f"{shop.site.pages('').link_url(link.key)}?by={proof}"
+    url = shop.site.pages("").link_url(link.key)
+    return [url, f"{url}/box", f"{url}?by={proof}", f"{shop.url}{await kiosk_of(shop)}"]
 
 
 async def contents(shop: Shop) -> dict[str, str]:
@@ -216,7 +219,7 @@ async def test_nothing_is_set(shop: Shop, browser: Browser, tell: Tell) -> None:
     """Thirty profiles at the addresses of mails; afterwards each link still works for the person."""
     version, unsubscribe_id = await version_of(shop), await shop.unsubscribe_id()
     there = [await shop.issue() for _ in range(INSTANCES)]
-    extra = [f"{shop.url}/p/{shop.questionnaire_id}", await confirmation(shop)]
+    extra = [f"{shop.url}/p/{shop.questionnaire_id}", *await public_link(shop)]
     before, count = await contents(shop), 0
     transport = httpx2.ASGITransport(app=cast("Any", create_app(pool=shop.pool, site=shop.site)))
     async with httpx2.AsyncClient(transport=transport, base_url=shop.url) as client:

@@ -13,23 +13,28 @@ from afterword.instances import answer_page, views
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
+# Handlers of pages, and what puts their texts together.
 MODULES = (
-    "instances/answer_page.py",
-    "instances/pages.py",
-    "instances/rendering.py",
-    "instances/views.py",
-    "links/boxes/pages.py",
-    "responders/pages.py",
-    "intake/test_messages/pages.py",
-    "web/public.py",
+    *(path for path in SOURCE.rglob("pages.py") if "console" not in path.parts),
+    *(
+        SOURCE / name
+        for name in (
+            "instances/answer_page.py",
+            "instances/call_backs/service.py",
+            "instances/file_texts.py",
+            "instances/rendering.py",
+            "instances/views.py",
+            "web/public.py",
+        )
+    ),
 )
 
 
 def shown() -> set[str]:
     """The texts that templates and doors ask for."""
     found = {text for path in (SOURCE / "templates/public").rglob("*.html") for text in CALL.findall(path.read_text())}
-    for name in MODULES:
-        tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+    for path in MODULES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
         found |= {
             str(call.args[0].value)
