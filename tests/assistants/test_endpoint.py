@@ -1,6 +1,7 @@
 """The endpoint `/mcp`: refused as any route of the API is, bounded, and no way round scopes and tenants."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -9,8 +10,18 @@ import pytest
 from afterword import db
 from afterword.app import create_app
 from afterword.assistants.endpoint import MESSAGE_BYTES_MAX, MESSAGE_DEPTH_MAX, Endpoint
+from afterword.core.wire.site import Domains
 from afterword.web.limits import Limits
-from tests.assistants.conftest import PING, SECONDS_MAX, Assisted, assisted_by, call, listening, refusal
+from tests.assistants.conftest import (
+    MESSAGE_HEADERS,
+    PING,
+    SECONDS_MAX,
+    Assisted,
+    assisted_by,
+    call,
+    listening,
+    refusal,
+)
 from tests.conftest import SITE, House
 from tests.web.client import problem
 
@@ -33,6 +44,16 @@ async def test_refused_before_anything_is_read(assisted: Assisted) -> None:
 
 async def test_off_unless_it_is_switched_on(client: httpx2.AsyncClient, house: House) -> None:
     problem(await client.post("/mcp", content=PING, headers=house.headers), 404, "unknown_route")
+
+
+async def test_not_on_the_host_of_an_organization(pool: db.Pool, house: House) -> None:
+    site = replace(SITE, domains=Domains())
+    site.domains.replace([(house.organization_id, "answers.acme.example", True)])
+    app: Any = create_app(pool=pool, site=site, make_endpoint=Endpoint)
+    headers = {**MESSAGE_HEADERS, **house.headers}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), headers=headers) as http:
+        assert 404 == (await http.post("https://answers.acme.example/mcp", content=PING)).status_code
+        assert 200 == (await http.post("https://survey.example/mcp", content=PING)).status_code
 
 
 async def test_a_page_that_may_call_the_api_may_call_it(assisted: Assisted) -> None:

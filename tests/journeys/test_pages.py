@@ -38,6 +38,8 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("assistants.md", "sh"): "tests/assistants/test_docs.py",
     ("deliverability.md", "json"): "tests/messages/test_deliverability_docs.py",
     ("messages.md", "json"): "tests/queue/test_docs.py",
+    ("moving.md", "python"): "tests/journeys/test_moving.py",
+    ("moving.md", "sh"): "tests/journeys/test_moving.py",
     ("proof.md", "text"): "tests/test_bar.py",
     ("questionnaires.md", "yaml"): "tests/questionnaires/test_docs.py",
     ("sms.md", "toml"): "tests/channels/test_accounts.py",
