@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -15,8 +15,10 @@ from afterword.texts import Texts
 
 ROWS_MAX: Final = 20
 BLANK_ROWS: Final = 2
+INNER_MAX: Final = 4  # groups within the outer one
 SUGGESTED_MAX: Final = 100
 GROUPS: Final = ("all", "any")
+_INNER: Final[Mapping[str, str]] = {"all": "any", "any": "all"}
 COMPARISONS: Final[Mapping[str, str]] = {
     "equal": "is",
     "not_equal": "is not",
@@ -40,7 +42,10 @@ _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`key`: as conditions name it. `labels`: the choices of a question by their values, or yes and no."""
+    """`key`: as conditions name it. `labels`: the choices of a question by their values, or yes and no.
+
+    `seen`: values that arrived lately, each with its count.
+    """
 
     key: str
     text: str
@@ -48,15 +53,24 @@ class Subject:
     group: str = ""
     labels: Mapping[int, str] = field(default_factory=dict[int, str])
     is_quoted: bool = True  # in sentences: it is somebody's text
+    seen: Sequence[tuple[str, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """`place`: 0 in the outer group, else the number of the group within it.
+
+    Where all of the outer group must hold, one of an inner group is enough, and the other way round.
+    """
+
     subject: str = ""
     operator: str = ""
     value: str = ""
+    place: int = 0
 
 
+# The rows of a group, each with the number of its fields.
+Fieldset = tuple[int, Sequence[tuple[int, Row]]]
 Subjects = Mapping[str, Subject]
 Document = Mapping[str, Any]
 
@@ -101,34 +115,67 @@ def with_named(subjects: Subjects, document: object) -> Subjects:
     return {**named, **subjects}
 
 
+def with_seen(words: Texts, subjects: Subjects, seen: Mapping[str, Sequence[tuple[str, int]]]) -> Subjects:
+    """The subjects with the values that arrived lately, by subject; names that nobody declared come after them."""
+    others = {
+        key: Subject(key, key.partition(":")[2], "text", words("Seen, not declared"))
+        for key in seen
+        if key not in subjects
+    }
+    return {
+        key: replace(one, seen=seen.get(key, ())) if not one.labels else one
+        for key, one in {**subjects, **others}.items()
+    }
+
+
 def grouped(subjects: Subjects) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
     """The subjects by their groups, as pairs of value and text."""
     groups = dict.fromkeys(one.group for one in subjects.values())
     return [(group, [(key, one.text) for key, one in subjects.items() if one.group == group]) for group in groups]
 
 
-def suggestions(subjects: Subjects) -> Sequence[str]:
-    """The choices of all questions, as suggestions for values."""
-    labels = dict.fromkeys(label for one in subjects.values() for label in one.labels.values())
-    return list(labels)[:SUGGESTED_MAX]
+def suggestions(words: Texts, subjects: Subjects) -> Sequence[tuple[str, str]]:
+    """Suggestions for values, each with a note: the choices of questions, and what was seen of other subjects."""
+    found = {label: "" for one in subjects.values() for label in one.labels.values()}
+    for one in subjects.values():
+        for value, count in one.seen:
+            found.setdefault(value, f"{one.text} · {words.plural('seen {n} time', 'seen {n} times', count)}")
+    return list(found.items())[:SUGGESTED_MAX]
 
 
 def typed_rows(text: Callable[[str], str]) -> list[Row]:
     """The rows of a form; `text`: its field of a name."""
-    return [Row(*(text(f"{name}-{index}") for name in ("subject", "operator", "value"))) for index in range(ROWS_MAX)]
+    places = {str(place): place for place in range(INNER_MAX + 1)}
+    return [
+        Row(
+            *(text(f"{name}-{index}") for name in ("subject", "operator", "value")),
+            place=places.get(text(f"place-{index}"), 0),
+        )
+        for index in range(ROWS_MAX)
+    ]
 
 
-def shown_rows(rows: Iterable[Row]) -> Sequence[Row]:
-    """The rows that are filled, and some to fill."""
-    filled = [row for row in rows if row.subject]
-    return [*filled, *[Row()] * min(BLANK_ROWS, ROWS_MAX - len(filled))]
+def shown_rows(rows: Iterable[Row]) -> Sequence[Fieldset]:
+    """The rows by their groups: those that are filled, and some to fill, also for one more group."""
+    filled, places = _in_order(rows)
+    filled = [replace(row, place=places.index(row.place)) for row in filled]
+    blanks = [Row()] * BLANK_ROWS + [Row(place=place) for place in range(1, len(places))]
+    if len(places) <= INNER_MAX:
+        blanks += [Row(place=len(places))] * BLANK_ROWS
+    numbered = list(enumerate([*filled, *blanks][:ROWS_MAX]))
+    groups = [(place, [each for each in numbered if each[1].place == place]) for place in range(len(places) + 1)]
+    return [group for group in groups if group[1]]
 
 
-def place_of(parts: Sequence[str]) -> str:
-    """The field of a row for an error in its condition, whose pointer has these parts below it."""
-    index = int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
-    member = parts[2] if len(parts) > 2 and parts[2] in {"subject", "operator"} else "value"  # noqa: PLR2004
-    return f"{member}-{index}"
+def place_of(parts: Sequence[str], rows: Iterable[Row] = ()) -> str:
+    """The field of a row for an error in the condition of these rows, whose pointer has these parts below it."""
+    numbers = [int(part) for part in parts if part.isdigit()][:2]
+    member = parts[-1] if parts and parts[-1] in {"subject", "operator"} else "value"
+    filled, places = _in_order(rows)
+    group = numbers[0] - sum(not row.place for row in filled) + 1 if numbers else 0
+    if len(numbers) > 1 and 0 < group < len(places):
+        numbers[0] = [row.place for row in filled].index(places[group])
+    return f"{member}-{sum(numbers)}"
 
 
 def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | None:
@@ -137,30 +184,43 @@ def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | Non
         return "all", []
     if not isinstance(document, dict):
         return None
-    group = next((name for name in GROUPS if name in document), None)
-    leaves = document[group] if group else [document]
-    if not isinstance(leaves, list):  # of a draft, which may be wrong
+    group = next((name for name in GROUPS if name in document), "")
+    nodes = document[group] if group else [document]
+    if not isinstance(nodes, list):  # of a draft, which may be wrong
         return None
+    group = group or "all"
+    inner = [node for node in nodes if isinstance(node, dict) and isinstance(node.get(_INNER[group]), list)]
+    outer = [node for node in nodes if node not in inner]
+    places = [(0, node) for node in outer]
+    places += [(place, leaf) for place, node in enumerate(inner, 1) for leaf in node[_INNER[group]]]
     rows = [
-        Row(str(leaf["subject"]), str(leaf.get("operator")), _text_of(leaf.get("value"), subjects.get(leaf["subject"])))
-        for leaf in leaves
+        Row(
+            str(leaf["subject"]),
+            str(leaf.get("operator")),
+            _text_of(leaf.get("value"), subjects.get(leaf["subject"])),
+            place,
+        )
+        for place, leaf in places
         if isinstance(leaf, dict) and isinstance(leaf.get("subject"), str)
     ]
-    shown = document_of(group or "all", rows, subjects)
-    is_same = shown == {group or "all": leaves} and all(row.subject in subjects for row in rows)
-    return (group or "all", rows) if is_same and 0 < len(rows) <= ROWS_MAX else None
+    # Rows put inner groups last; the order changes nothing of what a condition says.
+    is_same = document_of(group, rows, subjects) == {group: [*outer, *inner]}
+    is_shown = is_same and len(inner) <= INNER_MAX and all(row.subject in subjects for row in rows)
+    return (group, rows) if is_shown and 0 < len(rows) <= ROWS_MAX else None
 
 
 def document_of(group: str, rows: Iterable[Row], subjects: Subjects) -> dict[str, Any] | None:
     """The condition of the rows, without those that have no subject; None where none has."""
-    leaves: list[dict[str, Any]] = []
-    for row in rows:
-        if row.subject:
-            leaf: dict[str, Any] = {"subject": row.subject, "operator": row.operator}
-            if row.operator not in WITHOUT_VALUE:
-                leaf["value"] = _value_of(row, subjects.get(row.subject))
-            leaves.append(leaf)
-    return {group if group in GROUPS else "all": leaves} if leaves else None
+    filled, places = _in_order(rows)
+    leaves: dict[int, list[dict[str, Any]]] = {place: [] for place in places}
+    for row in filled:
+        leaf: dict[str, Any] = {"subject": row.subject, "operator": row.operator}
+        if row.operator not in WITHOUT_VALUE:
+            leaf["value"] = _value_of(row, subjects.get(row.subject))
+        leaves[row.place].append(leaf)
+    group = group if group in GROUPS else "all"
+    nodes = [*leaves.pop(0), *({_INNER[group]: inner} for inner in leaves.values())]
+    return {group: nodes} if nodes else None
 
 
 def sentence_of(words: Texts, document: object, subjects: Subjects) -> str:
@@ -202,6 +262,12 @@ def _comparison(words: Texts, leaf: Document, subject: Subject) -> str:
     text = words(COMPARISONS[operator]) if operator in COMPARISONS else ""
     name = f"“{subject.text}”" if subject.is_quoted else subject.text
     return text and f"{name} {text} {_text_of(leaf.get('value'), subject)}".strip()
+
+
+def _in_order(rows: Iterable[Row]) -> tuple[list[Row], list[int]]:
+    """The rows that have a subject, by their places, and the places: 0 and those of inner groups."""
+    filled = sorted((row for row in rows if row.subject), key=lambda row: row.place)
+    return filled, list(dict.fromkeys([0, *(row.place for row in filled)]))
 
 
 def _value_of(row: Row, subject: Subject | None) -> object:

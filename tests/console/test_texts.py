@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.console import charts, done, find, people, response_list, screens, text
+from afterword.console import charts, conditions, done, find, people, response_list, screens, text
 from afterword.console.cases import alert_rule_form, cases, story
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
@@ -83,9 +83,9 @@ TABLES = (
     domain.STATES, domain.STATE_SENTENCES, domain.PROBLEMS, provider_forms.SECURITIES, provider_records.FINDINGS,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
     text.WEEKDAYS, story.SEVERITIES, story.STATES,
-    alert_rule_form.LABELS, alert_rule_form.TRIGGERS, alert_rule_form.GROUPS, condition_rows.COMPARISONS,
+    alert_rule_form.LABELS, alert_rule_form.TRIGGERS, conditions.GROUPS, condition_rows.COMPARISONS,
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
-    pipelines.STATES, webhooks.STATES, plans.STATES, pipeline_parts.GROUPS, resources.CHANNELS,
+    pipelines.STATES, webhooks.STATES, plans.STATES, resources.CHANNELS,
     doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
     question_form.KINDS_OF_FILES,

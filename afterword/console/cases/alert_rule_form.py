@@ -14,6 +14,7 @@ from afterword.alerts.statuses import store as statuses_store
 from afterword.console.cases import assignment_rows
 from afterword.console.cases.rows import status_text, with_load
 from afterword.console.cases.story import SEVERITIES
+from afterword.console.conditions import json_of, with_seen
 from afterword.console.screens import Form, Visit
 from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
@@ -41,7 +42,6 @@ TRIGGERS: Final[Mapping[str, str]] = {
     "schedule": "once a day, at the figures",
     "call_back": "when a customer asks for a call",
 }
-GROUPS: Final[Mapping[str, str]] = {"all": "all of these", "any": "at least one of these"}
 HOURS: Final = ("due_hours", "fold_hours", "escalation_hours")
 LABELS: Final[Mapping[str, str]] = {
     "title": "Title",
@@ -81,7 +81,7 @@ class Draft:
     assignment: assignment_rows.Draft
 
     @property
-    def shown_rows(self) -> Sequence[Row]:
+    def shown_rows(self) -> Sequence[condition_rows.Fieldset]:
         return condition_rows.shown_rows(self.rows)
 
 
@@ -94,6 +94,7 @@ class Choices:
     loaded: Options
     statuses: Options
     subjects: Subjects
+    labels: Options
 
     @property
     def fields(self) -> Options:
@@ -103,10 +104,6 @@ class Choices:
     @property
     def grouped(self) -> Sequence[tuple[str, Options]]:
         return condition_rows.grouped(self.subjects)
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return condition_rows.suggestions(self.subjects)
 
 
 async def choices_of(
@@ -139,7 +136,10 @@ async def choices_of(
         for each in questionnaires.items
         if each.published_version_id and (not questionnaire_ids or each.questionnaire_id in questionnaire_ids)
     ]
-    subjects = await _subjects(visit, db, application_ids=[application_id], version_ids=asked)
+    subjects = condition_rows.with_named(
+        await _subjects(visit, db, application_ids=[application_id], version_ids=asked), condition
+    )
+    subjects = await with_seen(visit, db, subjects)
     return Choices(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
         users=[(user_id, name) for user_id, name, _ in named],
@@ -147,7 +147,8 @@ async def choices_of(
         statuses=[
             (str(each.status_id), status_text(visit.words, each.status_id, each.title)) for each in statuses.items
         ],
-        subjects=condition_rows.with_named(subjects, condition),
+        subjects=subjects,
+        labels=condition_rows.suggestions(visit.words, subjects),
     )
 
 
@@ -267,7 +268,7 @@ def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
             return pointer
         if draft.document:
             return "/document"
-        return f"/{condition_rows.place_of(parts)}"
+        return f"/{condition_rows.place_of(parts, draft.rows)}"
 
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong)
@@ -300,10 +301,6 @@ def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: 
             text = ", ".join(named.get(name, {}).get(_text(one), _text(one)) for one in each)
         found.append((words(label), text or NOTHING))
     return found
-
-
-def json_of(condition: object) -> str:
-    return "" if condition is None else json.dumps(condition, ensure_ascii=False, indent=1)
 
 
 def _text(value: object) -> str:

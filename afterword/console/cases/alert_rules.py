@@ -9,6 +9,7 @@ from afterword.alerts.escalation import service as escalation
 from afterword.alerts.previews import service as previews
 from afterword.alerts.resources import Alert
 from afterword.alerts.rules import service, store
+from afterword.console import conditions
 from afterword.console.cases import alert_rule_form
 from afterword.console.cases.alert_rule_form import Choices, Draft
 from afterword.console.cases.story import SEVERITIES
@@ -267,7 +268,7 @@ async def _show(
         seen=seen,
         theirs=theirs,
         triggers=[(name, words(text)) for name, text in alert_rule_form.TRIGGERS.items()],
-        groups=[(name, words(text)) for name, text in alert_rule_form.GROUPS.items()],
+        groups=[(name, words(text)) for name, text in conditions.GROUPS.items()],
         comparisons=[(name, words(text)) for name, text in COMPARISONS.items()],
         severities=severities,
         raised=[("", words("stays as it is")), *severities],

@@ -2,53 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.cases.alert_rule_form import GROUPS, json_of
+from afterword.console.conditions import Values, values_of
 from afterword.console.questionnaires.questionnaires import Work
 from afterword.console.screens import Visit
 from afterword.core.questionnaires import editing
 from afterword.errors import Refusal
-from afterword.questionnaires import condition_rows
-from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
-from afterword.texts import Texts
-from afterword.web import parsing, static
-
-CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """`document`: JSON, which holds in place of the rows."""
-
-    group: str
-    rows: Sequence[Row]
-    document: str = ""
-
-
-def stored(condition: object, known: Subjects) -> Values:
-    found = condition_rows.rows_of(condition, known)
-    return Values(*found) if found else Values("all", [], json_of(condition))
-
-
-def typed(visit: Visit) -> Values:
-    form = visit.form
-    return Values(form.text("group"), condition_rows.typed_rows(form.text), form.text("document"))
-
-
-def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
-    """Raises Invalid where the JSON is none."""
-    if not values.document:
-        return condition_rows.document_of(values.group, values.rows, known)
-    try:
-        return parsing.read_json(values.document.encode(), depth_max=CONDITION_DEPTH_MAX)
-    except errors.Malformed as error:
-        raise errors.Invalid.at("/document", "invalid_format", visit.words("This is no JSON.")) from error
+from afterword.questionnaires.condition_rows import Row, Subjects
+from afterword.web import static
 
 
 def page(
@@ -79,19 +45,6 @@ def page(
         seen=visit.form.text("seen") if isinstance(refusal, errors.Invalid) else seen,
         **{"theirs": "", "targets": (), "target": "", **others},
     )
-
-
-def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:
-    """The variables of the template of rows."""
-    return {
-        "group": values.group,
-        "groups": [(name, words(text)) for name, text in GROUPS.items()],
-        "rows": condition_rows.shown_rows([*values.rows, *([first] if first else [])]),
-        "grouped": condition_rows.grouped(known),
-        "labels": condition_rows.suggestions(known),
-        "comparisons": [(name, words(text)) for name, text in COMPARISONS.items()],
-        "document": values.document,
-    }
 
 
 def require_same(visit: Visit, mark: str) -> None:

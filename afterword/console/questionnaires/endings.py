@@ -6,9 +6,10 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors, ids
+from afterword.console import conditions
+from afterword.console.conditions import Values
 from afterword.console.questionnaires import condition_form, jump_rows
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
-from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
@@ -21,7 +22,7 @@ from afterword.coupons import store as coupons_store
 from afterword.db import Database
 from afterword.instances.quotas import service as quotas
 from afterword.questionnaires import condition_rows
-from afterword.questionnaires.condition_rows import Subjects
+from afterword.questionnaires.condition_rows import Row, Subjects
 from afterword.texts import Texts
 from afterword.web import html
 
@@ -103,14 +104,14 @@ async def save_ending(visit: Visit) -> Response:
         typed["coupon_pool"] = form.text("coupon_pool") or None
     if form.all("offers_call"):
         typed["call_back"] = bool(form.text("call_back")) or None
-    values = condition_form.typed(visit)
+    values = conditions.typed(visit)
 
     def change(document: Document) -> Document:
         stored = editing.ending_of(document, ending_id)
         if stored is None:
             raise errors.NotFound("There is no such ending.")
         condition_form.require_same(visit, _mark(stored))
-        condition = condition_form.condition_of(visit, values, _known(visit.words, work, None))
+        condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 
     try:
@@ -169,7 +170,7 @@ def _page(
     words, stored, number = visit.words, _ending_in(visit, work), _number(work, ending)
     known = _known(words, work, stored.get("conditions"))
     insert = inserts(work)
-    condition = values or condition_form.stored(stored.get("conditions"), known)
+    condition = values or conditions.stored(stored.get("conditions"), known)
     return show(
         visit,
         work,
@@ -180,7 +181,7 @@ def _page(
         ending={
             "path": f"{work.path}/edit/endings/{ending['ending_id']}",
             "seen": visit.form.text("seen") if isinstance(refusal, errors.Invalid) else _mark(stored),
-            "wrong": refusal or _wrong(visit, work, number),
+            "wrong": refusal or _wrong(visit, work, number, condition.rows),
             "theirs": _differences(words, stored, ending) if isinstance(refusal, errors.Stale) else [],
             "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
             "is_quota": editing.is_quota(ending),
@@ -195,7 +196,7 @@ def _page(
                 "label": endings.LABEL_CHARACTERS_MAX,
                 "address": endings.ADDRESS_CHARACTERS_MAX,
             },
-            **condition_form.values_of(words, condition, known),
+            **conditions.values_of(words, condition, known),
         },
     )
 
@@ -218,22 +219,22 @@ def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[
     return [(labels[name], text) for name, text in found]
 
 
-def _wrong(visit: Visit, work: Work, number: int) -> errors.Refusal | None:
+def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors.Refusal | None:
     """The problems of this ending at its fields."""
     path = f"/endings/{number - 1}/"
     found = [
-        errors.FieldError(one.code, visit.words(one.message), pointer=f"/{_field(one.path.removeprefix(path))}")
+        errors.FieldError(one.code, visit.words(one.message), pointer=f"/{_field(one.path.removeprefix(path), rows)}")
         for one in work.findings
         if one.path.startswith(path) and one.severity == "error"
     ]
     return errors.Invalid(visit.words("This ending cannot be published so."), errors=found) if found else None
 
 
-def _field(path: str) -> str:
+def _field(path: str, rows: Sequence[Row]) -> str:
     first, *rest = path.split("/")
     if first != "conditions":
         return first
-    return condition_rows.place_of(rest) if rest else "group"
+    return condition_rows.place_of(rest, rows) if rest else "group"
 
 
 def _number_of(text: str) -> int | str:

@@ -1,13 +1,16 @@
 """The form of one jump: its condition as rows, and the question that it leads to."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console import conditions
+from afterword.console.conditions import Values
 from afterword.console.questionnaires import condition_form, jump_rows, matching, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
-from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing
@@ -31,7 +34,7 @@ async def jump_page(visit: Visit) -> Response:
         if jump is None:
             raise errors.NotFound("There is no such jump.")
         matching_text = await matching.sentence(visit, db, work, jump.get("conditions"))
-    values = condition_form.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
+    values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
     target = str(jump.get("target_question_id") or "")
     return _page(visit, work, question, target, values, matching_text=matching_text)
 
@@ -43,10 +46,10 @@ async def save_jump(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
     question_in(work, question_id)
-    values = condition_form.typed(visit)
+    values = conditions.typed(visit)
 
     def change(document: Document) -> Document:
-        condition = condition_form.condition_of(visit, values, _known(visit, work, None))
+        condition = conditions.condition_of(visit, values, _known(visit, work, None))
         jump = {"target_question_id": form.text("target") or None, "conditions": condition}
         stored = editing.question_of(document, question_id) or {}
         if visit.id("number") != NEW:
@@ -88,7 +91,9 @@ def _page(
         ),
         remove="" if is_new else words("Remove the jump"),
         refusal=refusal,
-        problems=condition_form.problems_of(work, question_id, f"jumps/{visit.id('number')}", _field, said),
+        problems=condition_form.problems_of(
+            work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
+        ),
         first=Row(f"question:{question_id}", "less_equal") if is_new else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
@@ -108,8 +113,8 @@ def _theirs(visit: Visit, work: Work, question: Document) -> str:
     return found[number]["text"] if number < len(found) else visit.words("It was removed.")
 
 
-def _field(parts: list[str]) -> str:
-    return condition_rows.place_of(parts[1:]) if parts[:1] == ["conditions"] else "target"
+def _field(rows: Sequence[Row], parts: list[str]) -> str:
+    return condition_rows.place_of(parts[1:], rows) if parts[:1] == ["conditions"] else "target"
 
 
 def _known(visit: Visit, work: Work, condition: object) -> Subjects:

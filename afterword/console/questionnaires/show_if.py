@@ -1,13 +1,15 @@
 """The form of the condition under which a question is asked."""
 
+from functools import partial
 from typing import Final
 
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console import conditions
+from afterword.console.conditions import Values
 from afterword.console.questionnaires import condition_form, jump_rows, matching, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
-from afterword.console.questionnaires.condition_form import Values
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing
@@ -28,7 +30,7 @@ async def condition_page(visit: Visit) -> Response:
         question = question_in(work, visit.id("question_id"))
         condition = question.get("show_if")
         matching_text = await matching.sentence(visit, db, work, condition)
-    values = condition_form.stored(condition, _known(visit, work, condition))
+    values = conditions.stored(condition, _known(visit, work, condition))
     return _page(visit, work, question, values, matching_text=matching_text)
 
 
@@ -38,10 +40,10 @@ async def save_condition(visit: Visit) -> Response:
     question_id = visit.id("question_id")
     async with visit.read() as db:
         work = await work_of(visit, db)
-    values = condition_form.typed(visit)
+    values = conditions.typed(visit)
 
     def change(document: Document) -> Document:
-        condition = condition_form.condition_of(visit, values, _known(visit, work, None))
+        condition = conditions.condition_of(visit, values, _known(visit, work, None))
         stored = editing.question_of(document, question_id)
         if stored is None:
             raise errors.NotFound("There is no such question.")
@@ -78,7 +80,9 @@ def _page(
         hint=words("Rows without a subject are left out; without any, everybody is asked."),
         remove=words("Ask everybody") if condition else "",
         refusal=refusal,
-        problems=condition_form.problems_of(work, question_id, "show_if", condition_rows.place_of, said),
+        problems=condition_form.problems_of(
+            work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
+        ),
         theirs=jump_rows.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
         count_url=f"{path}/condition?{matching.COUNT}=1" if condition and matching.may_count(visit) else "",

@@ -7,6 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console import conditions
 from afterword.console.inputs import Input, differences, document_of, read_as, shown
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.sending import pipelines
@@ -16,12 +17,10 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_WEBHOOK
 from afterword.pipelines.resources import UNITS, PipelineUpdate
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires import access, condition_rows
-from afterword.questionnaires.condition_rows import BLANK_ROWS, COMPARISONS, ROWS_MAX, Row, Subjects
-from afterword.texts import Texts
+from afterword.questionnaires.condition_rows import Subjects
 
 REMINDERS_MAX: Final = 3
 DAYS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
-GROUPS: Final[Mapping[str, str]] = {"all": "all of these hold", "any": "at least one of these holds"}
 
 routes = Screens()
 
@@ -132,7 +131,6 @@ STAYING: Final[Mapping[str, tuple[str, str]]] = {
         "{n} messages wait. They keep their number of tries and their last day; the priority holds for them too.",
     ),
 }
-CONDITION_FIELDS: Final = frozenset({"subject", "operator"})
 
 
 @routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
@@ -149,7 +147,7 @@ async def save_part(visit: Visit) -> Response:
         _part(visit, pipeline)
         return await change(visit, _changes(visit, pipeline, subjects))
     except errors.Invalid as invalid:
-        return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(invalid)))
+        return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(visit, invalid)))
     except errors.Stale as stale:
         return await _show(visit, stale)
 
@@ -166,15 +164,11 @@ def _changes(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, 
     """The columns of the form. Raises Invalid."""
     name, form = visit.id("part"), visit.form
     if name == "conditions":
-        return {"conditions": condition_rows.document_of(form.text("group"), _typed_rows(form), subjects)}
+        document = conditions.condition_of(visit, conditions.typed(visit), subjects)
+        return read_as(PipelineUpdate, {"conditions": document}, visit).given
     if name == "reminders":
         return read_as(PipelineUpdate, {"reminders": _typed_reminders(form, pipeline)}, visit).given
     return read_as(PipelineUpdate, document_of(form, PARTS[name].inputs), visit).given
-
-
-def _typed_rows(form: Form) -> list[Row]:
-    names = ("subject", "operator", "value")
-    return [Row(*(form.text(f"{name}-{index}") for name in names)) for index in range(ROWS_MAX)]
 
 
 def _typed_reminders(form: Form, pipeline: Pipeline) -> list[dict[str, Any]]:
@@ -188,7 +182,7 @@ def _typed_reminders(form: Form, pipeline: Pipeline) -> list[dict[str, Any]]:
     return found
 
 
-def _placed(refusal: errors.Invalid) -> list[errors.FieldError]:
+def _placed(visit: Visit, refusal: errors.Invalid) -> list[errors.FieldError]:
     """The errors at the fields of the form; those of another part are told as they are."""
 
     def place(pointer: str) -> str:
@@ -196,9 +190,8 @@ def _placed(refusal: errors.Invalid) -> list[errors.FieldError]:
         if head == "reminders" and len(parts) > 1:
             return f"/{parts[1].removeprefix('delay_')}-{parts[0]}"
         if head == "conditions":
-            index = next((int(part) for part in parts if part.isdigit()), 0)
-            member = parts[-1] if parts and parts[-1] in CONDITION_FIELDS else "value"
-            return f"/{member}-{index}"
+            values = conditions.typed(visit)
+            return "/document" if values.document else f"/{condition_rows.place_of(parts, values.rows)}"
         return f"/{head}"
 
     return [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
@@ -210,7 +203,9 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         pipeline = await pipeline_of(visit, db)
         part = _part(visit, pipeline)
         await access.get(db, caller=visit.caller, questionnaire_id=pipeline.questionnaire_id)
-        subjects = await subjects_for(visit, db, pipeline) if name == "conditions" else {}
+        subjects: Subjects = {}
+        if name == "conditions":
+            subjects = await conditions.with_seen(visit, db, await subjects_for(visit, db, pipeline))
         waiting = await pipelines.count_waiting(visit, db, pipeline) if "Queue.Read" in visit.caller.scopes else 0
     is_typed, is_stale = bool(form.values), isinstance(refusal, errors.Stale)
     return visit.page(
@@ -224,27 +219,17 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         fields=shown(visit, part.inputs, pipeline),
         theirs=_theirs(visit, pipeline, part, subjects) if is_stale else [],
         waiting=words.plural(*STAYING.get(name, FOLLOWING), waiting) if waiting and name != "name" else "",
-        conditions=_conditions(words, pipeline, subjects, form) if name == "conditions" else None,
+        conditions=_conditions(visit, pipeline, subjects) if name == "conditions" else None,
         reminders=_reminders(pipeline, form) if name == "reminders" else [],
         refusal=refusal,
     )
 
 
-def _conditions(words: Texts, pipeline: Pipeline, subjects: Subjects, form: Form) -> dict[str, Any]:
-    """The rows of the condition, and the choices of their subjects; `is_nested`: rows cannot show the stored one."""
+def _conditions(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
+    """The condition as the form has it, or as it is stored."""
     known = condition_rows.with_named(subjects, pipeline.conditions)
-    stored = condition_rows.rows_of(pipeline.conditions, known)
-    group, rows = (form.text("group"), _typed_rows(form)) if form.values else stored or ("all", [])
-    filled = [row for row in rows if row.subject]
-    groups = dict.fromkeys(one.group for one in known.values())
-    return {
-        "group": group,
-        "groups": [(key, words(text)) for key, text in GROUPS.items()],
-        "rows": [*filled, *[Row()] * min(BLANK_ROWS, ROWS_MAX - len(filled))],
-        "subjects": [(each, [(key, one.text) for key, one in known.items() if one.group == each]) for each in groups],
-        "comparisons": [(key, words(text)) for key, text in COMPARISONS.items()],
-        "is_nested": stored is None,
-    }
+    values = conditions.typed(visit) if visit.form.values else conditions.stored(pipeline.conditions, known)
+    return conditions.values_of(visit.words, values, known)
 
 
 def _reminders(pipeline: Pipeline, form: Form) -> list[dict[str, str]]:

@@ -1,6 +1,5 @@
 """Settings: the names of metadata that the organization declares for its orders and people."""
 
-from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Final, cast
 from urllib.parse import urlencode
@@ -21,6 +20,7 @@ from afterword.questionnaires.metadata.api import (
     MetadataDefinitionRequest,
     MetadataDefinitionUpdate,
 )
+from afterword.queue.service import VALUE_SCOPES
 from afterword.search.seen import service as seen_metadata
 from afterword.search.seen.service import NEWEST, SeenName
 from afterword.texts import Texts
@@ -32,10 +32,6 @@ ROWS: Final = 50
 NAMES: Final = fields.listing_of(MetadataDefinition)
 KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
 TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
-VALUE_SCOPES: Final[Mapping[str, str]] = {
-    "questionnaire": "Questionnaire Value.Read",
-    "responder": "Responder Value.Read",
-}
 VALUES_SHOWN: Final = 4
 VALUE_CHARACTERS_MAX: Final = 40
 LEVELS: Final = (("organization", "all applications"), ("application", "one application"))

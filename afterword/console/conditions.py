@@ -1,0 +1,77 @@
+"""The form of a condition: rows, or JSON for a tree that rows cannot show, with names and values that were seen."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from afterword import errors
+from afterword.console.screens import Visit
+from afterword.core.questionnaires.metadata import Kind
+from afterword.db import Database
+from afterword.questionnaires import condition_rows
+from afterword.questionnaires.condition_rows import COMPARISONS, Row, Subjects
+from afterword.queue.service import VALUE_SCOPES
+from afterword.search.seen import service as seen_metadata
+from afterword.texts import Texts
+from afterword.web import parsing
+
+CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
+GROUPS: Final[Mapping[str, str]] = {"all": "all of these", "any": "at least one of these"}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """`document`: JSON, which holds in place of the rows."""
+
+    group: str
+    rows: Sequence[Row]
+    document: str = ""
+
+
+def stored(condition: object, known: Subjects) -> Values:
+    found = condition_rows.rows_of(condition, known)
+    return Values(*found) if found else Values("all", [], json_of(condition))
+
+
+def typed(visit: Visit) -> Values:
+    form = visit.form
+    return Values(form.text("group"), condition_rows.typed_rows(form.text), form.text("document"))
+
+
+def condition_of(visit: Visit, values: Values, known: Subjects) -> object:
+    """Raises Invalid where the JSON is none."""
+    if not values.document:
+        return condition_rows.document_of(values.group, values.rows, known)
+    try:
+        return parsing.read_json(values.document.encode(), depth_max=CONDITION_DEPTH_MAX)
+    except errors.Malformed as error:
+        raise errors.Invalid.at("/document", "invalid_format", visit.words("This is no JSON.")) from error
+
+
+def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | None = None) -> dict[str, Any]:
+    """The variables of the template of rows. `first`: a row to begin with."""
+    return {
+        "group": values.group,
+        "groups": [(name, words(text)) for name, text in GROUPS.items()],
+        "rows": condition_rows.shown_rows([*values.rows, *([first] if first else [])]),
+        "grouped": condition_rows.grouped(known),
+        "labels": condition_rows.suggestions(words, known),
+        "comparisons": [(name, words(text)) for name, text in COMPARISONS.items()],
+        "document": values.document,
+    }
+
+
+def json_of(condition: object) -> str:
+    return "" if condition is None else json.dumps(condition, ensure_ascii=False, indent=1)
+
+
+async def with_seen(visit: Visit, db: Database, subjects: Subjects) -> Subjects:
+    """The subjects with metadata that arrived lately, as far as this person may see their values."""
+    caller, seen = visit.caller, dict[str, list[tuple[str, int]]]()
+    kinds: tuple[Kind, ...] = ("questionnaire", "responder")
+    for kind in kinds:
+        if VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids):
+            for name in await seen_metadata.find(db, caller=caller, kind=kind):
+                seen[f"{kind}_metadata:{name.name}"] = [(one.value, one.count) for one in name.values]
+    return condition_rows.with_seen(visit.words, subjects, seen)
