@@ -29,6 +29,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "called": "The call is done.",
     "message_cancelled": "The message is cancelled.",
     "message_due": "The message is due now.",
+    "message_again": "This new message goes in its place.",
     "test_made": "The test message is scheduled. It goes to the outbox when its time comes.",
     "invited": "The invitation is on its way.",
     "removed": "Removed.",

@@ -151,6 +151,8 @@ OF_US_ALONE: Final = {
     "update_suppressions": "an address is the client's own word",
 }
 BLIND: Final = {
+    "list_repeated",  # nothing was sent again
+    "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes
     "get_has_instances",  # nobody has answered by the link
     "list_uses",  # nothing shows the picture

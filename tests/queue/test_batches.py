@@ -1,4 +1,4 @@
-"""Acts on many waiting items: refusals, dry runs, steps that a worker may lose, stop and resumption."""
+"""Acts on many items: refusals, dry runs, steps that a worker may lose, stop and resumption."""
 
 import asyncio
 import uuid
@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from afterword import db
+from afterword.channels.base import Refused, Sent, Unknown
 from afterword.core.organizations.access import SCOPES
 from afterword.db.leases import LeaseLost
 from afterword.queue.batches import service
@@ -15,6 +16,7 @@ from afterword.queue.batches.store import BATCHES as BATCHES_LEASES
 from afterword.worker.batches import BatchWorker
 from tests.conftest import House
 from tests.dates import YEAR
+from tests.intake.test_imports import Importing, lines
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
@@ -25,6 +27,14 @@ LATER = f"{YEAR}-05-02T10:00:00+00:00"
 @pytest.fixture
 async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
     return Client(http, queue)
+
+
+async def imported(client: Client, *addresses: str) -> str:
+    """The id of an import that scheduled a message to each address."""
+    importing = Importing(client, client.queue)
+    rows = [f"{address},{LATER}" for address in addresses]
+    content = lines(*rows, header="responder_channel_identifier,send_time")
+    return (await importing.done(content))["import_id"]
 
 
 async def start(client: Client, **body: Any) -> dict[str, Any]:
@@ -70,8 +80,67 @@ class TestRefusals:
             assert 404 == (await other.send("DELETE", path)).status_code
             assert [] == (await other.send("GET", BATCHES)).json()["results"]
 
+    async def test_repetition_makes_items(self, client: Client) -> None:
+        narrow = await client.with_token(SCOPES - {"Queue.Create"})
+        assert 403 == (await narrow.send("POST", BATCHES, {"action": "repeat"})).status_code
+        assert 201 == (await narrow.send("POST", BATCHES, {"action": "cancel"})).status_code
+
+    async def test_import(self, client: Client, neighbour: House) -> None:
+        made = await imported(client, "a@example.com")
+        others = Client(client.http, client.queue, neighbour.headers)
+        for one, body, wrong in (
+            (client, {"import_id": "z" * 22}, "unknown_id"),
+            (others, {"import_id": made}, "unknown_id"),
+            (client, {"import_id": made, "reason": "paused"}, "exclusive"),
+        ):
+            refused = await one.send("POST", BATCHES, {"action": "cancel", "filter": body})
+            assert [("/filter/import_id", wrong)] == codes(refused)
+
 
 class TestWork:
+    async def test_repeat_what_failed_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Foreseen by the rules; neither what may have arrived nor what was sent again is sent once more."""
+        monkeypatch.setattr("afterword.queue.batches.service.ITEMS_A_STEP", 2)
+        await client.create(responder_channel_identifier="lost@example.com")
+        await client.queue.execute("update queue_item set resend_after_seconds = null")
+        await client.queue.worker().send(Unknown("silence"))
+        for name in ("ann", "bob", "eve"):
+            await client.create(responder_channel_identifier=f"{name}@example.com")
+        await client.queue.worker().send(Refused("no"))
+        await client.create(send_time=LATER)
+        await client.send("POST", "/suppression", {"channel_id": 1, "identifier": "bob@example.com"})
+        made = await start(client, action="repeat", dry_run=True)
+        assert ("done", 2, 0, 1, 0) == await ended(client, made["batch_id"])
+        assert 5 == await client.queue.value("select count(*) from queue_item")
+        made = await start(client, action="repeat")
+        assert ("done", 3, 0, 0, 0) == await ended(client, made["batch_id"])
+        assert 3 == await client.queue.value(
+            "select count(*) from queue_item where source = 'repetition' and due_time <= now()"
+        )
+        made = await start(client, action="repeat")
+        assert ("done", 0, 0, 0, 0) == await ended(client, made["batch_id"])
+        made = await start(client, action="repeat", filter={"reason": "outcome_unknown"})
+        assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])
+        sent = await client.queue.worker().send(Sent("reference", 250, "ok"))
+        assert ["ann", "eve", "lost"] == sorted(one.item.responder_channel_identifier.split("@")[0] for one in sent)
+
+    async def test_the_items_of_an_import_alone(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("afterword.queue.batches.service.ITEMS_A_STEP", 2)
+        await client.create(send_time=LATER)
+        import_id = await imported(client, *(f"a{number}@example.com" for number in range(5)))
+        other = await imported(client, "other@example.com")
+        await client.queue.execute(
+            "update queue_item set status = 8 where responder_channel_identifier = 'a2@example.com'"
+        )
+        for dry_run in (True, False):
+            made = await start(client, action="cancel", filter={"import_id": import_id}, dry_run=dry_run)
+            assert import_id == made["import_id"]
+            assert ("done", 4, 0, 0, 0) == await ended(client, made["batch_id"])
+        left = await client.queue.fetch("select responder_channel_identifier as a from queue_item where status = 1")
+        assert {"ann@example.com", "other@example.com"} == {row["a"] for row in left}
+        made = await start(client, action="cancel", filter={"import_id": other}, dry_run=True)
+        assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])
+
     async def test_cancel_what_waits(self, client: Client) -> None:
         ids = [(await client.create(send_time=LATER))["item_id"] for _ in range(3)]
         await client.create(send_time=f"{YEAR}-06-02T10:00:00+00:00")

@@ -1,4 +1,4 @@
-"""Acts on many waiting messages: all that match a filter are cancelled, moved or sent now, after a dry run."""
+"""Acts on many messages that match a filter, after a dry run: cancel or move what waits, repeat what failed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ from afterword.queue.lists.service import Choice
 from afterword.texts import Texts
 from afterword.web import html
 
-NEW: Final = f"{sending.SENDING}/acts/new"
+NEW: Final = sending.NEW_ACT
 ONE: Final = f"{sending.SENDING}/acts/{{batch_id}}"
 LISTED_MAX: Final = 20
 LISTING: Final = Listing(
@@ -33,21 +33,25 @@ ACTIONS: Final[Mapping[Action, str]] = {
     "send_now": "Send them now",
     "move": "Move them to a time",
     "cancel": "Cancel them",
+    "repeat": "Send them again",
 }
 TITLES: Final[Mapping[Action, tuple[str, str]]] = {
     "send_now": ("Send many messages now: check", "Many messages were made due"),
     "move": ("Move many messages: check", "Many messages were moved"),
     "cancel": ("Cancel many messages: check", "Many messages were cancelled"),
+    "repeat": ("Send many messages again: check", "Many messages were made anew"),
 }
 CHANGED: Final[Mapping[Action, tuple[str, str]]] = {
     "send_now": ("would be sent then", "are due now; the rules still decide"),
     "move": ("would be sent then", "have the new time; the rules still decide"),
     "cancel": ("would be cancelled", "are cancelled"),
+    "repeat": ("would be sent again", "are made anew and due now; the rules still decide"),
 }
 BUTTONS: Final[Mapping[Action, tuple[str, str]]] = {
     "send_now": ("Send {n} message now", "Send {n} messages now"),
     "move": ("Move {n} message", "Move {n} messages"),
     "cancel": ("Cancel {n} message", "Cancel {n} messages"),
+    "repeat": ("Send {n} message again", "Send {n} messages again"),
 }
 
 routes = Screens()
@@ -62,7 +66,7 @@ async def new_page(visit: Visit) -> Response:
 async def check(visit: Visit) -> Response:
     """Begin the dry run; nothing changes yet."""
     try:
-        new = NewBatch(_choice(visit), _action(visit), _moment(visit), dry_run=True)
+        new = NewBatch(_choice(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
         async with visit.write() as db:
             job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
     except (errors.Invalid, errors.TooMany) as refusal:
@@ -76,7 +80,7 @@ async def act_page(visit: Visit) -> Response:
     async with visit.read() as db:
         job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
     action: Action = job.action
-    may_change = "Queue.Update" in visit.caller.scopes
+    may_change = "Queue.Update" in visit.caller.scopes and _may(visit, action)
     response = visit.page(
         "sending_act.html",
         title=words(TITLES[action][0 if job.dry_run else 1])
@@ -103,12 +107,13 @@ async def do(visit: Visit) -> Response:
     """Begin the act that was tried, on what matches now."""
     async with visit.write() as db:
         tried = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        _require(visit, tried.action)
         if not tried.dry_run or tried.state != "done":
             return html.redirect(_url(tried))
         moment = None
         if tried.action == "move" and tried.send_time is not None:
             moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
-        new = NewBatch(_choice_of(tried), tried.action, moment)
+        new = NewBatch(_choice_of(tried), tried.action, moment, tried.import_id)
         job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
@@ -126,32 +131,41 @@ async def stop(visit: Visit) -> Response:
 async def resume(visit: Visit) -> Response:
     async with visit.write() as db:
         job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+        _require(visit, job.action)
         if job.state in {"failed", "cancelled"}:
             await service.resume(db, caller=visit.caller, batch_id=job.batch_id, now=visit.now)
     return html.redirect(_url(job))
 
 
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, chosen = visit.words, sending.chosen_of(visit)
+    words, chosen, import_id = visit.words, sending.chosen_of(visit), _import_id(visit)
     choice = _choice(visit)
     async with visit.read() as db:
-        counts = await lists.count_items(db, caller=visit.caller, choice=replace(choice, reason=None))
+        if import_id:
+            found = await service.count_of_import(db, caller=visit.caller, import_id=import_id)
+            counts = [found] if found else []
+        else:
+            counts = await lists.count_items(db, caller=visit.caller, choice=replace(choice, reason=None))
         done = await store.list_batches(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
     ours = [one for one in counts if choice.reason is None or (one.reason or "") == choice.reason]
-    count = sending.sum_of(ours, (PublicItem.PENDING,))
+    count = sending.sum_of(ours, tuple(choice.statuses))
+    actions = _actions(visit)
+    is_repetition = "repeat" in actions
     return visit.page(
         "sending_act_new.html",
         title=words("Act on many messages"),
         status=refusal.status if refusal else 200,
         refusal=refusal,
-        back=chosen.url(tab="waiting"),
-        action_url=address(NEW, **_query(chosen)),
+        back=chosen.url(tab=chosen.tab if is_repetition else "waiting"),
+        is_repetition=is_repetition,
+        is_import=bool(import_id),
+        action_url=address(NEW, **{"import": import_id}, **_query(chosen)),
         count=count,
         reason=sending.reason_text(words, chosen.reason) if chosen.reason else "",
         has_pipeline=bool(chosen.pipeline),
         days=chosen.days,
-        actions=[(one, words(text)) for one, text in ACTIONS.items()],
-        chosen_action=visit.form.text("action"),
+        actions=[(one, words(ACTIONS[one])) for one in actions],
+        chosen_action=visit.form.text("action") or (actions[0] if len(actions) == 1 else ""),
         send_time=visit.form.text("send_time"),
         done=[
             (
@@ -166,25 +180,53 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 def _query(chosen: sending.Chosen) -> dict[str, object]:
     days = chosen.days if chosen.days != sending.DAYS_DEFAULT else ""
-    return {"reason": chosen.reason, "application": chosen.application, "pipeline": chosen.pipeline, "days": days}
+    tab = chosen.tab if chosen.tab == "failed" else ""
+    return {
+        "tab": tab,
+        "reason": chosen.reason,
+        "application": chosen.application,
+        "pipeline": chosen.pipeline,
+        "days": days,
+    }
 
 
 def _choice(visit: Visit) -> Choice:
-    """The messages that wait and match the filter of the address."""
+    """The messages that wait, or have failed, and match the filter of the address; of an import no filter more."""
+    if _import_id(visit):
+        return Choice(statuses=[PublicItem.PENDING])
     chosen = sending.chosen_of(visit)
+    status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
     found = sending.choice_of(visit, chosen, tab="waiting")
-    return replace(found, statuses=[PublicItem.PENDING], reason=sending.reason_of(chosen))
+    return replace(found, statuses=[status], reason=sending.reason_of(chosen))
+
+
+def _import_id(visit: Visit) -> str:
+    return visit.query.get("import", "")[:22]
+
+
+def _actions(visit: Visit) -> list[Action]:
+    is_repetition = sending.chosen_of(visit).tab == "failed" and not _import_id(visit)
+    return [one for one in ACTIONS if (one == "repeat") == is_repetition]
+
+
+def _may(visit: Visit, action: Action) -> bool:
+    return action != "repeat" or "Queue.Create" in visit.caller.scopes
+
+
+def _require(visit: Visit, action: Action) -> None:
+    if action == "repeat":
+        visit.caller.require("Queue.Create")
 
 
 def _choice_of(job: Batch) -> Choice:
-    names = ("reason", "application_id", "questionnaire_id", "pipeline_id", "from_time", "to_time")
-    return Choice(**{name: getattr(job, name) for name in names})
+    return Choice(**{name: getattr(job, name) for name in service.FILTER})
 
 
 def _action(visit: Visit) -> Action:
     given = visit.form.text("action")
-    for action in ACTIONS:
+    for action in _actions(visit):
         if action == given:
+            _require(visit, action)
             return action
     raise errors.Invalid.at("/action", "required", visit.words("Choose what happens to them."))
 
@@ -215,5 +257,10 @@ def _lines(words: Texts, job: Batch) -> list[tuple[int, str]]:
             (job.items_skipped, words("would not be asked, by a rule")),
         ]
     if not job.dry_run:
-        lines.append((job.items_refused, words("were being sent, or had ended meanwhile")))
+        refused = (
+            words("could not be sent again")
+            if job.action == "repeat"
+            else words("were being sent, or had ended meanwhile")
+        )
+        lines.append((job.items_refused, refused))
     return lines

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.audit import service as audit
+from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.console.sending.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
@@ -144,6 +145,8 @@ async def result_page(visit: Visit) -> Response:
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
     more = {"messages_url": sending.Chosen(pipeline=pipeline.pipeline_id, tab="waiting").url()}
+    if job.rows_created and visit.may_open(sending.NEW_ACT):
+        more["act_url"] = address(sending.NEW_ACT, **{"import": job.import_id})
     return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, **more)
 
 

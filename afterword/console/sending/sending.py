@@ -12,7 +12,7 @@ from afterword.console.answers import has_answer, note_person
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import plan_of
-from afterword.core.scheduling.statuses import PublicItem
+from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.core.wire.times import Moment
@@ -31,6 +31,7 @@ from afterword.texts import Texts
 from afterword.web import html
 
 SENDING: Final = "/console/sending"
+NEW_ACT: Final = f"{SENDING}/acts/new"
 ROWS: Final = 50
 TABS: Final[Mapping[str, str]] = {
     "all": "All",
@@ -200,7 +201,8 @@ async def list_items(visit: Visit) -> Response:
         chosen=chosen,
         periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         reasons=_reasons(words, counts, chosen),
-        acts_url=chosen.url(tab="all").replace(SENDING, f"{SENDING}/acts/new", 1),
+        acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
+        may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
         plan=plan,
         asked="",
         facts=[],
@@ -261,6 +263,7 @@ async def item_page(visit: Visit) -> Response:
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
         may_send=may_change and is_waiting and item.send_time > visit.now,
+        may_repeat="Queue.Create" in visit.caller.scopes and item.status in traces.REPEATABLE,
     )
 
 
@@ -286,6 +289,20 @@ async def send_now(visit: Visit) -> Response:
     offset = times.offset_minutes_at(instant, times.zone_of(visit.zone))
     await _change(visit, QueueItemUpdate(send_time=Moment(instant, offset)))
     return html.redirect(f"{SENDING}/{visit.id('item_id')}?done=message_due")
+
+
+@routes.get(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+async def confirm_again(visit: Visit) -> Response:
+    return await _confirm(visit, "again")
+
+
+@routes.post(f"{SENDING}/{{item_id}}/again", scope="Queue.Create")
+async def send_again(visit: Visit) -> Response:
+    async with visit.write() as db:
+        item = await traces.repeat(
+            db, caller=visit.caller, item_id=visit.id("item_id"), secret=visit.site.secret, now=visit.now
+        )
+    return html.redirect(f"{SENDING}/{item.item_id}?done=message_again")
 
 
 def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
@@ -384,6 +401,18 @@ async def _confirm(visit: Visit, act: str) -> Response:
             button=words("Cancel the message"),
             action=f"{here}/cancel",
             back=here,
+        )
+    if act == "again":
+        sentences = [words("A new message is made, due now. The rules decide about it as ever.")]
+        if item.status == Item.UNCERTAIN:
+            sentences.append(words("Nobody knows whether the first one arrived: it may come twice."))
+        return visit.confirm(
+            title=words("Send this message again?"),
+            sentences=[whom, *sentences],
+            button=words("Send again"),
+            action=f"{here}/again",
+            back=here,
+            is_harmless=item.status != Item.UNCERTAIN,
         )
     return visit.confirm(
         title=words("Send this message now?"),

@@ -1,14 +1,16 @@
-"""Routes of acts on many waiting items."""
+"""Routes of acts on many items."""
 
 from typing import Final, Literal
 
 import msgspec
 
+from afterword import errors
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.queue.batches import service, store
 from afterword.queue.batches.service import NewBatch
 from afterword.queue.lists.api import WaitingFilter
+from afterword.queue.lists.service import Choice
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -18,20 +20,26 @@ BATCH: Final = f"{BATCHES}/{{batch_id}}"
 routes = Routes(tag="Queue")
 
 
+class BatchFilter(WaitingFilter):
+    """The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open."""
+
+    import_id: fields.Id | None = None
+
+
 class QueueBatchRequest(fields.Request):
-    """The waiting items that are meant, and the act: cancel them, move them to a time, or send them now."""
+    """The items that are meant, and the act: cancel, move or send now those that wait, or repeat those that failed."""
 
     action: service.Action
-    filter: WaitingFilter = msgspec.field(default_factory=WaitingFilter)
+    filter: BatchFilter = msgspec.field(default_factory=BatchFilter)
     send_time: fields.Moment | None = None
     dry_run: bool = False
 
 
 class QueueBatch(fields.Resource):
-    """An act on many waiting items, and how far it has come."""
+    """An act on many items, and how far it has come."""
 
     batch_id: fields.Id
-    action: Literal["cancel", "move", "send_now"]
+    action: Literal["cancel", "move", "send_now", "repeat"]
     dry_run: bool
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     send_time: fields.DateTime | None
@@ -39,6 +47,7 @@ class QueueBatch(fields.Resource):
     application_id: fields.Id | None
     questionnaire_id: fields.Id | None
     pipeline_id: fields.Id | None
+    import_id: fields.Id | None
     from_time: fields.DateTime | None
     to_time: fields.DateTime | None
     items_changed: int
@@ -61,15 +70,23 @@ async def list_batches(call: Call[None], db: Database) -> Rows[store.Batch]:
     scope="Queue.Update",
     body=QueueBatchRequest,
     answer=QueueBatch,
-    summary="Act on many waiting items",
+    summary="Act on many items",
     description="Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still "
-    "decide. A worker does it in steps. `dry_run` counts what would become of them and changes none: `items_changed` "
-    "would be sent then, `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent.",
+    "decide. `repeat` makes a new item, due now, for each Failed one that was not sent again yet, and needs "
+    "`Queue.Create` too; those whose outcome is unknown are left out unless `reason` names `outcome_unknown`. A worker "
+    "does it in steps. `dry_run` counts what would become of them and changes none: `items_changed` would be sent "
+    "then, `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent, or cannot be sent again. "
+    "With `import_id` the act means the items alone that this import made; nothing else can be in the filter.",
     refusals=("unknown_id", "required", "exclusive"),
 )
 async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
     body = call.body
-    new = NewBatch(body.filter.choice, body.action, body.send_time, body.dry_run)
+    if body.action == "repeat":
+        call.caller.require("Queue.Create")
+    choice, import_id = body.filter.choice, body.filter.import_id
+    if import_id is not None and choice != Choice():
+        raise errors.Invalid.at("/filter/import_id", "exclusive", "Nothing else can be in the filter beside an import.")
+    new = NewBatch(choice, body.action, body.send_time, import_id, body.dry_run)
     return _answer(await service.create(db, caller=call.caller, new=new, now=call.now))
 
 

@@ -1,4 +1,4 @@
-"""Acts on many waiting items: a worker goes through them in steps, each one transaction with its progress.
+"""Acts on many items that wait or failed: a worker goes through them in steps, each a transaction with its progress.
 
 Items are taken from the latest `send_time` to the earliest, behind the key of the last one. An item that was moved
 ahead of that key is met again, and passed over because it is where it should be.
@@ -18,6 +18,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
+from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.db.leases import LeaseLost
@@ -28,25 +29,34 @@ from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lists import service as lists
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import Choice, Count
+from afterword.queue.lists.store import ListedItem
 from afterword.queue.resources import STATUS_ABORTED, QueueItemUpdate
 from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
+from afterword.queue.traces import service as traces
 
 ITEMS_A_STEP: Final = 100
 KEEP_DAYS: Final = 30
 ERROR_CHARACTERS_MAX: Final = 500
 
-Action = Literal["cancel", "move", "send_now"]
+Action = Literal["cancel", "move", "send_now", "repeat"]
+UNKNOWN: Final = "outcome_unknown"  # repeated by those alone who chose this reason: a second message may arrive
+FILTER: Final = ("reason", "application_id", "questionnaire_id", "pipeline_id", "from_time", "to_time")
 
 
 @dataclass(frozen=True, slots=True)
 class NewBatch:
-    """The waiting items that are meant, and what happens to them; `moment` is for `move` alone."""
+    """The items that are meant, and what happens to them; `moment` is for `move` alone.
+
+    `repeat` means those that failed and were not sent again yet, all others those that wait. `import_id`: those alone
+    that this import made.
+    """
 
     choice: Choice
     action: Action
     moment: Moment | None = None
+    import_id: str | None = None
     dry_run: bool = False
 
 
@@ -64,9 +74,11 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
     unknown = await lists.unknown_of(db, caller=caller, choice=new.choice)
     if unknown is not None:
         raise errors.Invalid.at(f"/filter/{unknown}", "unknown_id", "There is nothing with this id.")
+    if new.import_id is not None:
+        await _require_import(db, caller=caller, import_id=new.import_id)
     await store.BATCHES.require_capacity(db, organization_id=caller.organization_id, noun="acts on many items")
     moment = new.moment
-    if new.action == "send_now":
+    if new.action in {"send_now", "repeat"}:
         instant = now.replace(microsecond=0)
         moment = Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone)))
     choice = new.choice
@@ -79,9 +91,8 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
             "send_time": moment and moment.instant,
             "send_offset_minutes": moment and moment.offset_minutes,
             "dry_run": new.dry_run,
-            **{name: getattr(choice, name) for name in ("reason", "application_id", "questionnaire_id", "pipeline_id")},
-            "from_time": choice.from_time,
-            "to_time": choice.to_time,
+            **{name: getattr(choice, name) for name in FILTER},
+            "import_id": new.import_id,
             "application_ids": list(caller.application_ids),
             "test": caller.test,
             "created_time": now,
@@ -89,6 +100,18 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
             "actor_kind": caller.actor_kind,
         },
     )
+
+
+async def count_of_import(db: Database, *, caller: Caller, import_id: str) -> Count | None:
+    """The items of an import that wait; None where there is no such import."""
+    try:
+        await _require_import(db, caller=caller, import_id=import_id)
+    except errors.Invalid:
+        return None
+    count = await store.count_items_of_import(
+        db, organization_id=caller.organization_id, import_id=import_id, limit=lists.COUNT_MAX + 1
+    )
+    return Count(PublicItem.PENDING, None, min(count, lists.COUNT_MAX), count > lists.COUNT_MAX)
 
 
 async def get(db: Database, *, caller: Caller, batch_id: str) -> Batch:
@@ -116,36 +139,34 @@ async def resume(db: Database, *, caller: Caller, batch_id: str, now: datetime) 
     return again
 
 
+async def _require_import(db: Database, *, caller: Caller, import_id: str) -> None:
+    """Raise Invalid `unknown_id` for one that is not there, or whose pipeline the caller does not reach."""
+    pipeline_id = await store.get_pipeline_of_import(
+        db, organization_id=caller.organization_id, import_id=import_id, test_only=caller.test
+    )
+    if pipeline_id is None or await lists.unknown_of(db, caller=caller, choice=Choice(pipeline_id=pipeline_id)):
+        raise errors.Invalid.at("/filter/import_id", "unknown_id", "There is nothing with this id.")
+
+
 # Work of an act ------------------------------------------------------------------------------------------------------
 
 
 async def work(db: Database, *, job: Batch, owner: UUID, secret: bytes, now: datetime) -> Batch:
     """Work off the next items; the act after it, done with the last ones. Raises LeaseLost, Invalid `unknown_id`."""
     caller = _caller(job)
-    page = await lists.list_items(
-        db,
-        caller=caller,
-        choice=Choice(
-            statuses=[PublicItem.PENDING],
-            reason=job.reason,
-            application_id=job.application_id,
-            questionnaire_id=job.questionnaire_id,
-            pipeline_id=job.pipeline_id,
-            from_time=job.from_time,
-            to_time=job.to_time,
-        ),
-        after=(job.after_time, job.after_id) if job.after_time and job.after_id else None,
-        limit=ITEMS_A_STEP,
-    )
-    meant = [
-        item.item_id
-        for item in page.items
-        if item.created_time <= job.created_time and (job.send_time is None or item.send_time != job.send_time)
-    ]
+    page = await _items_of_import(db, job=job) if job.import_id else await _items(db, job=job, caller=caller)
+    if job.action == "repeat":
+        meant = await _repeatable(db, job=job, items=page.items)
+    else:
+        meant = [
+            item.item_id
+            for item in page.items
+            if item.created_time <= job.created_time and (job.send_time is None or item.send_time != job.send_time)
+        ]
     if job.dry_run:
         counts = await _foreseen(db, job=job, item_ids=meant, now=now)
     else:
-        counts = Counter([await _act(db, job=job, caller=caller, item_id=one, secret=secret) for one in meant])
+        counts = Counter([await _act(db, job=job, caller=caller, item_id=one, secret=secret, now=now) for one in meant])
     after: Any = page.next_key
     settled = await store.settle_step(db, job=job, owner=owner, counts=counts, after=after)
     if settled is None:
@@ -180,7 +201,48 @@ def _caller(job: Batch) -> Caller:
     )
 
 
-async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret: bytes) -> str:
+async def _items(db: Database, *, job: Batch, caller: Caller) -> Rows[ListedItem]:
+    choice = Choice(statuses=[_status(job)], **{name: getattr(job, name) for name in FILTER})
+    after = (job.after_time, job.after_id) if job.after_time and job.after_id else None
+    return await lists.list_items(db, caller=caller, choice=choice, after=after, limit=ITEMS_A_STEP)
+
+
+async def _items_of_import(db: Database, *, job: Batch) -> Rows[QueueItem]:
+    """The items of the next rows; the key is the number of the row, with the time of the act."""
+    rows = await store.list_items_of_import(
+        db,
+        organization_id=job.organization_id,
+        import_id=job.import_id or "",
+        test_only=job.test,
+        after=int(job.after_id or 0),
+        limit=ITEMS_A_STEP,
+    )
+    items = [item for _, item in rows if item.status_id == _status(job)]
+    return Rows(items, next_key=(job.created_time, str(rows[-1][0])) if len(rows) == ITEMS_A_STEP else None)
+
+
+def _status(job: Batch) -> PublicItem:
+    return PublicItem.FAILED if job.action == "repeat" else PublicItem.PENDING
+
+
+async def _repeatable(db: Database, *, job: Batch, items: Sequence[ListedItem | QueueItem]) -> list[str]:
+    """The items that ended before the act began and were not sent again by themselves."""
+    found = [
+        item.item_id
+        for item in items
+        if item.created_time <= job.created_time and (item.reason != UNKNOWN or job.reason == UNKNOWN)
+    ]
+    repeated = await store.list_repeated(db, organization_id=job.organization_id, item_ids=found)
+    return [item_id for item_id in found if item_id not in repeated]
+
+
+async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret: bytes, now: datetime) -> str:
+    if job.action == "repeat":
+        try:
+            await traces.repeat(db, caller=caller, item_id=item_id, secret=secret, now=now)
+        except errors.Refusal:  # such as of an application that is not active
+            return "refused"
+        return "changed"
     if job.send_time is None:
         change = QueueItemUpdate(status_id=STATUS_ABORTED)
     else:
@@ -205,7 +267,7 @@ async def _foreseen(db: Database, *, job: Batch, item_ids: Sequence[str], now: d
     if target is None or not item_ids:
         return Counter(changed=len(item_ids))
     items = await store.list_whole_items(db, organization_id=job.organization_id, item_ids=item_ids)
-    moved = [_moved(item, target) for item in items]
+    moved = [_moved(item, target, is_new=job.action == "repeat") for item in items]
     found = await lanes_store.list_settings(db, lanes=sorted({(one.organization_id, one.pipeline_id) for one in moved}))
     settings = {each.key: each for each in found}
     blocks = {lane: block for lane in settings if (block := await lanes.block_of(db, lane=lane)) is not None}
@@ -216,8 +278,14 @@ async def _foreseen(db: Database, *, job: Batch, item_ids: Sequence[str], now: d
     return Counter(names[each.decision.verdict] for each in forecasts.values())
 
 
-def _moved(item: QueueItem, target: datetime) -> QueueItem:
+def _moved(item: QueueItem, target: datetime, *, is_new: bool) -> QueueItem:
+    """The item at another time, or the new one that is sent in its place."""
     later = max(target - item.send_time, timedelta())
-    return msgspec.structs.replace(
+    moved = msgspec.structs.replace(
         item, send_time=target, due_time=target, not_after=item.not_after + later, status=int(Item.SCHEDULED)
+    )
+    return (
+        msgspec.structs.replace(moved, previous_item_id=item.item_id, source="repetition", reason=None)
+        if is_new
+        else moved
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
+from afterword.db.columns import qualified
 from afterword.db.leases import Leases
 from afterword.queue.lists.store import Key
 from afterword.queue.records import ITEM_COLUMNS, QueueItem
@@ -25,6 +26,7 @@ class Batch:
     application_id: str | None
     questionnaire_id: str | None
     pipeline_id: str | None
+    import_id: str | None
     from_time: datetime | None
     to_time: datetime | None
     application_ids: Sequence[str]
@@ -54,7 +56,8 @@ class Batch:
 
 
 _GIVEN: Final[LiteralString] = """batch_id, action, send_time, send_offset_minutes, dry_run, reason, application_id,
-  questionnaire_id, pipeline_id, from_time, to_time, application_ids, test, created_time, created_by, actor_kind"""
+  questionnaire_id, pipeline_id, import_id, from_time, to_time, application_ids, test, created_time, created_by,
+  actor_kind"""
 _COLUMNS: Final[LiteralString] = f"""organization_id, {_GIVEN}, after_time, after_id, items_changed, items_held,
   items_skipped, items_refused, state, error, attempts, finished_time, version"""
 BATCHES: Final = Leases(
@@ -116,6 +119,52 @@ async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequ
         list(item_ids),
     )
     return [QueueItem.of(row) for row in rows]
+
+
+async def get_pipeline_of_import(db: Database, *, organization_id: str, import_id: str, test_only: bool) -> str | None:
+    return await db.fetch_value(
+        """select pipeline_id from queue_import
+           where organization_id = $1 and import_id = $2 and not dry_run and (test or not $3)""",
+        *(organization_id, import_id, test_only),
+    )
+
+
+async def list_items_of_import(
+    db: Database, *, organization_id: str, import_id: str, test_only: bool, after: int, limit: int
+) -> list[tuple[int, QueueItem]]:
+    """The items that rows behind this number made, each with its number."""
+    rows = await db.fetch(
+        f"""select r.row as row_number, {qualified(ITEM_COLUMNS, "i")} from queue_import_row r
+           join queue_item i on i.organization_id = r.organization_id and i.item_id = r.item_id
+           where r.organization_id = $1 and r.import_id = $2 and r.row > $4 and r.state = 'created'
+             and i.deleted_time is null and (i.test or not $3)
+           order by r.row limit $5""",
+        *(organization_id, import_id, test_only, after, limit),
+    )
+    return [(row["row_number"], QueueItem.of(row)) for row in rows]
+
+
+async def count_items_of_import(db: Database, *, organization_id: str, import_id: str, limit: int) -> int:
+    """The items that wait, up to the limit."""
+    return await db.fetch_value(
+        """select count(*) from (
+             select from queue_import_row r
+             join queue_item i on i.organization_id = r.organization_id and i.item_id = r.item_id
+             where r.organization_id = $1 and r.import_id = $2 and r.state = 'created' and i.status = 1
+               and i.deleted_time is null limit $3) waiting""",
+        *(organization_id, import_id, limit),
+    )
+
+
+async def list_repeated(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> set[str]:
+    """Those of the items in whose place another one was sent or will be."""
+    rows = await db.fetch(
+        """select distinct previous_item_id from queue_item
+           where organization_id = $1 and previous_item_id = any($2::text[]) and source = 'repetition'""",
+        organization_id,
+        list(item_ids),
+    )
+    return {row["previous_item_id"] for row in rows}
 
 
 async def settle_step(

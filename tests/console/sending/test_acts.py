@@ -1,10 +1,11 @@
-"""Acts on many waiting messages: a dry run first, counts that add up, and nothing of other organizations."""
+"""Acts on many messages: a dry run first, counts that add up, and nothing of other organizations."""
 
 import asyncio
 import html
 import re
 from uuid import uuid4
 
+from afterword.channels.base import Refused
 from afterword.console.sending.acts import NEW
 from afterword.worker.batches import BatchWorker
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
@@ -14,6 +15,7 @@ from tests.logins.conftest import browser_of, found, log_in
 from tests.queue.client import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
+from tests.queue.test_batches import imported
 
 LATER = f"{YEAR}-05-02T10:00:00+00:00"
 
@@ -74,3 +76,46 @@ async def test_refused_checked_and_done(client: Client) -> None:
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser, email="ben@demo.example")
         assert 403 == (await browser.post(NEW, data={"action": "cancel"})).status_code
+
+
+async def test_what_failed_is_sent_again(client: Client) -> None:
+    for name in ("ann", "bob"):
+        await client.create(responder_channel_identifier=f"{name}@example.com")
+    await client.queue.worker().send(Refused("no"))
+    await client.create(send_time=LATER)
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert "Send again all" not in (await browser.get("/console/sending?tab=waiting")).text
+        failed = html.unescape((await browser.get("/console/sending?tab=failed")).text)
+        assert f'href="{NEW}?tab=failed"' in failed
+        page = await browser.get(f"{NEW}?tab=failed")
+        assert "Messages that failed and match: 2" in plain(page.text)
+        assert 'value="cancel"' not in page.text
+        assert 422 == (await browser.post(f"{NEW}?tab=failed", data={"action": "cancel"})).status_code
+        assert 422 == (await browser.post(NEW, data={"action": "repeat"})).status_code
+        here = (await browser.post(f"{NEW}?tab=failed", data={"action": "repeat"})).headers["location"]
+        await work(client)
+        page = plain((await browser.get(here)).text)
+        assert "2would be sent again" in page
+        assert "Send 2 messages again" in page
+        assert 3 == await client.queue.value("select count(*) from queue_item")
+        done = (await browser.post(f"{here}/doing")).headers["location"]
+        await work(client)
+        assert "2are made anew and due now" in plain((await browser.get(done)).text)
+        assert 5 == await client.queue.value("select count(*) from queue_item")
+
+
+async def test_a_list_alone(client: Client) -> None:
+    await client.create(send_time=LATER)
+    import_id = await imported(client, "a@example.com", "b@example.com")
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        page = plain((await browser.get(f"{NEW}?import={import_id}")).text)
+        assert "match: 2" in page
+        assert "Those alone that this list made." in page
+        here = (await browser.post(f"{NEW}?import={import_id}", data={"action": "cancel"})).headers["location"]
+        await work(client)
+        await browser.post(f"{here}/doing")
+        await work(client)
+        assert 1 == await client.queue.value("select count(*) from queue_item where status = 1")
+        assert "match: 0" in plain((await browser.get(f"{NEW}?import={'z' * 22}")).text)

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.channels.base import Sent
+from afterword.channels.base import Refused, Sent, Unknown
 from afterword.core.messaging.addresses import address_key
 from afterword.logins import hashing
 from afterword.logins import service as logins
@@ -98,6 +98,27 @@ async def test_one_item_and_acts_on_it(client: Client) -> None:
         assert f"{path}/now" not in moved.text
         assert 303 == (await browser.post(f"{path}/cancel")).status_code
         assert 7 == await client.queue.value("select status from queue_item")
+
+
+@pytest.mark.parametrize("outcome", [Refused("no"), Unknown("silence")])
+async def test_failed_and_sent_again(client: Client, outcome: Refused | Unknown) -> None:
+    item = await client.create()
+    path = f"/console/sending/{item['item_id']}"
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert f"{path}/again" not in (await browser.get(path)).text
+        assert 409 == (await browser.post(f"{path}/again")).status_code
+        await client.queue.execute("update queue_item set resend_after_seconds = null")
+        await client.queue.worker().send(outcome)
+        assert f"{path}/again" in (await browser.get(path)).text
+        asked = plain((await browser.get(f"{path}/again")).text)
+        assert isinstance(outcome, Unknown) == ("it may come twice" in asked)
+        new = (await browser.post(f"{path}/again")).headers["location"]
+        assert "This new message goes in its place." in (await browser.get(new)).text
+    assert 2 == await client.queue.value("select count(*) from queue_item")
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="ben@demo.example")
+        assert 403 == (await browser.post(f"{path}/again")).status_code
 
 
 async def test_why_not(client: Client) -> None:

@@ -1733,7 +1733,7 @@ class QuestionnaireVersion(Struct, kw_only=True):
 
 class QueueBatch(Struct, kw_only=True):
     """
-    An act on many waiting items, and how far it has come.
+    An act on many items, and how far it has come.
     """
 
     batch_id: str
@@ -1745,6 +1745,7 @@ class QueueBatch(Struct, kw_only=True):
     application_id: str | None
     questionnaire_id: str | None
     pipeline_id: str | None
+    import_id: str | None
     from_time: datetime | None
     to_time: datetime | None
     items_changed: int
@@ -2684,19 +2685,6 @@ class VisualUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
-class WaitingFilter(Struct, kw_only=True):
-    """
-    The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open.
-    """
-
-    reason: str | None | UnsetType = UNSET
-    pipeline_id: str | None | UnsetType = UNSET
-    questionnaire_id: str | None | UnsetType = UNSET
-    application_id: str | None | UnsetType = UNSET
-    from_time: datetime | None | UnsetType = UNSET
-    to_time: datetime | None | UnsetType = UNSET
-
-
 class Webhook(Struct, kw_only=True):
     """
     An endpoint of yours that receives events. `secret` signs them: shown when it is created, and never again.
@@ -2880,6 +2868,20 @@ class Assignment(Struct, kw_only=True):
     subject: str | None | UnsetType = UNSET
     choices: list[AssignmentChoice] | UnsetType = UNSET
     user_ids: list[str] | UnsetType = UNSET
+
+
+class BatchFilter(Struct, kw_only=True):
+    """
+    The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open.
+    """
+
+    reason: str | None | UnsetType = UNSET
+    pipeline_id: str | None | UnsetType = UNSET
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    import_id: str | None | UnsetType = UNSET
 
 
 class BatchResult(Struct, kw_only=True):
@@ -3331,11 +3333,11 @@ class Question(Struct, kw_only=True):
 
 class QueueBatchRequest(Struct, kw_only=True):
     """
-    The waiting items that are meant, and the act: cancel them, move them to a time, or send them now.
+    The items that are meant, and the act: cancel, move or send now those that wait, or repeat those that failed.
     """
 
-    action: Literal["cancel", "move", "send_now"]
-    filter: WaitingFilter | UnsetType = UNSET
+    action: Literal["cancel", "move", "repeat", "send_now"]
+    filter: BatchFilter | UnsetType = UNSET
     send_time: datetime | None | UnsetType = UNSET
     dry_run: bool | UnsetType = False
 

@@ -2324,11 +2324,14 @@ class Queue(Family):
         )
 
     def create_batch(self, body: models.QueueBatchRequest, *, idempotency_key: str | None = None) -> models.QueueBatch:
-        """Act on many waiting items.
+        """Act on many items.
 
-        Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still decide. A
-        worker does it in steps. `dry_run` counts what would become of them and changes none: `items_changed` would be
-        sent then, `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent. Needs
+        Cancels the Pending items of the filter, moves them to `send_time`, or to now; their rules still decide.
+        `repeat` makes a new item, due now, for each Failed one that was not sent again yet, and needs `Queue.Create`
+        too; those whose outcome is unknown are left out unless `reason` names `outcome_unknown`. A worker does it in
+        steps. `dry_run` counts what would become of them and changes none: `items_changed` would be sent then,
+        `items_held` wait, `items_skipped` not be asked. `items_refused` were being sent, or cannot be sent again.
+        With `import_id` the act means the items alone that this import made; nothing else can be in the filter. Needs
         `Queue.Update`.
         """
         return self._transport.request("POST", "/q/queue/batch", body=body, idempotency_key=idempotency_key).read(
