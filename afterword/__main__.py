@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
     "bounce": ("bounces:bounce", "Act on returned mails."),
     "inbound": ("inbound:app", "Addresses where providers call back."),
+    "secret": ("secrets:app", "The secret of this installation, and a new one while it works."),
     "sender": ("senders:app", "Domains that organizations may send mails from."),
     "mcp": ("mcp:mcp", "Serve an assistant on this machine: tools that call the API of an Afterword."),
     "suppression": ("suppressions:app", "Addresses that are not written to."),

@@ -12,9 +12,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from afterword import keys
+from afterword.keys import Secret
+
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 _FORM: Final = b"\x01"  # the first byte says how the rest was made
+_MARKED: Final = b"\x02"  # the same behind a mark of the secret, once there was more than one
+MARK_BYTES: Final = 4
 
 
 class Unreadable(Exception):
@@ -24,18 +29,39 @@ class Unreadable(Exception):
 def seal(text: str, *, secret: bytes, context: str) -> bytes:
     """`text`, readable only with the same secret and `context`, such as `webhook:{organization_id}:{id}`."""
     nonce = secrets.token_bytes(NONCE_BYTES)
-    return _FORM + nonce + _cipher(secret).encrypt(nonce, text.encode(), context.encode())
+    return head_of(secret) + nonce + _cipher(secret).encrypt(nonce, text.encode(), context.encode())
 
 
 def unseal(sealed: bytes, *, secret: bytes, context: str) -> str:
-    """Open a text that was sealed for the same context; raises Unreadable."""
-    if sealed[:1] != _FORM:
+    """Open a text that was sealed for the same context, also with a secret of before; raises Unreadable."""
+    is_marked = sealed[:1] == _MARKED
+    if not is_marked and sealed[:1] != _FORM:
         raise Unreadable
-    nonce, rest = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
-    try:
-        return _cipher(secret).decrypt(nonce, rest, context.encode()).decode()
-    except InvalidTag as error:
-        raise Unreadable from error
+    start = 1 + MARK_BYTES if is_marked else 1
+    nonce, rest, opened = sealed[start : start + NONCE_BYTES], sealed[start + NONCE_BYTES :], b""
+
+    def opens(one: bytes) -> bool:
+        nonlocal opened
+        if is_marked and sealed[1:start] != _mark(one):
+            return False
+        try:
+            opened = _cipher(one).decrypt(nonce, rest, context.encode())
+        except (InvalidTag, ValueError):
+            return False
+        return True
+
+    if keys.find(secret, opens) is None:
+        raise Unreadable
+    return opened.decode()
+
+
+def head_of(secret: bytes) -> bytes:
+    """The first bytes of all that is sealed with this secret, and with no other one that was ever in use."""
+    return _FORM if not isinstance(secret, Secret) or secret.is_first else _MARKED + _mark(secret)
+
+
+def _mark(secret: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=MARK_BYTES, salt=None, info=b"afterword mark").derive(secret)
 
 
 def _cipher(secret: bytes) -> AESGCM:

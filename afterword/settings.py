@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from afterword.core.messaging.networks import NameServer, Network, name_servers_of, networks_of
+from afterword.keys import read_before
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
@@ -49,6 +50,8 @@ class Settings:
     """The sender of mails whose pipeline names none."""
     secret: str | None = field(default=None, repr=False)
     """Keys the hashes of addresses and the forms of public pages; unset: made once and kept in the data folder."""
+    secret_before: str = field(default="", repr=False)
+    """Secrets that were in use before and still open what they sealed, as `afterword secret rotate` prints them."""
     postgres_bin: Path | None = None
     """The folder of initdb and postgres for the embedded database; unset: the wheel's, else the system's."""
     log_level: str = "info"
@@ -197,6 +200,10 @@ def _check(settings: Settings) -> None:
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
     _check_lengths(settings)
+    try:
+        read_before(settings.secret_before)
+    except ValueError as error:
+        raise SettingError(f"{PREFIX}SECRET_BEFORE must be what `afterword secret rotate` printed.") from error
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
         raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address.")
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):

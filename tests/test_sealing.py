@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from afterword import sealing
+from afterword.keys import Secret
 from afterword.sealing import Unreadable
 
 SECRET = b"s" * 32
@@ -30,3 +31,26 @@ def test_round_trip() -> None:
 def test_nothing_else_opens_it(change: Callable[[bytes], bytes], secret: bytes, context: str) -> None:
     with pytest.raises(Unreadable):
         sealing.unseal(change(sealing.seal("x", secret=SECRET, context="webhook:1")), secret=secret, context=context)
+
+
+class TestRotation:
+    def test_before_and_after(self) -> None:
+        """The new secret opens what the old one sealed, and the mark tells the two apart without opening."""
+        old, new = b"o" * 32, b"n" * 32
+        first, both = Secret(old), Secret(new, before=[old], addresses=old)
+        before, after = (sealing.seal("text", secret=one, context="here") for one in (first, both))
+        assert ["text", "text"] == [sealing.unseal(one, secret=both, context="here") for one in (before, after)]
+        heads = [sealing.head_of(first), sealing.head_of(both)]
+        assert [True, True] == [before.startswith(heads[0]), after.startswith(heads[1])]
+        assert heads[1][:1] != heads[0]
+        alone = Secret(new, addresses=old)
+        assert "text" == sealing.unseal(after, secret=alone, context="here")
+        for sealed, secret, context in ((before, alone, "here"), (after, first, "here"), (after, both, "there")):
+            with pytest.raises(sealing.Unreadable):
+                sealing.unseal(sealed, secret=secret, context=context)
+
+    @pytest.mark.parametrize("length", [0, 1, 4, 5, 6, 17, 20])
+    def test_cut_off(self, length: int) -> None:
+        secret = Secret(b"n" * 32, before=[b"o" * 32], addresses=b"o" * 32)
+        with pytest.raises(sealing.Unreadable):
+            sealing.unseal(sealing.seal("text", secret=secret, context="here")[:length], secret=secret, context="here")

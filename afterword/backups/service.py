@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from afterword import __version__, db, errors, migrations
+from afterword import __version__, db, errors, keys, migrations
 from afterword.backups import ledgers, manifests, store
 from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Location
@@ -77,7 +77,7 @@ async def save(
                 organization_id=organization_id,
                 tables=tables,
                 sequences=sequences,
-                secret=writer.put("secret", secret),
+                secret=writer.put("secret", keys.packed(secret)),
                 files=files,
             )
         )

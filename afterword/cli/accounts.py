@@ -10,7 +10,7 @@ import cyclopts
 import msgspec
 from cyclopts import Parameter
 
-from afterword import db, errors, ids, sealing
+from afterword import db, errors, ids, keys, sealing
 from afterword.channels import accounts as kinds
 from afterword.channels import webhook
 from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Message, Outcome, Refused, Retry, Sent
@@ -274,7 +274,11 @@ def _line(account: Account) -> str:
 
 def _settings(account: Account, site: Site) -> dict[str, Any]:
     if account.kind == kinds.DEFAULT and account.channel_id == WEBHOOK:
-        return {"secrets": [webhook.secret_of(site.secret, account.organization_id)]}
+        return {
+            "secrets": [
+                webhook.secret_of(one, account.organization_id) for one in (site.secret, *keys.before(site.secret))
+            ]
+        }
     try:
         return service.settings_of(account, site=site)
     except sealing.Unreadable:

@@ -7,7 +7,7 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,13 +16,16 @@ from typing import Annotated, Final, Literal
 import structlog
 from cyclopts import Parameter
 
-from afterword import db, embedded, errors, log, migrations, settings
+from afterword import db, embedded, errors, keys, log, migrations, settings
 from afterword.cli import CommandError, copies
 from afterword.core.wire.site import Site
+from afterword.keys import Secret
 from afterword.organizations import store as organizations
 from afterword.organizations.store import Organization
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
+BEFORE_FILE = "secret.before"
+SECRET_BYTES: Final = 32
 OTHERS = 0o077
 SERVICE_DATA = Path("/var/lib/afterword")
 logger = structlog.get_logger(__name__)
@@ -85,7 +88,7 @@ async def open_context(
 def site_of(chosen: settings.Settings) -> Site:
     return Site(
         chosen.site_url,
-        _secret(chosen),
+        secret_of(chosen),
         chosen.networks,
         chosen.resolvers,
         file_folder=str(chosen.file_folder.absolute()) if chosen.file_folder else "",
@@ -184,15 +187,47 @@ async def open_database(chosen: settings.Settings, *, join: bool) -> AsyncGenera
 
 
 async def _migrated(chosen: settings.Settings, url: str) -> str:
-    await copies.save_before_migration(chosen, url=url, secret=lambda: _secret(chosen), report=logger.info)
+    await copies.save_before_migration(chosen, url=url, secret=lambda: secret_of(chosen), report=logger.info)
     try:
         return await migrations.migrate(url, report=logger.warning)
     except migrations.MigrationError as error:
         raise CommandError(str(error)) from error
 
 
-def _secret(chosen: settings.Settings) -> bytes:
+def secret_of(chosen: settings.Settings) -> Secret:
     """Take the secret of the settings, else the one in the data folder, made at the first start."""
+    current, before = _current_secret(chosen), _text_before(chosen)
+    try:
+        opening, addresses = keys.read_before(before)
+    except ValueError:
+        raise CommandError(
+            f"{chosen.data_dir / BEFORE_FILE} cannot be read. Put back the one from your backup."
+        ) from None
+    return Secret(current, before=opening, addresses=addresses, again=_Again(chosen))
+
+
+class _Again:
+    """All secrets that open something by the files of this moment, read again when one of them has changed."""
+
+    def __init__(self, chosen: settings.Settings) -> None:
+        self._chosen, self._seen, self._found = chosen, self._times(chosen), list[bytes]()
+
+    def __call__(self) -> Sequence[bytes]:
+        times = self._times(self._chosen)
+        if self._chosen.secret is None and times != self._seen:
+            with suppress(OSError, ValueError, CommandError):
+                current = _current_secret(self._chosen)
+                self._found = [current, *keys.read_before(_text_before(self._chosen))[0]]
+                self._seen = times
+        return self._found
+
+    @staticmethod
+    def _times(chosen: settings.Settings) -> list[int]:
+        files = (chosen.data_dir / SECRET_FILE, chosen.data_dir / BEFORE_FILE)
+        return [file.stat().st_mtime_ns for file in files if file.exists()]
+
+
+def _current_secret(chosen: settings.Settings) -> bytes:
     if chosen.secret is not None:
         return chosen.secret.encode()
     file = chosen.data_dir / SECRET_FILE
@@ -202,17 +237,51 @@ def _secret(chosen: settings.Settings) -> bytes:
         raise CommandError(f"{file} cannot be used: {error.strerror}.") from error
 
 
-def take_secret(chosen: settings.Settings, secret: bytes) -> None:
-    """Keep the secret of a backup. Raises CommandError where there is another one."""
+def _text_before(chosen: settings.Settings) -> str:
+    """Read after the current secret: whoever makes a new one writes these first."""
+    if chosen.secret is not None:
+        return chosen.secret_before
+    try:
+        return (chosen.data_dir / BEFORE_FILE).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return ""
+
+
+def take_secret(chosen: settings.Settings, packed: bytes) -> None:
+    """Keep the secret of a backup, and those before it. Raises CommandError where there is another one."""
+    secret, _, before = packed.partition(keys.SEPARATOR)
     own, file = chosen.secret, chosen.data_dir / SECRET_FILE
     if own is None:
         file.parent.mkdir(parents=True, exist_ok=True)
+        if before and not file.exists():
+            write_whole(chosen.data_dir / BEFORE_FILE, before.decode())
         own = (_read_secret(file) or _make_secret(file, secret)).decode()
     if own.encode() != secret:
         raise CommandError(
             "The backup was made with another secret than this place has. Remove AFTERWORD_SECRET, or the file "
             f"{file}, so that the backup's own is put there."
         )
+    if (
+        before
+        and chosen.secret is not None
+        and keys.read_before(chosen.secret_before) != keys.read_before(before.decode())
+    ):
+        raise CommandError(
+            f"The backup has secrets of before. Set AFTERWORD_SECRET_BEFORE={','.join(before.decode().split())}"
+        )
+
+
+def new_secret() -> str:
+    return secrets.token_hex(SECRET_BYTES)
+
+
+def write_whole(file: Path, text: str) -> None:
+    """The old content or the new, never a part, readable by its owner alone."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii", delete=False) as made:
+        made.write(text)
+        made.flush()
+        os.fsync(made.fileno())
+    Path(made.name).replace(file)
 
 
 def _read_secret(file: Path) -> bytes | None:
@@ -231,7 +300,7 @@ def _make_secret(file: Path, secret: bytes | None = None) -> bytes:
     """Write it whole or not at all: of processes that start together one writes, and all read the same."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii") as made:  # readable by its owner alone
-        made.write(secret.decode() if secret is not None else secrets.token_hex(32))
+        made.write(secret.decode() if secret is not None else new_secret())
         made.flush()
         os.fsync(made.fileno())
         with suppress(FileExistsError):

@@ -5,10 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from afterword import db, errors, keys, sealing
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.core.wire.site import Site
 from afterword.doctor import Finding
+from afterword.privacy.resealing import store as resealing
 from afterword.queue.restores import service as guard
 from afterword.reports import comparison
 from afterword.reports.rollups import service as rollups
@@ -56,7 +58,8 @@ async def _examined(chosen: Settings) -> bool:
 
 async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
     """Print each finding of an installation whose database runs; whether all is well."""
-    return _show(await _examine(chosen, database_url), [url_with_key(site, name) for name in _shown(chosen)])
+    findings = [*await _examine(chosen, database_url), *await _secrets(database_url, site)]
+    return _show(findings, [url_with_key(site, name) for name in _shown(chosen)])
 
 
 def _show(findings: list[Finding], keyed: list[str]) -> bool:
@@ -78,6 +81,24 @@ async def _recount(chosen: Settings) -> int:
         found = await comparison.compare(database, now=now)
         await rollups.recount(database, days=found.wrong, now=now)
     return len({(span.questionnaire_id, day) for span, day in found.wrong})
+
+
+async def _secrets(database_url: str, site: Site) -> list[Finding]:
+    """The way of a new secret, from its first use until those before it open nothing any more."""
+    if not keys.before(site.secret):
+        return []
+    advice = "Restart web and workers, run afterword secret reseal, then afterword secret retire."
+    try:
+        async with (
+            await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
+            db.connection(pool) as database,
+        ):
+            left = await resealing.count_sealed(database, head=sealing.head_of(site.secret))
+    except (errors.Refusal, OSError, ValueError):
+        return []  # the finding about the database says it
+    return [
+        Finding("secret", not left, f"{left} values are sealed with a secret of before, which still opens.", advice)
+    ]
 
 
 async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:

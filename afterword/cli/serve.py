@@ -80,7 +80,7 @@ def environment_of(opened: context.Context) -> dict[str, str]:
     """The environment of a part: it carries the secrets, which a command line would show."""
     chosen = opened.settings
     values = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
-    values |= {"database_url": opened.database_url, "secret": opened.site.secret.decode()}
+    values |= {"database_url": opened.database_url}  # the secret stays in its file, where a new one is found too
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
     own = {f"{settings.PREFIX}{name.upper()}": str(value) for name, value in values.items() if value not in {None, ""}}
     return {**inherited, **own, settings.SUPERVISED_VARIABLE: "1"}

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from afterword import db, errors, migrations
+from afterword import db, errors, keys, migrations
 from afterword import worker as work
 from afterword.channels import webhook
 from afterword.channels.base import EMAIL, WEBHOOK, Channel
@@ -124,7 +124,9 @@ def installation_channels(chosen: Settings, site: Site, pool: db.Pool) -> Mappin
     """The installation's own ways out, for organizations without an account of theirs; for SMS there is none."""
     posting = WebhookChannel(
         caller=Caller(allowed=site.networks),
-        secrets_of=lambda organization_id: [webhook.secret_of(site.secret, organization_id)],
+        secrets_of=lambda organization_id: [
+            webhook.secret_of(one, organization_id) for one in (site.secret, *keys.before(site.secret))
+        ],
     )
     if chosen.smtp_url is None:
         return {**work.captured(pool, [EMAIL]), WEBHOOK: posting}

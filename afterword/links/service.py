@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from afterword import errors, ids, sealing
+from afterword import errors, ids, keys, sealing
 from afterword.alerts.mails import service as mails
 from afterword.core.answers.form_tokens import token_of
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key, normal_or_none
@@ -181,7 +181,7 @@ def is_pin(link: Link, pin: str, *, secret: bytes) -> bool:
     """Whether the PIN ends kiosk mode; any does where none is set."""
     subject = f"{link.link_id}\n{pin}"
     return link.kiosk_pin_hash is None or hmac.compare_digest(
-        link.kiosk_pin_hash, token_of(secret, PIN_PURPOSE, subject)
+        link.kiosk_pin_hash, token_of(keys.addresses_of(secret), PIN_PURPOSE, subject)
     )
 
 
@@ -189,7 +189,9 @@ def _hashed(columns: Mapping[str, Any], *, link_id: str, secret: bytes) -> dict[
     hashed = dict(columns)
     if "kiosk_pin" in hashed:
         pin = hashed.pop("kiosk_pin")
-        hashed["kiosk_pin_hash"] = None if pin is None else token_of(secret, PIN_PURPOSE, f"{link_id}\n{pin}")
+        hashed["kiosk_pin_hash"] = (
+            None if pin is None else token_of(keys.addresses_of(secret), PIN_PURPOSE, f"{link_id}\n{pin}")
+        )
     return hashed
 
 

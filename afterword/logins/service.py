@@ -15,7 +15,7 @@ from typing import Final
 from pyotp import random_base32
 from pyotp.totp import TOTP
 
-from afterword import errors, ids, sealing
+from afterword import errors, ids, keys, sealing
 from afterword.audit import service as audit
 from afterword.core.organizations import passwords
 from afterword.core.wire.site import Site
@@ -279,7 +279,9 @@ def _keys(attempt: Attempt, login: Login | None, secret: bytes) -> list[bytes]:
 
 def _is_known(device: str, login: Login, secret: bytes) -> bool:
     nonce, proof = device[: ids.ID_CHARACTERS], device[ids.ID_CHARACTERS :]
-    return hmac.compare_digest(proof.encode(), _device_proof(nonce, login, secret).encode())
+    sent = proof.encode()
+    found = keys.find(secret, lambda one: hmac.compare_digest(sent, _device_proof(nonce, login, one).encode()))
+    return found is not None
 
 
 def _device_proof(nonce: str, login: Login, secret: bytes) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from afterword import keys
 from afterword.core.reading.structs import Context, Reader, integer_reader
 from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
 from afterword.web import criteria, parsing
@@ -179,7 +180,7 @@ def _unsealed(cursor: object, order: Sequence[Order], *, binding: bytes, secret:
         raise ValueError
     raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     seal, payload = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
-    if not hmac.compare_digest(seal, _seal_of(payload, binding, secret)):
+    if keys.find(secret, lambda one: hmac.compare_digest(seal, _seal_of(payload, binding, one))) is None:
         raise ValueError
     values = cast("list[Any]", msgspec.json.decode(payload))
     kinds: list[Kind] = [*(step.column.kind for step in order), "id"]

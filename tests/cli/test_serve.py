@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -22,11 +23,14 @@ class TestPort:
 
 def test_what_the_parts_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERWORD_PORT", "1")
-    opened = context.Context(settings.Settings(port=8123), "postgresql://nowhere/none", Site("http://x", b"k" * 32))
+    chosen = settings.Settings(port=8123, secret="k" * 32)
+    opened = context.Context(chosen, "postgresql://nowhere/none", Site("http://x", b"k" * 32))
     told = serve.environment_of(opened)
     assert ("8123", "k" * 32, "1") == (
         told["AFTERWORD_PORT"], told["AFTERWORD_SECRET"], told[settings.SUPERVISED_VARIABLE],
     )  # fmt: skip
+    from_file = replace(opened, settings=settings.Settings())
+    assert "AFTERWORD_SECRET" not in serve.environment_of(from_file)  # each part looks at the file, also later
     assert "AFTERWORD_SMTP_URL" not in told  # a setting without a value is none
 
 

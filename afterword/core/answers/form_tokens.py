@@ -9,6 +9,8 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
+from afterword import keys
+
 TOKEN_CHARACTERS: Final = 32
 
 
@@ -19,12 +21,15 @@ def token_of(secret: bytes, purpose: str, subject: str) -> str:
 
 def is_token(token: str, *, secret: bytes, purpose: str, subject: str) -> bool:
     """Whether we gave out this token for this purpose and subject."""
-    return hmac.compare_digest(token.encode("utf-8", "replace"), token_of(secret, purpose, subject).encode())
+    sent = token.encode("utf-8", "replace")
+    return (
+        keys.find(secret, lambda one: hmac.compare_digest(sent, token_of(one, purpose, subject).encode())) is not None
+    )
 
 
 def number_of(secret: bytes, purpose: str, subject: str) -> int:
-    """A number of 128 bits that nobody can guess without the secret: the same each time."""
-    return int.from_bytes(_digest(secret, purpose, subject)[:16])
+    """A number of 128 bits that nobody can guess without the first secret: the same each time."""
+    return int.from_bytes(_digest(keys.addresses_of(secret), purpose, subject)[:16])
 
 
 def _digest(secret: bytes, purpose: str, subject: str) -> bytes:

@@ -16,6 +16,8 @@ from typing import Final
 import email_validator
 import phonenumbers
 
+from afterword import keys
+
 CHANNEL_EMAIL: Final = 1
 CHANNEL_SMS: Final = 2
 CHANNEL_WEBHOOK: Final = 3
@@ -98,7 +100,7 @@ def address_key(secret: bytes, channel_id: int, normal: str) -> bytes:
     """
     kind = {CHANNEL_EMAIL: "email", CHANNEL_SMS: "phone"}.get(channel_id, f"channel{channel_id}")
     compared = _folded(normal) if channel_id == CHANNEL_EMAIL else normal
-    return hmac.digest(secret, f"{kind}\0{compared}".encode(), hashlib.sha256)
+    return hmac.digest(keys.addresses_of(secret), f"{kind}\0{compared}".encode(), hashlib.sha256)
 
 
 def region_of(locale: str | None) -> str | None:

@@ -9,6 +9,8 @@ import hashlib
 import hmac
 from typing import Final
 
+from afterword import keys
+
 ITEM_HEADER: Final = "X-Afterword-Item"
 PROOF_BYTES: Final = 12  # 96 bits: nobody guesses one in the lifetime of an item
 
@@ -24,7 +26,9 @@ def item_of(proof: str, secret: bytes) -> str | None:
     item_id, dot, _ = proof.strip().partition(".")
     if not dot or not proof.isascii():
         return None
-    return item_id if hmac.compare_digest(item_proof(item_id, secret), proof.strip()) else None
+    sent = proof.strip()
+    is_ours = keys.find(secret, lambda one: hmac.compare_digest(item_proof(item_id, one), sent)) is not None
+    return item_id if is_ours else None
 
 
 def reply_proof(message_id: str, secret: bytes) -> str:
@@ -36,5 +40,7 @@ def reply_proof(message_id: str, secret: bytes) -> str:
 def replied_to(proof: str, secret: bytes) -> str | None:
     """The mail that the left part of a Message-ID proves; None where it is not ours."""
     message_id = proof.partition(".")[0]
-    is_ours = proof.isascii() and hmac.compare_digest(reply_proof(message_id, secret), proof)
+    if not proof.isascii():
+        return None
+    is_ours = keys.find(secret, lambda one: hmac.compare_digest(reply_proof(message_id, one), proof)) is not None
     return message_id if is_ours else None

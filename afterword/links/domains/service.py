@@ -12,7 +12,7 @@ from typing import Final, Literal, NoReturn
 import structlog
 
 from afterword import db as databases
-from afterword import errors
+from afterword import errors, keys
 from afterword.channels import http
 from afterword.channels.resolver import NotAsked, Resolver
 from afterword.core.answers.form_tokens import is_token, token_of
@@ -162,7 +162,7 @@ async def _record_of(domain: CustomDomain, *, site: Site) -> Found:
 
 
 def record_value(organization_id: str, host: str, *, site: Site) -> str:
-    return hosts.RECORD_PREFIX + token_of(site.secret, RECORD_PURPOSE, f"{organization_id}\n{host}")
+    return hosts.RECORD_PREFIX + token_of(keys.addresses_of(site.secret), RECORD_PURPOSE, f"{organization_id}\n{host}")
 
 
 # Whether the host leads here ---------------------------------------------------------------------------------------

@@ -1,0 +1,108 @@
+"""`afterword secret`: a new one while everything works; killing it is in tests/journeys."""
+
+from pathlib import Path
+
+import pytest
+
+from afterword import db, keys, sealing
+from afterword.cli import context
+from afterword.keys import Secret
+from afterword.settings import Settings
+from tests.cli.shell import MORE, shell
+
+FIRST = "f" * 64
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder whose secret stands in a file."""
+    monkeypatch.setitem(MORE, "AFTERWORD_SECRET", "")
+    (tmp_path / "data").mkdir()
+    file = tmp_path / "data/secret"
+    file.write_text(FIRST)
+    file.chmod(0o600)
+    return tmp_path
+
+
+def secret_in(folder: Path) -> Secret:
+    return context.secret_of(Settings(data_dir=folder / "data"))
+
+
+async def add_logins(pool: db.Pool, secret: bytes, *, number: int) -> None:
+    names = [f"{one:022}" for one in range(number)]
+    values = [sealing.seal(name, secret=secret, context=f"totp:{name}") for name in names]
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """insert into login (login_id, email, password_hash, totp_secret)
+               select n, n || '@a.example', 'x', v from unnest($1::text[], $2::bytea[]) as t (n, v)""",
+            names,
+            values,
+        )
+
+
+async def opened(pool: db.Pool, secret: Secret) -> int:
+    """How many values this secret opens."""
+    async with db.connection(pool) as database:
+        rows = await database.fetch("select login_id, totp_secret from login")
+    for row in rows:
+        context_of_row = f"totp:{row['login_id']}"
+        assert row["login_id"] == sealing.unseal(row["totp_secret"], secret=secret, context=context_of_row)
+    return len(rows)
+
+
+class TestRefusals:
+    def test_nothing_to_retire(self, folder: Path, database_url: str) -> None:
+        assert "no secret of before" in shell(database_url, folder, "secret", "retire").stderr
+
+    async def test_too_early(self, pool: db.Pool, folder: Path, database_url: str) -> None:
+        await add_logins(pool, secret_in(folder), number=3)
+        assert 0 == shell(database_url, folder, "secret", "rotate").returncode
+        refused = shell(database_url, folder, "secret", "retire")
+        assert (1, True) == (refused.returncode, "3 values are still sealed with a secret of before" in refused.stderr)
+
+    def test_file_that_is_no_list(self, folder: Path, database_url: str) -> None:
+        (folder / "data/secret.before").write_text("nonsense")
+        assert "cannot be read" in shell(database_url, folder, "secret", "reseal").stderr
+
+
+class TestRotation:
+    async def test_by_file(self, pool: db.Pool, folder: Path, database_url: str) -> None:
+        """A process of before goes on, both ways; addresses keep their hashes; in the end the new one is alone."""
+        running = secret_in(folder)
+        await add_logins(pool, running, number=250)
+        assert 0 == shell(database_url, folder, "secret", "rotate").returncode
+        new = secret_in(folder)
+        assert (FIRST.encode(), True) == (keys.addresses_of(new), bytes(new) != FIRST.encode())
+        assert [0o600] * 2 == [(folder / f"data/{name}").stat().st_mode & 0o777 for name in ("secret", "secret.before")]
+        assert (250, 250) == (await opened(pool, running), await opened(pool, new))
+        assert "250 values are sealed with a secret of before" in shell(database_url, folder, "doctor").stdout
+        resealed = shell(database_url, folder, "secret", "reseal")
+        assert (0, True) == (resealed.returncode, "login.totp_secret: 250 sealed anew" in resealed.stdout)
+        assert 250 == await opened(pool, running)  # it looked at the file again
+        assert 0 == shell(database_url, folder, "secret", "retire").returncode
+        alone = secret_in(folder)
+        assert (bytes(new), (), FIRST.encode()) == (bytes(alone), tuple(alone.before), keys.addresses_of(alone))
+        assert 250 == await opened(pool, alone)
+        assert 0 == shell(database_url, folder, "secret", "rotate").returncode
+        assert (FIRST.encode(), [bytes(new)]) == (keys.addresses_of(secret_in(folder)), list(secret_in(folder).before))
+
+    async def test_by_settings(self, pool: db.Pool, tmp_path: Path, database_url: str) -> None:
+        """Where the secret is a setting, the command prints both and changes nothing."""
+        printed = shell(database_url, tmp_path, "secret", "rotate").stdout
+        values = dict(line.split("=", 1) for line in printed.splitlines() if line.startswith("AFTERWORD_"))
+        chosen = Settings(secret=values["AFTERWORD_SECRET"], secret_before=values["AFTERWORD_SECRET_BEFORE"])
+        secret = context.secret_of(chosen)
+        assert ([b"k" * 32], b"k" * 32) == (list(secret.before), keys.addresses_of(secret))
+        assert not (tmp_path / "data/secret").exists()
+
+    def test_backup_has_all(self, folder: Path, tmp_path: Path, database_url: str) -> None:
+        shell(database_url, folder, "secret", "rotate")
+        secret = secret_in(folder)
+        elsewhere = Settings(data_dir=tmp_path / "elsewhere")
+        context.take_secret(elsewhere, keys.packed(secret))
+        taken = context.secret_of(elsewhere)
+        assert (bytes(secret), list(secret.before), secret.addresses) == (
+            bytes(taken),
+            list(taken.before),
+            taken.addresses,
+        )
