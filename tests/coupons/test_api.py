@@ -6,6 +6,7 @@ from typing import Any
 from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
+from afterword.core.wire import code128, qr
 from afterword.instances.answers import service as answers
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.questionnaires.http import Api, definition, published
@@ -89,7 +90,10 @@ async def test_each_gets_one(api: Api) -> None:
     await save(api, holder, 0)  # the answer changes, and the ending; the code stays theirs
     assert "No present" in (await api.client.get(f"/a/{holder}")).text
     await save(api, holder, 10)
-    assert ">A-1</p>" in (await api.client.get(f"/a/{holder}")).text
+    page = (await api.client.get(f"/a/{holder}")).text
+    bars = code128.bars_of("A-1")
+    assert bars is not None
+    assert all(text in page for text in (">A-1</p>", f'd="{bars.path}"', f'd="{qr.code_of("A-1").path}"'))
     assert 409 == (await api.delete(path)).status_code
     assert {"added": 1, "known": 0} == (await api.post(f"{path}/code", {"codes": ["A-4"]})).json()
     assert 3 == (await api.get(path)).json()["given_count"]  # a page that somebody saw does not change
