@@ -56,7 +56,7 @@ async def website(shop: Shop) -> AsyncIterator[Website]:
     async def page(request: HttpRequest) -> HTMLResponse:
         text = f"""<!doctype html><html lang="el"><title>Shop</title><style></style>
             <script async src="{shop.url}/static/public/box.js" data-link="{shop.url}/l/{found.key}"
-              data-locale="en" data-metadata="store_id=7&till=4"></script>
+              data-locale="el" data-metadata="transaction_id=7&till=4"></script>
             <main><h1>Shop</h1><button id="feedback">Feedback</button><p>{"<br>" * 200}</p></main>"""
         if request.url.path.endswith("plain"):
             return HTMLResponse("<!doctype html><title>Shop</title>")
@@ -77,7 +77,13 @@ async def website(shop: Shop) -> AsyncIterator[Website]:
             link_id=ids.ordered(now),
             questionnaire_id=shop.questionnaire_id,
             key=ids.short_code(),
-            columns={"title": "Box", "metadata": {}, "parameters": [], "takes_reference": False, "active": True},
+            columns={
+                "title": "Box",
+                "metadata": {},
+                "parameters": ["transaction_id"],
+                "takes_reference": False,
+                "active": True,
+            },
             now=now,
             by=None,
         )
@@ -137,6 +143,7 @@ async def test_answered_in_the_box(website: Website, new_page: NewPage) -> None:
     await frame.locator("body[data-done]").wait_for()
     [instance] = await website.shop.instances()
     assert (website.link_id, True) == (instance["link_id"], instance["submitted_time"] is not None)
+    assert ("el", {"transaction_id": "7"}) == (instance["locale"], instance["metadata"])  # only what the link takes
     await until(page, f"JSON.parse(localStorage['afterword:/l/{website.key}']).answered")
     await frame.locator("h1").press("Escape")
     await page.locator("dialog").wait_for(state="detached")
