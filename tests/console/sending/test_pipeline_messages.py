@@ -1,6 +1,6 @@
 """The messages of a pipeline: texts by language and reminder, as they arrive, a test to oneself."""
 
-from tests.console.sending.test_pipelines import path_of, version_of
+from tests.console.sending.test_pipelines import PIPELINES, path_of, version_of
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
 from tests.queue.client import Client
@@ -52,3 +52,17 @@ async def test_a_test_message(client: Client) -> None:
         assert 422 == wrong.status_code
         assert 'href="#recipient"' in wrong.text
         assert 'value="nobody"' in wrong.text
+
+
+async def test_a_text_message_says_its_parts(client: Client) -> None:
+    queue = client.queue
+    made = await queue.pipeline(
+        questionnaire_id=queue.house.questionnaire_id,
+        channel_id=2,
+        title="Texts",
+        message_body="How was it? {{ link }} " + "We read each answer. " * 8,
+    )
+    async with browser_of(queue.pool) as browser:
+        await log_in(browser)
+        page = await browser.get(f"{PIPELINES}/{queue.house.questionnaire_id}/{made.pipeline_id}/messages")
+        assert "2 SMS" in page.text

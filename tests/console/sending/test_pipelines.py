@@ -114,3 +114,18 @@ async def test_figures_lead_to_their_messages(client: Client) -> None:
         assert "sent@example.com" not in listed
         assert "one pipeline" in listed
         assert "1 message that waits stays until" in plain((await browser.get(f"{path_of(client)}/switch")).text)
+
+
+async def test_others_that_write_to_the_same_people(client: Client) -> None:
+    queue = client.queue
+    other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Later <b>")
+    for pipeline_id in (queue.pipeline_id, other.pipeline_id):
+        address = f"/q/questionnaire/{queue.house.questionnaire_id}/pipeline/{pipeline_id}/queue/item"
+        item = {"responder_channel_identifier": "ann@example.com"}
+        assert 201 == (await client.send("POST", address, item)).status_code
+    for one in (queue, other):
+        assert 1 == len(await one.worker().send(Sent("reference", 250, "ok")))
+    async with browser_of(queue.pool) as browser:
+        await log_in(browser)
+        page = await browser.get(path_of(client))
+        assert "1 of the last 1 people was also written to by “Later &lt;b&gt;”, within 30 days." in page.text
