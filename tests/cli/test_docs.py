@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`]+`", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"(?<![\w/.@:-])(?<!role )afterword ([a-z]+)(?: ([a-z]+))?(?![\w/.@])")
 LINE = re.compile(r"(?<![\w/@:-])(?<!role )afterword ([a-z][^`\n]*)")
+PLACE = re.compile(r"<[a-z ]+>")  # of a name that the reader has
 ENDS = {">", "|", "<", ";", "&&"}
 GROUPS = {
     "account",
@@ -44,7 +45,7 @@ def test_options() -> None:
     lines = {line for code in codes for line in LINE.findall(code.replace("\\\n", " "))}
     assert len(lines) > 60
     for line in lines:
-        words = shlex.split(line.replace(')"', ""), comments=True)
+        words = shlex.split(PLACE.sub("NAME", line).replace(')"', ""), comments=True)
         command = words[: next((at for at, word in enumerate(words) if word in ENDS), len(words))]
         try:
             __main__.app.parse_args(command, exit_on_error=False, print_error=False)
