@@ -89,6 +89,7 @@ from afterword.responses.views import api as views_api
 from afterword.search import api as search_api
 from afterword.search.seen import api as seen_api
 from afterword.search.uses import api as uses_api
+from afterword.telemetry import Telemetry
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
@@ -99,6 +100,7 @@ from afterword.web.page_gate import OwnersOf, PageGate
 from afterword.web.reference import Reference
 from afterword.web.routing import Families, Pages
 from afterword.web.runner import Authenticate, Operation, OperationContext
+from afterword.web.tracing import Tracing
 
 FIGURES_SECONDS = 5.0
 
@@ -128,13 +130,14 @@ def create_app(
     seen: Seen | None = None,
     load_shedder: LoadShedder | None = None,
     make_endpoint: MakeEndpoint | None = None,
+    telemetry: Telemetry | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: clients that may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers
     that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
     messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down;
-    `make_endpoint` makes the one for assistants.
+    `make_endpoint` makes the one for assistants; `telemetry` is told of each request.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -149,7 +152,7 @@ def create_app(
         pool=pool,
         is_migrated=migrations.is_usable,
         metrics=metrics,
-        collectors=[_queue_figures(pool)],
+        collectors=[queue_figures(pool)],
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
@@ -173,7 +176,7 @@ def create_app(
     app = Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
     if endpoint is not None:
         endpoint.app = app
-    return app
+    return app if telemetry is None else Tracing(app, telemetry)
 
 
 def api_routes() -> list[Routes]:
@@ -289,7 +292,7 @@ def _owners_of(pool: db.Pool) -> OwnersOf:
     return owners_of
 
 
-def _queue_figures(pool: db.Pool) -> Collect:
+def queue_figures(pool: db.Pool) -> Collect:
     last: list[Sample] = []
     read_at = -FIGURES_SECONDS
 

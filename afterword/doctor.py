@@ -19,15 +19,18 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import asyncpg
 
-from afterword import db, errors, migrations
+from afterword import db, errors, migrations, surroundings
 from afterword.backups import store as backups
+from afterword.core.messaging.networks import NameServer
 from afterword.embedded import VERSION_MIN
 from afterword.pipelines import service as pipelines
 from afterword.providers.health import store as health_store
+from afterword.queue.lanes import store as lanes_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
 from afterword.reports import comparison
 from afterword.responses.rows import service as responses
+from afterword.surroundings import Finding
 from afterword.web.loopback import is_loopback
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
@@ -38,6 +41,8 @@ TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 FREE_BYTES_MIN = 1_000_000_000
+OVERDUE_SECONDS_MAX = 900
+STUCK_SHOWN_MAX = 20
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
 SENDERS_SHOWN_MAX = 20
 WRONG_DAYS_SHOWN_MAX = 10
@@ -48,13 +53,14 @@ BODY_BYTES_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at: what was found and, when it is wrong, what to do."""
+class Outside:
+    """Settings of what stands beside the database."""
 
-    name: str
-    ok: bool
-    detail: str
-    advice: str = ""
+    mail_from: str = ""
+    name_servers: tuple[NameServer, ...] = ()
+    file_folder: Path | None = None
+    scan: Sequence[str] = ()
+    scan_seconds: float = 30.0
 
 
 async def examine(
@@ -67,6 +73,7 @@ async def examine(
     clock: Callable[[], datetime],
     backup_to: str = "",
     backup_hours: int = 24,
+    outside: Outside = Outside(),
 ) -> list[Finding]:
     """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
 
@@ -79,6 +86,10 @@ async def examine(
         asyncio.to_thread(_look_at_public_url, public_url),
         _look_at_proxies(public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
+        asyncio.to_thread(surroundings.look_at_certificate, public_url, now=clock()),
+        surroundings.look_at_sender(outside.mail_from, smtp_url=smtp_url, name_servers=outside.name_servers),
+        asyncio.to_thread(surroundings.look_at_file_folder, outside.file_folder),
+        surroundings.look_at_scan(outside.scan, seconds=outside.scan_seconds),
     )
     return [finding for findings in found for finding in findings]
 
@@ -115,6 +126,7 @@ async def _installation(
 ) -> Sequence[Finding]:
     return (
         await _accounts(database),
+        await _lanes(database),
         await _senders(database),
         await _guard(database, folder),
         await _backup(database, backup_every),
@@ -182,6 +194,16 @@ async def _accounts(database: db.Database) -> Finding:
         "or `afterword resume` for all."
     )
     return Finding("sending", False, f"Paused: {names}.", advice)
+
+
+async def _lanes(database: db.Database) -> Finding:
+    stuck = await lanes_store.list_stuck_lanes(database, seconds=OVERDUE_SECONDS_MAX, limit=STUCK_SHOWN_MAX)
+    if not stuck:
+        return Finding("queue", True, "No pipeline has messages that should have been sent long ago.")
+    names = ", ".join(f"{domain} (pipeline {pipeline_id})" for domain, pipeline_id in stuck)
+    detail = f"Messages have been due for more than {OVERDUE_SECONDS_MAX // 60} minutes: {names}."
+    advice = "Start `afterword worker`. Where one runs, open the item in the console: it says what it waits for."
+    return Finding("queue", False, detail, advice)
 
 
 async def _senders(database: db.Database) -> Finding:

@@ -24,6 +24,7 @@ from afterword.reports.rollups.store import Span
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from tests.channels.receiver import closed_port
 from tests.conftest import House
+from tests.queue.conftest import Queue
 
 PASSWORD = "Pa55word"
 is_root = os.geteuid() == 0
@@ -77,8 +78,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "senders", "past", "backups", "figures",
-                 "responses", "transactions", "clock", "time zones"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "queue", "senders", "past", "backups",
+                 "figures", "responses", "transactions", "clock", "time zones"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -141,6 +142,19 @@ async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url
     assert not finding.ok
     assert f"demo (pipeline {house.pipeline_id}: billing@other.example)" in finding.detail
     assert "afterword sender add" in finding.advice
+
+
+async def test_messages_that_nobody_sends(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+    queue = Queue(pool, house, house.pipeline_id)
+    await queue.schedule()
+    assert (await look(tmp_path, database_url=database_url))["queue"].ok
+    await queue.execute("update queue_item set due_time = now() - interval '20 minutes'")
+    finding = (await look(tmp_path, database_url=database_url))["queue"]
+    assert not finding.ok
+    assert f"demo (pipeline {house.pipeline_id})" in finding.detail
+    assert "Start `afterword worker`" in finding.advice
+    await queue.execute("update pipeline set paused = true")
+    assert (await look(tmp_path, database_url=database_url))["queue"].ok
 
 
 class TestTransactions:

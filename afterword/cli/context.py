@@ -16,7 +16,8 @@ from typing import Annotated, Final, Literal
 import structlog
 from cyclopts import Parameter
 
-from afterword import db, embedded, errors, keys, log, migrations, settings
+from afterword import __version__, db, embedded, errors, keys, log, migrations, settings
+from afterword import telemetry as collecting
 from afterword.cli import CommandError, copies
 from afterword.core.wire.site import Site
 from afterword.keys import Secret
@@ -50,6 +51,16 @@ def read_settings() -> settings.Settings:
     chosen = settings.read(os.environ, Path(file) if file else None)
     log.set_up(level=chosen.log_level, as_json=chosen.log_format == "json")
     return replace(chosen, data_dir=data_folder(chosen.data_dir, here=Path.cwd(), is_root=os.geteuid() == 0))
+
+
+@asynccontextmanager
+async def telemetry(role: str) -> AsyncGenerator[collecting.Telemetry | None, None]:
+    """Collect traces and metrics of this process, where OpenTelemetry's variables say so."""
+    try:
+        with collecting.started(role, os.environ, version=__version__) as found:
+            yield found
+    except collecting.MissingExtra as error:
+        raise CommandError(str(error)) from error
 
 
 def data_folder(chosen: Path, *, here: Path, is_root: bool) -> Path:

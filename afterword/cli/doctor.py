@@ -9,13 +9,13 @@ from afterword import db, errors, keys, sealing
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.core.wire.site import Site
-from afterword.doctor import Finding
 from afterword.privacy.resealing import store as resealing
 from afterword.queue.restores import service as guard
 from afterword.reports import comparison
 from afterword.reports.rollups import service as rollups
 from afterword.responses.rows import service as responses
 from afterword.settings import Settings
+from afterword.surroundings import Finding
 from afterword.web.loopback import host_of, is_loopback, url_with_key
 
 Switch = Annotated[bool, Parameter(negative="")]
@@ -111,6 +111,13 @@ async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
         backup_to=chosen.backup_to,
         backup_hours=chosen.backup_hours,
         clock=lambda: datetime.now(UTC),
+        outside=examination.Outside(
+            mail_from=chosen.mail_from,
+            name_servers=chosen.resolvers,
+            file_folder=chosen.file_folder,
+            scan=chosen.scan,
+            scan_seconds=chosen.scan_seconds,
+        ),
     )
 
 

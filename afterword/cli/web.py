@@ -8,7 +8,7 @@ import uvicorn
 from uvicorn import _types
 
 from afterword import db, errors
-from afterword.app import MakeEndpoint, create_app
+from afterword.app import MakeEndpoint, create_app, queue_figures
 from afterword.cli import CommandError, context, mcp, serve
 from afterword.links.domains import service as domains
 from afterword.logins.sessions import service as sessions
@@ -16,6 +16,7 @@ from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.settings import Settings
+from afterword.telemetry import Telemetry
 from afterword.web.limits import Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.protocol import Protocol
@@ -36,6 +37,7 @@ async def web() -> None:
     gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
     async with (
         context.open_context(chosen, migrate=False) as opened,
+        context.telemetry("web") as collecting,
         await db.open_pool(
             opened.database_url,
             size_max=chosen.database_pool,
@@ -47,10 +49,11 @@ async def web() -> None:
     ):
         ticks, seen = Ticks(), Seen()
         await domains.try_refresh(pool, site=opened.site)
-        server = uvicorn.Server(_config(chosen, opened, pool, ticks, seen))
+        server = uvicorn.Server(_config(chosen, opened, pool, ticks, seen, telemetry=collecting))
         ending = asyncio.create_task(_end_when(gone, server))
         ticking = asyncio.create_task(_write_ticks(pool, ticks, seen))
         refreshing = asyncio.create_task(domains.keep_fresh(pool, site=opened.site))
+        publishing = asyncio.create_task(_publish(collecting, pool))
         try:
             async with serve.process(gone):
                 await server.serve()
@@ -58,10 +61,19 @@ async def web() -> None:
             ending.cancel()
             ticking.cancel()
             refreshing.cancel()
+            publishing.cancel()
             await _write(pool, ticks, seen)
 
 
-def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Ticks, seen: Seen) -> uvicorn.Config:
+def _config(
+    chosen: Settings,
+    opened: context.Context,
+    pool: db.Pool,
+    ticks: Ticks,
+    seen: Seen,
+    *,
+    telemetry: Telemetry | None = None,
+) -> uvicorn.Config:
     app = create_app(
         pool=pool,
         site=opened.site,
@@ -79,6 +91,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
         ticks=ticks,
         seen=seen,
         load_shedder=LoadShedder(),
+        telemetry=telemetry,
     )
     return uvicorn.Config(
         cast("_types.ASGIApplication", app),
@@ -108,6 +121,11 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
     except ModuleNotFoundError as error:
         raise CommandError(mcp.MISSING) from error
     return Endpoint
+
+
+async def _publish(collecting: Telemetry | None, pool: db.Pool) -> None:
+    if collecting is not None:
+        await collecting.keep_published(queue_figures(pool))
 
 
 async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:

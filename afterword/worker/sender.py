@@ -18,7 +18,7 @@ from typing import Final
 
 import structlog
 
-from afterword import db, errors
+from afterword import db, errors, telemetry
 from afterword.channels.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.wire.site import Site
 from afterword.db import Pool
@@ -292,7 +292,8 @@ class Sender:
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
-                return await channel.send(message, begin=begin)
+                with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
+                    return await channel.send(message, begin=begin)
         except Fenced:
             return None
         except NoChannelError as error:
@@ -451,3 +452,12 @@ def _test_attempt(dispatch: Dispatch) -> int | None:
 
 def _has_failed(task: "asyncio.Task[bool]") -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _traced(dispatch: Dispatch) -> Mapping[str, str | int]:
+    item, pipeline = dispatch.item, dispatch.settings.pipeline
+    return {
+        "afterword.organization_id": item.organization_id,
+        "afterword.item_id": item.item_id,
+        "afterword.channel_id": pipeline.channel_id,
+    }

@@ -1,6 +1,7 @@
 """What a sender does with bad items, bad channels, lost answers and lost leases; the moves are in tests/queue."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from afterword import db, errors
+from afterword import db, errors, telemetry
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.messages import email
 from afterword.messages.context import MessageContext
 from afterword.queue.sending import dispatches
 from afterword.queue.sending import service as sending
 from afterword.worker import Pace
+from tests.otlp import receiving
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, accept
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
@@ -338,3 +340,14 @@ def lose_once(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
 
 def test_the_defaults_hold() -> None:
     assert Pace().heartbeat_seconds * 3 + Pace().margin_seconds < Pace().lease_seconds
+
+
+async def test_traces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message that goes out is a span, which does not say to whom."""
+    with receiving(monkeypatch) as collector, telemetry.started("worker", os.environ, version="1"):
+        item = await bench.queue.schedule("ann@example.com")
+        async with bench.worker():
+            await bench.until_done()
+    expected = {"afterword.organization_id": bench.queue.house.organization_id, "afterword.item_id": item.item_id}
+    assert {**expected, "afterword.channel_id": 1} == collector.attributes_of("send")
+    assert "ann@" not in repr(collector.spans)

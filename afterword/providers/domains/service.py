@@ -51,6 +51,14 @@ async def check(
     return list(await asyncio.gather(*checks))
 
 
+async def check_domain(
+    domain: str, *, host: str | None, name_servers: tuple[tuple[str, int], ...]
+) -> Sequence[Finding]:
+    """The findings about one domain that mails come from, as sent by the mail server `host`."""
+    checked = await _check(_resolver(name_servers), domain, host=host, selectors=records.service_of(host or "")[1])
+    return checked.findings
+
+
 async def _check(resolver: Resolver, domain: str, *, host: str | None, selectors: Sequence[str]) -> DomainCheck:
     asked = await asyncio.gather(
         _within(_spf(resolver, domain, host), Finding("spf", "not_asked", domain)),

@@ -334,6 +334,25 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
     )
 
 
+async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[tuple[str, str]]:  # any tenant: doctor
+    """Domain and pipeline_id of open lanes with an item that has been due for longer than `seconds`."""
+    rows = await db.fetch(
+        """select o.domain, p.pipeline_id
+           from pipeline p
+           join organization o on o.organization_id = p.organization_id
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           where not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
+             and exists (
+               select from queue_item i
+               where i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id and i.status = 1
+                 and i.due_time <= now() - make_interval(secs => $1))
+           order by o.domain, p.pipeline_id limit $2""",
+        seconds,
+        limit,
+    )
+    return [(row["domain"], row["pipeline_id"]) for row in rows]
+
+
 async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the metrics of a whole installation
     """Count items by the indexes of due and of leased items, at most `limit` per lane."""
     row = await db.fetch_row(

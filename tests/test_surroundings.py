@@ -1,0 +1,125 @@
+"""What doctor says of the certificate, the records of the sender, the file folder and the scan."""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from afterword import surroundings
+from afterword.channels.resolver import NotAsked, Resolver
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+class TestScan:
+    @pytest.mark.parametrize(
+        ("command", "expected"),
+        [
+            ((), []),
+            (("grep", "-q", "PDF"), [True]),
+            (("false",), [False]),
+            (("/nowhere/scanner",), [False]),
+            (("sh", "-c", "exit 2"), [False]),
+        ],
+    )
+    async def test_command(self, command: tuple[str, ...], expected: list[bool]) -> None:
+        found = await surroundings.look_at_scan(command, seconds=20)
+        assert expected == [one.ok for one in found]
+        assert all(one.ok or "AFTERWORD_SCAN_COMMAND" in one.advice for one in found)
+
+
+class TestFileFolder:
+    def test_none(self) -> None:
+        assert [] == surroundings.look_at_file_folder(None)
+
+    def test_ok(self, tmp_path: Path) -> None:
+        assert [True] == [one.ok for one in surroundings.look_at_file_folder(tmp_path)]
+        assert [] == list(tmp_path.iterdir())
+
+    def test_missing(self, tmp_path: Path) -> None:
+        [found] = surroundings.look_at_file_folder(tmp_path / "absent")
+        assert (False, True) == (found.ok, "chown" in found.advice)
+
+    def test_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(surroundings, "FREE_BYTES_MIN", 10**18)
+        [found] = surroundings.look_at_file_folder(tmp_path)
+        assert (False, True) == (found.ok, "Make room" in found.advice)
+
+
+class TestSender:
+    """Only the questions to name servers are answered here."""
+
+    @pytest.fixture(autouse=True)
+    def records(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+        known: dict[str, list[str]] = {}
+
+        async def texts(_: object, name: str) -> list[str]:
+            if name.endswith("silent.org"):
+                raise NotAsked
+            return known.get(name, [])
+
+        monkeypatch.setattr(Resolver, "texts", texts)
+        return known
+
+    async def look(self, sender: str, smtp_url: str | None = "smtp://mail.shop.org") -> list[surroundings.Finding]:
+        return list(await surroundings.look_at_sender(sender, smtp_url=smtp_url, name_servers=()))
+
+    async def test_no_mail_server(self) -> None:
+        assert [] == await self.look("survey@shop.org", smtp_url=None)
+
+    async def test_no_domain(self) -> None:
+        assert [] == await self.look("survey@localhost")
+
+    async def test_missing(self) -> None:
+        [found] = await self.look("survey@shop.org")
+        assert not found.ok
+        assert "There is no SPF record" in found.detail
+        assert "shop.org TXT v=spf1 a:mail.shop.org ~all" in found.advice
+
+    async def test_not_asked(self) -> None:
+        assert [True] == [one.ok for one in await self.look("survey@silent.org")]
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Of a server with a certificate that is good for 30 days, and that this process trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, NOW - timedelta(days=1), NOW + timedelta(days=30))
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    certificate = made.add_extension(names, critical=False).sign(key, hashes.SHA256())
+    pem = certificate.public_bytes(Encoding.PEM)
+    (tmp_path / "certificate.pem").write_bytes(pem)
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "both.pem").write_bytes(pem + secret)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "both.pem")
+    server = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"https://localhost:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class TestCertificate:
+    @pytest.mark.parametrize(("days", "expected"), [(0, True), (15, True), (17, False)])
+    def test_days_left(self, address: str, days: int, *, expected: bool) -> None:
+        [found] = surroundings.look_at_certificate(address, now=NOW + timedelta(days=days))
+        assert (expected, f"It is good until {NOW + timedelta(days=30):%Y-%m-%d}.") == (found.ok, found.detail)
+        assert expected is not ("Renew it" in found.advice)
+
+    def test_without_tls(self) -> None:
+        assert [] == surroundings.look_at_certificate("http://localhost", now=NOW)
+
+    def test_nothing_there(self) -> None:
+        assert [] == surroundings.look_at_certificate("https://127.0.0.1:1", now=NOW)
