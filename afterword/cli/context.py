@@ -105,6 +105,7 @@ def site_of(chosen: settings.Settings) -> Site:
         file_folder=str(chosen.file_folder.absolute()) if chosen.file_folder else "",
         scan_command=chosen.scan,
         scan_seconds=chosen.scan_seconds,
+        queue_days=chosen.queue_retention_days,
     )
 
 

@@ -41,6 +41,8 @@ TEXTS: Final[Mapping[str, str]] = {
     "account_added": "The account is there. Send a test message, then let the pipelines send through it.",
     "first_account": "The account is there, and messages leave through it. Send a test message to yourself.",
     "account_paused": "Nothing is sent through this account until somebody resumes it.",
+    "all_paused": "Nothing is sent until somebody resumes it.",
+    "all_resumed": "Messages are sent again.",
     "account_resumed": "Messages go through this account again.",
     "token_ended": "The token has ended.",
     "reset": "Your password is changed. All other sessions have ended.",

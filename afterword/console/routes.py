@@ -33,11 +33,13 @@ from afterword.console.sending import (
     invitations,
     list_results,
     outbox,
+    pauses,
     pipeline_messages,
     pipeline_parts,
     pipeline_versions,
     pipelines,
     sending,
+    sent_messages,
 )
 from afterword.console.settings import (
     audit,
@@ -90,11 +92,13 @@ MODULES = (
     address_lists,
     list_results,
     outbox,
+    pauses,
     pipelines,  # before the page of an item, whose id stands in the same place
     pipeline_messages,
     pipeline_parts,
     pipeline_versions,
     sending,
+    sent_messages,
     questionnaire_settings,  # before the page of one
     questionnaires,
     persons,

@@ -16,6 +16,7 @@ from afterword.channels import accounts as kinds
 from afterword.channels.http import check_host, check_url
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Column, Listing, Page
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.providers import store
@@ -25,6 +26,9 @@ from afterword.providers.store import Account
 SETTINGS_BYTES_MAX: Final = 50_000
 SLOTS_MAX: Final = 200
 ACCOUNTS_MAX: Final = 50  # of an organization
+ACCOUNTS: Final = Listing(
+    {}, (("created_time", "asc"),), "account_id", hidden={"created_time": Column("created_time", "time")}
+)
 RATE_MIN, RATE_MAX = 0.01, 10_000.0
 STATUS_URL: Final = "status_url"
 
@@ -305,6 +309,29 @@ async def resume(db: Database, *, caller: Caller, account_id: str, expect: error
     if before.paused_time is not None and before.is_paused_by_operator:
         raise errors.Forbidden("The operator of this installation paused it, and alone resumes it.")
     await health.resume(db, account=(before.organization_id, account_id))
+
+
+async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
+    """Send nothing through any account of the organization; the number that sent until now. Raises Forbidden."""
+    _require_right(caller)
+    sending = [one for one in await _own_accounts(db, caller) if one.paused_time is None]
+    for account in sending:
+        await pause(db, caller=caller, account_id=account.account_id, reason=reason)
+    return len(sending)
+
+
+async def resume_all(db: Database, *, caller: Caller) -> int:
+    """Send through all accounts again but those that the operator paused; their number. Raises Forbidden."""
+    _require_right(caller)
+    paused = [one for one in await _own_accounts(db, caller) if one.paused_time and not one.is_paused_by_operator]
+    for account in paused:
+        await resume(db, caller=caller, account_id=account.account_id, expect=lambda _: None)
+    return len(paused)
+
+
+async def _own_accounts(db: Database, caller: Caller) -> Sequence[Account]:
+    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
+    return (await store.list_own_accounts(db, organization_id=caller.organization_id, page=page)).items
 
 
 def visible_settings(account: Account, *, site: Site) -> tuple[dict[str, Any], list[str]]:

@@ -72,10 +72,12 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/people/erasure/{erasure_id}",
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone
         "/console/sending/{item_id}/now",  # the item that waits is due
+        "/console/sending/{item_id}/again",  # the item that is linked did not fail
         "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
         "/console/responses/taggings/{tagging_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/mail",  # in the frame of its page
         "/console/sending/outbox/{message_id}/mail",  # likewise
+        "/console/sending/{item_id}/message/mail",  # likewise
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/preview",

@@ -152,6 +152,7 @@ OF_US_ALONE: Final = {
 }
 BLIND: Final = {
     "list_repeated",  # nothing was sent again
+    "get_reminder_number",  # the item is an invitation
     "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes
     "get_has_instances",  # nobody has answered by the link

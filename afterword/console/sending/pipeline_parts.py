@@ -1,6 +1,8 @@
 """The form of one part of a pipeline's rules: its fields, what is stored of them, what was typed."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,12 +14,15 @@ from afterword.console.inputs import Input, differences, document_of, read_as, s
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.sending.pipelines import ONE, change, pipeline_of, subjects_for, url_of
+from afterword.console.sending.sending import reason_text
 from afterword.console.text import WEEKDAYS, ZONES
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_WEBHOOK
+from afterword.pipelines import service
 from afterword.pipelines.resources import UNITS, PipelineUpdate
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires import access, condition_rows
 from afterword.questionnaires.condition_rows import Subjects
+from afterword.queue.replays import service as replays
 
 REMINDERS_MAX: Final = 3
 DAYS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
@@ -133,6 +138,13 @@ STAYING: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+TRIED: Final = frozenset({"conditions", "frequency", "hours", "period"})  # parts by which past items are decided anew
+
+
+class _TriedOnly(Exception):
+    """Ends the transaction of a change that was only tried."""
+
+
 @routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
 async def part_page(visit: Visit) -> Response:
     return await _show(visit)
@@ -145,11 +157,60 @@ async def save_part(visit: Visit) -> Response:
             pipeline = await pipeline_of(visit, db)
             subjects = await subjects_for(visit, db, pipeline)
         _part(visit, pipeline)
-        return await change(visit, _changes(visit, pipeline, subjects))
+        changes = _changes(visit, pipeline, subjects)
+        if visit.form.text("then") == "try" and _may_try(visit):
+            return await _show(visit, tried=await _try(visit, changes))
+        return await change(visit, changes)
     except errors.Invalid as invalid:
         return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(visit, invalid)))
     except errors.Stale as stale:
         return await _show(visit, stale)
+
+
+def _may_try(visit: Visit) -> bool:
+    return visit.id("part") in TRIED and "Queue.Read" in visit.caller.scopes
+
+
+async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
+    caller, pipeline_id = visit.caller, visit.id("pipeline_id")
+    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id, "now": visit.now}
+    async with visit.read() as db:
+        items = await replays.list_newest(db, caller=caller, pipeline_id=pipeline_id, now=visit.now)
+        before = await replays.replay(db, **key, items=items)
+    after: Mapping[str, str] = {}
+    with suppress(_TriedOnly):
+        async with visit.write() as db:
+            await service.change_pipeline(
+                db,
+                questionnaire_id=visit.id("questionnaire_id"),
+                pipeline_id=pipeline_id,
+                caller=caller,
+                changes=changes,
+                check_version=lambda _: None,
+                now=visit.now,
+                networks=visit.site.networks,
+            )
+            after = await replays.replay(db, **key, items=items)
+            raise _TriedOnly
+    counts = Counter(before.values()), Counter(after.values())
+    reasons = [replays.ASKED, *sorted(counts[0].keys() | counts[1].keys() - {replays.ASKED})]
+    words, moved = visit.words, sum(before[item_id] != after[item_id] for item_id in before)
+    return {
+        "count": words.plural(
+            "{n} invitation of the last 30 days, decided anew", "{n} invitations of the last 30 days, decided anew",
+            len(items),
+        ),
+        "moved": words.plural("{n} comes out differently.", "{n} come out differently.", moved),
+        "rows": [
+            (
+                words("not asked: {reason}", reason=reason_text(words, one)) if one else words("asked"),
+                counts[0][one],
+                counts[1][one],
+            )
+            for one in dict.fromkeys(reasons)
+        ] if items else [],
+    }  # fmt: skip
 
 
 def _part(visit: Visit, pipeline: Pipeline) -> Part:
@@ -197,7 +258,9 @@ def _placed(visit: Visit, refusal: errors.Invalid) -> list[errors.FieldError]:
     return [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
 
 
-async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+async def _show(
+    visit: Visit, refusal: errors.Refusal | None = None, *, tried: Mapping[str, Any] | None = None
+) -> Response:
     words, name, form = visit.words, visit.id("part"), visit.form
     async with visit.read() as db:
         pipeline = await pipeline_of(visit, db)
@@ -222,6 +285,8 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         conditions=_conditions(visit, pipeline, subjects) if name == "conditions" else None,
         reminders=_reminders(pipeline, form) if name == "reminders" else [],
         refusal=refusal,
+        may_try=_may_try(visit),
+        tried=tried,
     )
 
 

@@ -8,6 +8,7 @@ from afterword.console.screens import Visit
 from afterword.db import Database
 from afterword.queue.lists import service
 from afterword.queue.lists.service import Choice
+from afterword.texts import Texts
 
 
 async def plan_of(visit: Visit, db: Database, *, choice: Choice) -> View | None:
@@ -33,4 +34,15 @@ async def plan_of(visit: Visit, db: Database, *, choice: Choice) -> View | None:
         finding=f"{finding} {more}".strip(),
         head=(words("Day"), words("Messages")),
         rows=[[Text(words.day(day)), Text(words.count(count))] for day, count in sorted(days.items())],
+    )
+
+
+def kept_sentence(words: Texts, days: int) -> str:
+    """The time that messages and their details are kept; 0 days: for good."""
+    if not days:
+        return words("Messages and their details are kept for good.")
+    return words.plural(
+        "A message and its details are kept for {n} day after its end.",
+        "A message and its details are kept for {n} days after its end.",
+        days,
     )

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from afterword.console.answers import has_answer, note_person
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
-from afterword.console.sending.plan import plan_of
+from afterword.console.sending.plan import kept_sentence, plan_of
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -190,6 +190,7 @@ async def list_items(visit: Visit) -> Response:
             *([(reason_text(words, chosen.reason), chosen.url(reason=""))] if chosen.reason else []),
         ],
         empty=words("No messages here. Choose a longer period or another tab."),
+        note=kept_sentence(words, visit.site.queue_days),
         next_url=chosen.url(after=key_of(*next_key)) if next_key else "",
         first_url=chosen.url() if chosen.after else "",
     )
@@ -260,6 +261,7 @@ async def item_page(visit: Visit) -> Response:
         ],
         metadata=[pair for group in item.metadata.values() for pair in sorted(group.items())],
         outbox_url=f"{SENDING}/outbox/{item_id}" if is_kept else "",
+        kept=kept_sentence(words, visit.site.queue_days),
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
         may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
         may_send=may_change and is_waiting and item.send_time > visit.now,

@@ -59,6 +59,7 @@ class Site:
     `networks`: the private ones that our own calls may go into. `name_servers`: those that are asked about domains;
     none: the machine's own. `domains`: read again every few seconds by the process that has the site. `file_folder`
     keeps the files of responses; empty: the database does. `scan_command` looks at each of them; empty: none does.
+    `queue_days`: that ended items are kept, 0 for good.
     """
 
     public_url: str
@@ -69,6 +70,7 @@ class Site:
     file_folder: str = ""
     scan_command: tuple[str, ...] = ()
     scan_seconds: float = 30.0
+    queue_days: int = 400
 
     @property
     def base_url(self) -> str:

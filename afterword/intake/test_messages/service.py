@@ -216,13 +216,15 @@ async def preview(
     site: Site,
     now: datetime,
 ) -> Message:
-    """The message in a language: of an item, else with sample values; its links lead nowhere. Nothing is sent.
+    """The message in a language: of an item and its person, else with sample values; its links lead nowhere.
+
+    Nothing is sent.
 
     Raises NotFound, NotPublished, and Invalid for a reminder that the pipeline lacks or a message that cannot be sent.
     """
     place = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
     scheduler = await scheduler_of(db, caller=caller, **place, secret=site.secret)
-    item: QueueItem | None = None
+    item, metadata, person_locale = None, dict[str, dict[str, str]](), None
     if item_id is not None:
         caller.require("Queue.Read")
         try:
@@ -230,6 +232,7 @@ async def preview(
         except errors.NotFound as absent:
             raise errors.Invalid.at("/item_id", "unknown_id", absent.detail) from absent
         item = queue.visible(found, caller)
+        metadata, person_locale = await _of_person(db, caller=caller, item=item, channel_id=scheduler.intake.channel_id)
     organization_id = caller.organization_id
     [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
     if reminder_number is not None and reminder_number > len(settings.pipeline.reminders):
@@ -237,7 +240,7 @@ async def preview(
     version = await questionnaires_store.get_version(
         db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
-    wanted = locale or (item and item.locale) or settings.pipeline.locale
+    wanted = locale or (item and item.locale) or settings.pipeline.locale or person_locale
     sample = TestMessage(
         organization_id=organization_id,
         trial_id=email.SAMPLE_ID,
@@ -245,7 +248,7 @@ async def preview(
         channel_id=scheduler.intake.channel_id,
         recipient=item.responder_channel_identifier if item else "",
         locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
-        metadata=item.metadata if item else {},
+        metadata=metadata,
         external_reference=item and item.external_reference,
         created_time=now,
     )
@@ -253,6 +256,23 @@ async def preview(
         return await _composed(db, test=sample, sender="", site=site, now=now, reminder_number=reminder_number)
     except (email.SenderNotAllowed, TooLong) as fault:
         raise errors.Invalid(str(fault)) from fault
+
+
+async def _of_person(
+    db: Database, *, caller: Caller, item: QueueItem, channel_id: int
+) -> tuple[dict[str, dict[str, str]], str | None]:
+    """The metadata of an item with those of the person behind its address, and the person's language."""
+    found = await simulation_store.list_reached(
+        db,
+        organization_id=item.organization_id,
+        channel_id=channel_id,
+        address_keys=[item.address_key],
+        with_metadata=VALUE_SCOPE in caller.scopes,
+    )
+    person = found.get(item.address_key)
+    stored = person.metadata if person else {}
+    own = item.metadata.get("responder", {})
+    return {**item.metadata, "responder": {**stored, **own}}, person.locale if person else None
 
 
 async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:

@@ -27,6 +27,7 @@ class Session:
     time_zone: str
     default_locale: str
     is_demonstration: bool
+    pause_reason: str | None  # where no account of the organization sends
     is_of_provider: bool  # the identity provider of the organization opened it
     networks: list[str]  # from which the organization lets its people in; empty: from anywhere
     needs_second_factor: bool  # before anything else is open
@@ -87,7 +88,9 @@ async def get_session(  # any tenant: the cookie says which
              i.login_id is null and coalesce(p.requires_provider and u.role <> 'owner', false) and exists (
                select from identity_provider ip
                where ip.organization_id = s.organization_id and ip.authorization_url is not null) as needs_provider,
-             o.demonstration_time is not null as is_demonstration
+             o.demonstration_time is not null as is_demonstration,
+             (select coalesce(max(a.paused_reason), '') from channel_account a
+              where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
                and u.active and u.removed_time is null

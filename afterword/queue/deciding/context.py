@@ -106,7 +106,7 @@ class DecisionContext:
         found: set[AddressKey] = set()
         for item in items:
             if self.rules[lane_of(item)].reserves_contacts:
-                found |= self._addresses_of(item)
+                found |= self.addresses_of(item)
         return found
 
     async def load_history(
@@ -177,7 +177,7 @@ class DecisionContext:
             return  # its contact is reserved
         facts, local = self._facts(item, now, None), now + self._offset_of(item)
         if decisions.decide(item=_subject(item), facts=facts, now=local).verdict == "go":
-            for key in self._addresses_of(item):
+            for key in self.addresses_of(item):
                 self.competitors.setdefault((key, item.test), []).append(self.settings[lane_of(item)].pipeline.title)
 
     def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
@@ -205,7 +205,7 @@ class DecisionContext:
     def _offset_of(self, item: Candidate) -> timedelta:
         return self.settings[lane_of(item)].test_offset if item.test else NO_OFFSET
 
-    def _addresses_of(self, item: Candidate) -> set[AddressKey]:
+    def addresses_of(self, item: Candidate) -> set[AddressKey]:
         """The address of an item and those that count together with it."""
         others = self.people[address_id_of(item, self.settings[lane_of(item)])].others
         return {address_of(item), *map(key_of, others)}

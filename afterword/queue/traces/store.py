@@ -55,3 +55,9 @@ async def get_checks(
         return None
     trace, *block = row.values()
     return trace or [], LaneBlock(*block)
+
+
+async def get_reminder_number(db: Database, *, organization_id: str, item_id: str) -> int | None:
+    return await db.fetch_value(
+        "select reminder_number from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
+    )

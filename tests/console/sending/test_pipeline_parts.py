@@ -1,5 +1,7 @@
 """The forms of a pipeline's parts: stored as typed, refused at their field, never over the change of somebody else."""
 
+import re
+
 import pytest
 
 from afterword.channels.base import Sent
@@ -165,3 +167,35 @@ async def test_changed_while_messages_wait(client: Client) -> None:
     }
     assert {"begun": 3, "sent": 3, "ignored": 6} == {name: item["status_id"] for name, item in after.items()}
     assert "Ignored: condition not met: store" in after["ignored"]["result"]
+
+
+async def test_tried_on_the_last_days(client: Client) -> None:
+    """The form says what the change would have done with real items; nothing is stored, what is wrong is refused."""
+    path, house = path_of(client), client.queue.house
+    for name in ("ann", "bob", "eve"):
+        await client.create(
+            responder_channel_identifier=f"{name}@example.com", metadata={"questionnaire": {"store": name}}
+        )
+    await client.queue.worker().send(Sent("reference", 250, "ok"))
+    row = {"group": "all", "subject-0": "questionnaire_metadata:store", "operator-0": "not_equal", "value-0": "bob"}
+    stored = "select version from pipeline where pipeline_id = $1"
+    before = await client.queue.value(stored, house.pipeline_id)
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert "Try it" not in (await browser.get(f"{path}/sender")).text
+        page = await browser.get(f"{path}/conditions")
+        assert "Try it on the last 30 days" in page.text
+        form = {**row, "then": "try", "version": version_of(page)}
+        tried = await browser.post(f"{path}/conditions", data=form)
+        assert 200 == tried.status_code, tried.text
+        text = plain(tried.text)
+        assert "3 invitations of the last 30 days, decided anew" in text
+        assert "1 comes out differently." in text
+        assert re.search(r"asked 3 2", re.sub(r"<[^>]+>", " ", tried.text.replace("\n", "")).replace("  ", " "))
+        assert "not asked: the conditions are not met" in text
+        assert 'value="bob"' in tried.text
+        wrong = await browser.post(f"{path}/conditions", data={**form, "operator-0": "greater"})
+        assert (422, True) == (wrong.status_code, 'href="#operator-0"' in wrong.text)
+        assert before == await client.queue.value(stored, house.pipeline_id)
+        saved = await browser.post(f"{path}/conditions", data={**form, "then": ""})
+        assert 303 == saved.status_code
