@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 DEVELOPING := $(VENV)/.developing
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python # five times faster; pip where its index has no uv
-FAULTS := tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
+FAULTS := tests/backups tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
 unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would compile 900 files of packages anew
 

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "resume": ("accounts:resume_all", "Send again through all paused accounts, after you have mended their login."),
     "backup": ("backups:backup", "Make a backup while everything works: database, secret, files, erasures."),
     "restore": ("backups:restore", "Put a backup into an empty place."),
+    "database": ("databases:app", "Move the database: to another server, or to a new version of PostgreSQL."),
     "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
     "bounce": ("bounces:bounce", "Act on returned mails."),
     "inbound": ("inbound:app", "Addresses where providers call back."),

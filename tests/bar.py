@@ -244,6 +244,12 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "100 kills, 3,000 items", "funnel, kept counts, items and events equal the rows",
         "worker/faults/test_figures.py",
     ),
+    _proof(
+        "T50", "backup, restore, move and upgrade of the database killed at random moments; a large one copied",
+        "2 kills each", "20 kills each, 10 GB",
+        "repeated to the end, no table differs; no unfinished backup is listed", "backups/faults/test_kills.py",
+        "backups/faults/test_volume.py",
+    ),
 )  # fmt: skip
 
 

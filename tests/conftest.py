@@ -47,7 +47,12 @@ from tests.sizes import DRAW_VARIABLE, FULL, draw_by, size
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
 TESTS = Path(__file__).parent
-FAULT_FOLDERS = {"events", "journeys", "worker"}  # FAULTS in the Makefile: to look through all tests takes long
+FAULT_FOLDERS = {
+    "backups",
+    "events",
+    "journeys",
+    "worker",
+}  # FAULTS in the Makefile: to look through all tests takes long
 POOL_SIZE = 4
 SETTLED_SECONDS_MAX = 60.0
 POLL_SECONDS = 0.005

@@ -5,7 +5,7 @@ import io
 import tarfile
 from collections.abc import AsyncIterable
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from afterword import db, errors, migrations
 from afterword.backups import service, store
@@ -19,8 +19,11 @@ UNFINISHED: Final = "The restore of the backup {} is unfinished. Run `afterword 
 PAUSED: Final = "The database was restored from the backup {} and may have items that went out since."
 
 
-async def is_begun(url: str, manifest: Manifest, *, file_folder: Path | None) -> bool:
-    """Whether a restore of this backup came as far as the rows. Raises NotEmpty where anything else is there."""
+State = Literal["empty", "begun", "done"]
+
+
+async def state_of(url: str, manifest: Manifest, *, file_folder: Path | None) -> State:
+    """How far a restore of this backup came: `begun` has the rows. Raises NotEmpty where anything else is there."""
     if manifest.revision > migrations.head():
         raise errors.Conflict(
             f"The backup was made by a newer release ({manifest.version}, with revision {manifest.revision}). "
@@ -29,12 +32,15 @@ async def is_begun(url: str, manifest: Manifest, *, file_folder: Path | None) ->
     async with open_session(url) as session:
         reason = await migrations.reason_closed(session)
         if reason == _reason(manifest):
-            return True
-        if reason is not None or not await store.get_is_empty(session):
+            return "begun"
+        is_empty = await store.get_is_empty(session)
+        if not is_empty and await store.get_paused_reason(session) == PAUSED.format(manifest.backup_id):
+            return "done"
+        if reason is not None or not is_empty:
             raise NotEmpty(reason or "This database has data. A restore needs an empty one.")
     if file_folder is not None and await asyncio.to_thread(_has_files, file_folder):
         raise NotEmpty(f"The folder {file_folder} has files. A restore needs an empty one.")
-    return False
+    return "empty"
 
 
 async def load_rows(url: str, manifest: Manifest, reader: Reader, *, report: Report) -> None:

