@@ -119,6 +119,21 @@ class TestMigrate:
         await process.wait()
         assert migrations.head() == await task
 
+    async def test_killed_between_an_index_and_its_revision(
+        self, database_url: str, more: newer.Release, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The index is there and whole, and is not made again."""
+        number = more.add("an_index", "-- no transaction\ncreate index concurrently one_more on organization (domain);")
+        with monkeypatch.context() as patch:
+
+            async def kill(_: object, *, revision: str) -> None:
+                raise KeyboardInterrupt
+
+            patch.setattr(migrations.store, "update_revision", kill)
+            with pytest.raises(KeyboardInterrupt):
+                await migrations.migrate(database_url)
+        assert number == await migrations.migrate(database_url)
+
     async def test_several_steps(self, empty_database_url: str, more: newer.Release) -> None:
         more.add("one", "create table one (word text);")
         number = more.add(

@@ -70,7 +70,7 @@ async def _copy(session: Any, target: str, *, target_name: str, revision: str, r
     counts: Counter[str] = Counter()
     async with session.transaction(isolation="repeatable_read"):
         try:
-            await store.update_to_read_only(session, tables=tables)
+            await store.get_share(session, tables=tables, is_exclusive=True)
         except asyncpg.LockNotAvailableError as error:
             raise InUse("Another session holds a table of the database. End it, then repeat this.") from error
         sequences = await store.list_sequences(session)

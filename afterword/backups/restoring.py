@@ -23,7 +23,7 @@ State = Literal["empty", "begun", "done"]
 
 
 async def state_of(url: str, manifest: Manifest, *, file_folder: Path | None) -> State:
-    """How far a restore of this backup came: `begun` has the rows. Raises NotEmpty where anything else is there."""
+    """The progress of a restore of this backup: `begun` has the rows. Raises NotEmpty where anything else is there."""
     if manifest.revision > migrations.head():
         raise errors.Conflict(
             f"The backup was made by a newer release ({manifest.version}, with revision {manifest.revision}). "

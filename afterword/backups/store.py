@@ -60,15 +60,22 @@ async def get_has_table(connection: Any, *, name: str) -> bool:  # any tenant: t
 
 
 async def get_is_empty(connection: Any) -> bool:  # any tenant: a copy may only be written where nothing is
-    """True for a database without tables, or with those of the migrations and no organization, login or backup."""
+    """True for a database without tables, or with those of all or some migrations and no organization or login."""
     tables = {table.name for table in await list_tables(connection)}
-    if not {"organization", "login"} <= tables:
+    if not await get_has_table(connection, name=REVISION_TABLE):
         return not tables
-    return await connection.fetchval("select not exists (select from organization) and not exists (select from login)")
+    has_rows = [
+        await connection.fetchval(f"select exists (select from {name})")
+        for name in ("organization", "login")
+        if name in tables
+    ]
+    return not any(has_rows)
 
 
 async def get_paused_reason(connection: Any) -> str | None:  # any tenant: the pause is the installation's
-    """Why all sending is paused, None where it is not."""
+    """Why all sending is paused, None where it is not, or where the database is none of ours."""
+    if not await get_has_table(connection, name="sending_guard"):
+        return None
     return await connection.fetchval("select paused_reason from sending_guard")
 
 
@@ -82,14 +89,10 @@ async def list_other_sessions(connection: Any) -> list[str]:  # any tenant: sess
     return [row["application_name"] for row in rows]
 
 
-async def get_share(connection: Any, *, tables: Sequence[Table]) -> None:  # any tenant: all tables
-    """Let nobody change the tables' columns until the transaction ends."""
-    await connection.execute(f"lock table {', '.join(_quoted(table.name) for table in tables)} in access share mode")
-
-
-async def update_to_read_only(connection: Any, *, tables: Sequence[Table]) -> None:  # any tenant: all tables
-    """Let nobody write until the transaction ends."""
-    await connection.execute(f"lock table {', '.join(_quoted(table.name) for table in tables)} in share mode")
+async def get_share(connection: Any, *, tables: Sequence[Table], is_exclusive: bool = False) -> None:  # any tenant: all
+    """Let nobody change the tables' columns until the transaction ends, nor their rows if it is exclusive."""
+    mode = "share" if is_exclusive else "access share"
+    await connection.execute(f"lock table {', '.join(_quoted(table.name) for table in tables)} in {mode} mode")
 
 
 # Out -------------------------------------------------------------------------------------------------------

@@ -249,9 +249,13 @@ async def _upgrade(connection: Any, *, to: str) -> None:
 async def _run(connection: Any, sql: str, *, revision: str) -> None:
     is_alone = sql.startswith(NO_TRANSACTION)
     if is_alone:
-        for index in _INDEX.findall(sql):
+        indexes = _INDEX.findall(sql)
+        for index in indexes:
             await connection.execute(_DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
-        await connection.execute(sql)
+        # A process that was killed after the statement has not written the revision.
+        made = [await connection.fetchval("select to_regclass($1) is not null", index) for index in indexes]
+        if not made or not all(made):
+            await connection.execute(sql)
     async with connection.transaction():
         if not is_alone:
             await connection.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")

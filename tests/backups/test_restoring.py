@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from afterword import migrations
 from afterword.backups import restoring
 from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Folder
 from afterword.backups.manifests import Manifest, Writer, open_backup
 from afterword.backups.service import NotEmpty
+from afterword.db.sessions import open_session
 from tests.backups.test_manifests import ID, NOW
 from tests.conftest import House
 
@@ -37,6 +39,12 @@ class TestRefusals:
         with pytest.raises(NotEmpty, match="needs an empty one"):
             await restoring.state_of(database_url, manifest_of(tmp_path), file_folder=None)
 
+    async def test_another_programs_database(self, tmp_path: Path, empty_database_url: str) -> None:
+        async with open_session(empty_database_url) as session:
+            await session.execute("create table customer (name text)")
+        with pytest.raises(NotEmpty, match="needs an empty one"):
+            await restoring.state_of(empty_database_url, manifest_of(tmp_path), file_folder=None)
+
     async def test_folder_in_use(self, tmp_path: Path, database_url: str) -> None:
         (tmp_path / "files").mkdir()
         (tmp_path / "files/one").touch()
@@ -50,6 +58,13 @@ class TestRefusals:
         with pytest.raises(tarfile.FilterError):
             restoring.write_files(manifest, reader, tmp_path / "files")
         assert not list(tmp_path.rglob("outside"))
+
+
+@pytest.mark.parametrize("revision", ["0001", "0110"])
+async def test_schema_without_rows(tmp_path: Path, empty_database_url: str, revision: str) -> None:
+    """A restore that was killed among the migrations left some of them."""
+    await migrations.migrate(empty_database_url, to=revision)
+    assert "empty" == await restoring.state_of(empty_database_url, manifest_of(tmp_path), file_folder=None)
 
 
 def test_files(tmp_path: Path) -> None:
