@@ -245,10 +245,10 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "worker/faults/test_figures.py",
     ),
     _proof(
-        "T50", "backup, restore, move and upgrade of the database killed at random moments; a large one copied",
+        "T50", "backup, restore, move and upgrade of the database killed at random moments; a large one; a past moment",
         "2 kills each", "20 kills each, 10 GB",
         "repeated to the end, no table differs; no unfinished backup is listed", "backups/faults/test_kills.py",
-        "backups/faults/test_volume.py",
+        "backups/faults/test_volume.py", "backups/faults/test_points_in_time.py",
     ),
 )  # fmt: skip
 
