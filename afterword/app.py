@@ -50,6 +50,7 @@ from afterword.organizations import pages as accounts_pages
 from afterword.organizations.assets import api as assets_api
 from afterword.organizations.assets import pages as assets_pages
 from afterword.organizations.idempotency import service as idempotency
+from afterword.organizations.retention import api as periods_api
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.people import api as people_api
@@ -57,6 +58,7 @@ from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api
 from afterword.pipelines.versions import api as pipeline_versions_api
 from afterword.privacy import api as erasures_api
+from afterword.privacy.retention import api as retention_api
 from afterword.providers import api as providers_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
@@ -186,6 +188,8 @@ def api_routes() -> list[Routes]:
         domains_api.routes,
         identities_api.routes,
         login_policies_api.routes,
+        periods_api.routes,
+        retention_api.routes,
         audit_api.routes,
         logins_api.routes,
         questionnaires_api.routes,

@@ -56,6 +56,7 @@ from afterword.console.settings import (
     provider_forms,
     provider_records,
     providers,
+    retention,
     tokens,
     webhooks,
 )
@@ -121,6 +122,7 @@ MODULES = (
     shared,
     account,
     members,
+    retention,
     audit,
     people,
     tokens,

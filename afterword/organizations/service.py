@@ -137,11 +137,6 @@ async def update_organization(
     if spoken and default not in spoken and not wrong:
         message = "The language of those whose language is not known is one of their languages."
         wrong.append(FieldError("unknown_value", message, pointer="/default_locale"))
-    wrong += [
-        FieldError("unknown_value", "Nothing is removed by age yet. Null is expected.", pointer=f"/{name}")
-        for name in ("anonymize_after_days", "delete_after_days")
-        if changes.get(name) not in (None, getattr(before, name))
-    ]
     errors.check(wrong)
     if "brand" in changes:
         brand = await checked_brand(db, organization_id=caller.organization_id, brand=changes["brand"])

@@ -54,7 +54,7 @@ async def compare(db: Database, *, now: datetime) -> Comparison:  # any tenant: 
         except (errors.Invalid, errors.Unavailable):  # more than a report may read, or the statement took too long
             skipped += 1
             continue
-        wrong += [(span, day) for day in sorted(days)]
+        wrong += [(span, day) for day in sorted(days) if span.frozen_until is None or day >= span.frozen_until]
     return Comparison(len(spans), skipped, wrong)
 
 

@@ -28,6 +28,7 @@ from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.plans import service as plans
 from afterword.organizations.tokens import service as tokens
 from afterword.privacy import service as erasures
+from afterword.privacy.retention import service as ages
 from afterword.providers.rates import service as rates
 from afterword.queue.batches import service as queue_batches
 from afterword.queue.lanes import store as lanes_store
@@ -48,6 +49,7 @@ from afterword.responses.taggings import service as taggings
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 
 ERASE_SECONDS: Final = 2.0
+AGES_SECONDS: Final = 60.0
 ENDED_SECONDS: Final = 30.0
 EXPIRE_SECONDS: Final = 60.0
 EXPIRE_LANES_MAX: Final = 200
@@ -166,6 +168,7 @@ def jobs_of(
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
+        steps("remove what is too old", AGES_SECONDS, ages.work_next),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, mail_digests),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )

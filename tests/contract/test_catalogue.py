@@ -246,6 +246,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         *(tenant, digest),
     )
     await database.execute(
+        """insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
+           values ($1, $1, 'texts', 1, $2, $2, $2)""",
+        *(tenant, NOW),
+    )
+    await database.execute(
         "insert into erasure_subject (organization_id, erasure_id, kind, subject_id) values ($1, $1, 'item', $1)",
         tenant,
     )
@@ -321,6 +326,11 @@ async def _fill(database: db.Database, tenant: str) -> None:
         *(tenant, NOW),
     )
     await database.execute("insert into responder (organization_id, responder_id) values ($1, $1)", tenant)
+    await database.execute(
+        """insert into legal_hold (organization_id, hold_id, responder_id, reason, created_time)
+           values ($1, $1, $1, 'A suit', $2)""",
+        *(tenant, NOW),
+    )
     await database.execute(
         """insert into responder_address (organization_id, channel_id, address_key, responder_id, identifier,
              unsubscribe_id) values ($1, 1, $2, $1, 'a@b', $1)""",

@@ -23,6 +23,7 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /organization/{organization_id}/domain": "the organization that it belongs to",
     "GET /organization/{organization_id}/identity": "the organization that it belongs to",
     "GET /organization/{organization_id}/login": "the organization that it belongs to",
+    "GET /organization/{organization_id}/retention": "the organization that it belongs to",
     "GET /user/{user_id}": "people of the organization",
     "GET /q/metadata/questionnaire/{metadata_id}": "declared for the organization",
     "GET /q/metadata/responder/{metadata_id}": "declared for the organization",
@@ -48,9 +49,10 @@ OPEN: Final[Mapping[str, str]] = {
     "POST /q/response/export": "finds nothing for it",
     "POST /q/queue/batch": "finds nothing for it",
 }
-CHANGES: Final[Mapping[str, Mapping[str, str]]] = {
+CHANGES: Final[Mapping[str, Mapping[str, object]]] = {
     "PATCH /organization/{organization_id}": {"display_name": "Other"},
     "PATCH /organization/{organization_id}/billing": {"name": "Other"},
+    "PATCH /organization/{organization_id}/retention": {"texts_days": 9},
     "PATCH /user/{user_id}": {"first_name": "Other"},
 }  # without one nothing is written, and nothing to be refused
 OWN: Final = {"application_id", "questionnaire_id", "pipeline_id"}  # that the token's application has

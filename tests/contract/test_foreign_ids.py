@@ -149,6 +149,19 @@ OF_US_ALONE: Final = {
     "get_person": "says by what somebody is known, which may be nothing",
     "delete_contacts": "an address is the client's own word",
     "update_suppressions": "an address is the client's own word",
+    "get_periods": "asks for ours",
+    "update_periods": "asks for ours",
+    "list_holds": "asks for ours",
+    "list_runs": "asks for ours",
+    "count_holds_locked": "asks for ours",
+    "list_old_items": "walks through ours",
+    "list_old_instances": "walks through ours",
+    "list_instances_with_files": "walks through ours",
+    "list_old_responders": "walks through ours",
+    "list_identifiers": "says by what somebody is known, which may be nothing",
+    "update_events_of_suppressions": "walks through ours",
+    "get_time_zone": "asks for ours",
+    "update_to_frozen": "asks for ours",
 }
 BLIND: Final = {
     "list_repeated",  # nothing was sent again
@@ -210,6 +223,10 @@ BLIND: Final = {
     "get_by_key",  # no case has a mail
     "get_last_received",
     "get_message",
+    "list_messages",  # no case has a mail
+    "list_instances_locked",  # with each of theirs something happened lately
+    "list_days",  # they have no periods
+    "get_is_held",  # of another person
 }  # nothing of theirs has such a name
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")

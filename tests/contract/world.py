@@ -184,6 +184,10 @@ class World:
         if route.path.endswith("/erasure"):
             async with db.transaction(self.pool) as database:
                 await database.execute(
+                    "delete from legal_hold where hold_id <> all($1)",
+                    [tenant.ids["hold_id"] for tenant in (self.ours, self.theirs)],
+                )
+                await database.execute(
                     """update erasure set state = 'done', finished_time = now(), checksum = '', salt = null
                        where state = 'running' and responder_id = any($1)""",
                     [tenant.ids["responder_id"] for tenant in (self.ours, self.theirs)],
@@ -292,7 +296,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     ids["template_pipeline_id"] = ids["pipeline_id"]
     ids["external_reference"] = await _queue(pool, wire, tenant)
     ids |= await _left_alone(pool, wire, tenant)
-    ids["erasure_id"] = await _erased(wire, tenant)
+    ids |= await _erased(wire, tenant)
     made, deleted = await alerting(pool, wire, house=house, token=tenant.token, version=version)
     ids |= made
     tenant.deleted |= deleted
@@ -339,6 +343,11 @@ async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]
     assert 201 == reply.status, reply
     async with db.transaction(pool) as database:
         now = database.clock.now()
+        await database.execute(
+            """insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time,
+                 finished_time, state) values ($1, $2, 'texts', 400, $3, $3, $3, $3, 'done')""",
+            *(tenant.house.organization_id, tenant.ids["version_id"], now),
+        )
         plan = await plans.add_plan(
             database,
             organization_id=tenant.house.organization_id,
@@ -510,16 +519,20 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
     }
 
 
-async def _erased(wire: Wire, tenant: Tenant) -> str:
-    """An erasure that nobody works on, of somebody whom nothing else is about."""
+async def _erased(wire: Wire, tenant: Tenant) -> dict[str, str]:
+    """An erasure that nobody works on, of somebody whom nothing else is about, and a hold on the same."""
     path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}/instance"
     document = {"metadata": {"responder": {"email": f"gone@{tenant.house.domain}.example"}}}
     reply = await wire.ask("POST", path, token=tenant.token, document=document)
     assert 201 == reply.status, reply
-    path = f"/v3.2/q/responder/{reply.document['responder_id']}/erasure"
-    reply = await wire.ask("POST", path, token=tenant.token, document={})
-    assert 201 == reply.status, reply
-    return reply.document["erasure_id"]
+    responder_id = reply.document["responder_id"]
+    erased = await wire.ask("POST", f"/v3.2/q/responder/{responder_id}/erasure", token=tenant.token, document={})
+    assert 201 == erased.status, erased
+    path = f"/v3.2/organization/{tenant.house.organization_id}/retention/hold"
+    document = {"reason": f"Suit of {tenant.house.domain}", "responder_id": responder_id}
+    held = await wire.ask("POST", path, token=tenant.token, document=document)
+    assert 201 == held.status, held
+    return {"erasure_id": erased.document["erasure_id"], "hold_id": held.document["hold_id"]}
 
 
 def lane_path(tenant: Tenant) -> str:

@@ -81,6 +81,35 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By table and column: what erasing does about it."""
 
+PERIODS: Final[Mapping[str, str]] = {
+    "alert_comment": "people_days",
+    "alert_instance": "texts_days",
+    "alert_message": "people_days",
+    "answer": "texts_days, answers_days",
+    "attempt": "items_days",
+    "contact": "people_days",
+    "delivery": "with the item, response or person; 30 days after its end",
+    "delivery_report": "items_days",
+    "event": "with the item, response or person; events_days",
+    "export_piece": "exports_days",
+    "idempotency_key": "24 hours",
+    "instance_tag": "answers_days",
+    "outbox_message": "30 days",
+    "provider_reference": "items_days",
+    "questionnaire_instance": "people_days, answers_days",
+    "queue_import_piece": "7 days",
+    "queue_import_row": "30 days",
+    "queue_list": "7 days",
+    "queue_item": "items_days",
+    "response": "texts_days, people_days, answers_days",
+    "response_file": "uploads_days, answers_days",
+    "responder": "people_days",
+    "responder_address": "people_days",
+    "suppression": "people_days; the hash until it is lifted",
+    "trial": "20 minutes",
+}
+"""By table: the period of the organization after which it goes, or the time for which it is kept at most."""
+
 AUTHORED: Final = "written by users, about no single person"
 FIXED: Final = "one of a few words, or a number's name"
 ACCOUNT: Final = "of the organization, its users and its accounts, not of people who are asked"
@@ -103,6 +132,9 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                     "website_urls": AUTHORED},
     "application_type": {"description": AUTHORED, "name": FIXED, "title": AUTHORED},
     "attempt": {"outcome": FIXED},
+    "legal_hold": {"reason": "why, by whoever asked; a hold ends when it is lifted"},
+    "retention_run": {"counts": FIGURES, "kind": FIXED, "mark": "the last row of a walk, emptied at the end",
+                      "state": FIXED},
     "audit_entry": {"action": FIXED, "actor_kind": FIXED, "actor_role": FIXED, "after": ACCOUNT, "before": ACCOUNT,
                     "device": ACCOUNT, "network": ACCOUNT, "thing_kind": FIXED, "thing_name": AUTHORED},
     "attempt_total": {"outcome": FIXED},

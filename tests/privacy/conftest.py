@@ -30,6 +30,7 @@ from tests.queue.conftest import Queue
 
 LATER = f"{YEAR}-07-01T09:00:00+03:00"
 TURNS_MAX = 2_000
+ROUNDS_MAX = 5
 
 
 @dataclass(kw_only=True)
@@ -83,10 +84,16 @@ class Desk:
             return await database.fetch_value(statement, *values)
 
     async def erase(self, responder_id: str, **request: object) -> dict[str, Any]:
-        """Ask for it and let the worker's job do it."""
+        """Ask for it and let the worker's job do it; a turn that a busy machine ended is repeated at once."""
         made = await self.ask("POST", f"/q/responder/{responder_id}/erasure", request)
-        await self.work()
-        return await self.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
+        shown: dict[str, Any] = made
+        for _ in range(ROUNDS_MAX):
+            await self.work()
+            shown = await self.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
+            if shown["state"] == "done":
+                break
+            await self.execute("update erasure set due_time = now()")
+        return shown
 
     async def work(self) -> int:
         """The worker's job, until there is nothing to go on with; how many turns it took."""
@@ -189,7 +196,7 @@ async def _asked(desk: Desk, canary: str) -> Known:
         instance_id=shown["questionnaire_instance_id"],
         item_ids=[cancelled["item_id"], sent["item_id"], waiting["item_id"]],
     )
-    await _answer(desk, known)
+    await answer(desk, known.instance_id, f"I am {known.canary}")
     file = f"responder_channel_identifier,send_time,external_reference\n{address},{LATER},row-{canary}\n"
     for _ in range(2):  # the second one fails on the item of the first
         response = await desk.http.post(
@@ -203,15 +210,15 @@ async def _asked(desk: Desk, canary: str) -> Known:
     return known
 
 
-async def _answer(desk: Desk, known: Known) -> None:
+async def answer(desk: Desk, instance_id: str, words: str) -> None:
     async with db.transaction(desk.pool) as database:
-        context = await lock_context(database, instance_id=known.instance_id)
+        context = await lock_context(database, instance_id=instance_id)
         questions = context.definition.questions()
         [text] = [question for question in questions if question.type == "text"]
         saved = await save_answers(
             database,
             context=context,
-            answers={questions[0].question_id: Given(4), text.question_id: Given(f"I am {known.canary}")},
+            answers={questions[0].question_id: Given(4), text.question_id: Given(words)},
             complete=True,
             now=database.clock.now(),
         )

@@ -50,7 +50,7 @@ class Route:
 
 _COLUMNS: Final[LiteralString] = """organization_id, message_id, alert_instance_id, incoming, user_id, pipeline_id,
   address, subject, body, locale, key, state, attempts, epoch, error, created_time, finished_time"""
-_COLUMNS_M: Final = qualified(_COLUMNS, "m")
+MESSAGE_COLUMNS_M: Final = qualified(_COLUMNS, "m")
 
 
 async def get_route(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
@@ -138,7 +138,7 @@ async def claim_messages(db: Database, *, now: datetime, lease_until: datetime, 
            update alert_message m
            set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
            from due where m.organization_id = due.organization_id and m.message_id = due.message_id
-           returning {_COLUMNS_M}""",
+           returning {MESSAGE_COLUMNS_M}""",
         *(now, lease_until, limit),
     )
     return [_message(row) for row in rows]

@@ -52,6 +52,11 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return await store.prune_events(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
 
 
+async def prune_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    """As `prune`, of an organization that keeps its events for a shorter time."""
+    return await store.prune_events_of(db, organization_id=organization_id, before=before, limit=limit)
+
+
 async def adopt(db: Database) -> int | None:
     """Renumber a log that was restored from another cluster; return its count of events, or None if it is native.
 

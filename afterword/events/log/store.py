@@ -180,6 +180,31 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
     )
 
 
+async def prune_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    """As `prune_events`, of one organization, which keeps its own for a shorter time."""
+    return await db.fetch_value(
+        """with old as materialized (
+             select e.event_id, e.xid, e.seq from event e
+             where e.organization_id = $1
+               and (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
+               and e.created_time < $2 and not exists (select from delivery d
+                 where d.organization_id = e.organization_id and d.event_id = e.event_id)
+             order by (e.xid::text)::bigint, e.seq limit $3),
+           deleted as (
+             delete from event e using old where e.organization_id = $1 and e.event_id = old.event_id),
+           horizon as (
+             insert into event_horizon as h (organization_id, xid, seq, event_id)
+             select $1, xid, seq, event_id from old order by xid desc, seq desc limit 1
+             on conflict (organization_id) do update
+               set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
+             where (h.xid, h.seq) < (excluded.xid, excluded.seq))
+           select count(*) from old""",
+        organization_id,
+        before,
+        limit,
+    )
+
+
 async def get_is_foreign(db: Database) -> bool:  # any tenant: the log of a whole installation
     """True if the log came from another cluster, or has transaction numbers that this one has not reached."""
     return await db.fetch_value(

@@ -78,15 +78,19 @@ def scans(db: Database, *, organization_id: str, erasure_id: str, person: Person
     }
 
 
-async def blank_items(db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes) -> Counter[str]:
+async def blank_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes, is_change: bool = True
+) -> Counter[str]:
     """Leave of ended items, their attempts and events what happened and when.
+
+    `is_change`: it is new to clients who ask for what changed; else it is as old as before.
 
     The rows come first: whoever is writing an event of one with the address is waited for, whoever comes next reads
     what is left.
     """
     key: dict[str, Any] = {"organization_id": organization_id, "item_ids": item_ids}
     counts = Counter[str]()
-    counts["Queue Item"] += await store.update_items(db, **key, salt=salt)
+    counts["Queue Item"] += await store.update_items(db, **key, salt=salt, is_change=is_change)
     counts["Attempt"] += await store.update_attempts(db, **key)
     counts["Delivery Report"] += await store.update_reports(db, **key)
     counts["Provider Reference"] += await store.delete_references(db, **key)
@@ -106,15 +110,7 @@ async def blank_instances(
     if is_whole:
         for instance_id in instance_ids:
             await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
-    grouped = await store.list_questionnaires_of(db, **key)
-    for questionnaire_id, members in grouped.items():
-        declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
-        counts["Questionnaire Instance"] += await store.update_instances(
-            db,
-            organization_id=organization_id,
-            instance_ids=members,
-            kept_names=() if is_whole else impersonal(declared),
-        )
+    counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
     if is_whole:
         counts["Answer"] += await store.delete_answers(db, **key)
         counts["Tag"] += await store.delete_tags(db, **key)
@@ -122,6 +118,38 @@ async def blank_instances(
         counts["Answer"] += await store.delete_texts(db, **key)
     blanks = {**INSTANCE_BLANKS, **(TAG_BLANKS if is_whole else {})}
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def remove_texts(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Remove the words of answers, but for files, which may be kept for another time."""
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter({"Answer": await store.delete_texts(db, **key, has_files=False)})
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def remove_values(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Leave of the metadata of instances what says nothing of a person, and end their links."""
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter({"Questionnaire Instance": await _blank_values(db, **key, is_whole=False)})
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def _blank_values(db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool) -> int:
+    count = 0
+    grouped = await store.list_questionnaires_of(db, organization_id=organization_id, instance_ids=instance_ids)
+    for questionnaire_id, members in grouped.items():
+        declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+        count += await store.update_instances(
+            db,
+            organization_id=organization_id,
+            instance_ids=members,
+            kept_names=() if is_whole else impersonal(declared),
+        )
+    return count
 
 
 async def blank_events(

@@ -249,18 +249,24 @@ async def delete_references(db: Database, *, organization_id: str, item_ids: Seq
     )
 
 
-async def update_items(db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes) -> int:
-    """Leave of ended items what happened and when; in place of the address its hash under a key that is thrown away."""
+async def update_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes, is_change: bool
+) -> int:
+    """Leave of ended items what happened and when; in place of the address its hash under a key that is thrown away.
+
+    `is_change`: the rows count as changed now; else they are removed as soon as before.
+    """
     return await db.execute(
         f"""update queue_item
            set responder_channel_identifier = 'erased:' || encode(sha256($3::bytea || address_key), 'hex'),
              address_key = sha256($3::bytea || address_key), {_TEXTS_REMOVED}, metadata = '{{}}', result = null,
              trace = null, external_reference = null, anonymized_time = now(), version = version + 1,
-             updated_time = greatest(updated_time, now())
+             updated_time = case when $4 then greatest(updated_time, now()) else updated_time end
            where organization_id = $1 and item_id = any($2) and status > 3 and anonymized_time is null""",
         organization_id,
         item_ids,
         salt,
+        is_change,
     )
 
 
@@ -314,12 +320,19 @@ async def list_questionnaires_of(
     return {row["questionnaire_id"]: row["instance_ids"] for row in rows}
 
 
-async def delete_texts(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    """Remove what was written with words: answers that are texts or hold some, and the words beside a choice."""
+async def delete_texts(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], has_files: bool = True
+) -> int:
+    """Remove what was written with words: answers that are texts or hold some, and the words beside a choice.
+
+    `has_files`: answers that are files as well.
+    """
     return await db.execute(
         """with gone as (
-             delete from answer where organization_id = $1 and instance_id = any($2)
+             delete from answer a where organization_id = $1 and instance_id = any($2)
                and (jsonb_typeof(value) = 'string' or jsonb_path_exists(value, '$.* ? (@.type() == "string")'))
+               and ($3 or jsonb_typeof(value) = 'string' or not exists (select from response_file f
+                 where f.organization_id = $1 and f.instance_id = a.instance_id and f.question_id = a.question_id))
              returning 1),
            shortened as (
              update answer set other_text = null where organization_id = $1 and instance_id = any($2)
@@ -329,6 +342,7 @@ async def delete_texts(db: Database, *, organization_id: str, instance_ids: Sequ
            select from gone union all select from shortened""",
         organization_id,
         instance_ids,
+        has_files,
     )
 
 

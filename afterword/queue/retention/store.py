@@ -27,7 +27,9 @@ async def get_next_organization(  # any tenant: retention is the installation's
              select organization_id from organization where organization_id > $1 order by organization_id limit $3)
            select (select min(l.organization_id) from looked l
                    where exists (select from queue_item i
-                                 where i.organization_id = l.organization_id and i.item_id < $2)) as found,
+                                 where i.organization_id = l.organization_id and i.item_id < $2)
+                     and not exists (select from legal_hold h where h.organization_id = l.organization_id
+                                     and h.responder_id is null)) as found,
              (select max(organization_id) from looked) as last""",
         after,
         before_id,
@@ -48,8 +50,9 @@ async def prune_items(
 ) -> Passed:
     """Pass the next items with ids between the two, and remove those that ended long enough ago.
 
-    Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, or with an event that some
-    reader has not seen, stay as well. Attempts go with their item; events have a retention of their own.
+    Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, with an event that some
+    reader has not seen, or of people under a legal hold stay as well. Attempts go with their item; events have a
+    retention of their own.
     """
     rows = await db.fetch(
         """with passed as materialized (
@@ -61,6 +64,10 @@ async def prune_items(
              where p.status >= 4 and p.updated_time < $4 and (p.status not in (5, 6) or p.updated_time < $5)
                and not exists (select from attempt a
                  where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
+               and not exists (select from legal_hold h left join responder_address r
+                   on r.organization_id = h.organization_id and r.responder_id = h.responder_id
+                 where h.organization_id = $1 and (h.responder_id is null or h.responder_id = i.responder_id
+                   or r.address_key = i.address_key))
                and not exists (select from event e
                  where e.organization_id = $1 and e.subject_id = p.item_id
                    and e.xid >= (select min(c.xid) from event_cursor c))

@@ -110,6 +110,15 @@ async def recount(db: Database, *, days: Sequence[tuple[Span, date]], now: datet
     await store.insert_dirty_days(db, days=days, now=now)
 
 
+async def freeze(db: Database, *, organization_id: str, before: datetime) -> bool:
+    """Keep the counts of days before this moment, which begins a day, whatever becomes of their responses.
+
+    False while some of these days are not counted yet.
+    """
+    zone = times.zone_of(await store.get_time_zone(db, organization_id=organization_id))
+    return await store.update_to_frozen(db, organization_id=organization_id, day=periods.day_of(before, zone))
+
+
 async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
     """Give the next questionnaires their spans; return the count of questionnaires and the last one's id."""
     questionnaires = await store.list_published_questionnaires(db, after=after, limit=SURVEY_MAX)

@@ -25,6 +25,7 @@ class Span:
 
     Of each group as many people as `people_max` are kept, to know whether there are fewer. `kept_from`: the first day
     of cases. `hours_until`: the end of the kept hours of its day, of the generation `hours_generation`.
+    `frozen_until`: days before it are not counted again, since their responses were removed by their age.
     """
 
     organization_id: str
@@ -38,13 +39,14 @@ class Span:
     kept_from: date | None = None
     hours_until: datetime | None = None
     hours_generation: int | None = None
+    frozen_until: date | None = None
 
 
 CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
 # The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
 HOUR: Final = "hour"
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time, people_max, kept_from, hours_until, hours_generation"""
+  due_time, people_max, kept_from, hours_until, hours_generation, frozen_until"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
 _RETIRE: Final[LiteralString] = """
@@ -108,13 +110,21 @@ async def insert_spans(
 async def update_span(
     db: Database, *, organization_id: str, span: Span, time_zone: str, people_max: int, now: datetime
 ) -> None:
-    """Count again from the beginning, with the days of another zone or more people."""
+    """Count again from the beginning, with the days of another zone or more people. Frozen days keep their counts."""
     await db.execute(
         f"""with ended as (
              update rollup_span set generation = default, time_zone = $6, people_max = $7,
-               kept_until = coalesce(kept_from, '1970-01-01'),
+               kept_until = greatest(kept_from, frozen_until, '1970-01-01'),
                due_time = case when dimension = 'hour' then due_time else '1970-01-01' end
-             where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
+             where {_OF_SPAN} returning organization_id, questionnaire_id, dimension, generation, frozen_until),
+           frozen as (
+             insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
+               dimension_value, given, counts, people)
+             select c.organization_id, c.questionnaire_id, c.dimension, e.generation, c.question_id, c.day,
+               c.dimension_value, c.given, c.counts, c.people
+             from ended e join rollup_count c on c.organization_id = e.organization_id
+               and c.questionnaire_id = e.questionnaire_id and c.dimension = e.dimension and c.generation = $4
+               and c.day < e.frozen_until)
            {_RETIRE}""",
         *(*_key(organization_id, span), now, time_zone, people_max),
     )
@@ -139,6 +149,7 @@ async def insert_dirty_days(  # any tenant: the reader of the log serves all of 
            select b.*, $5 from unnest($1::text[], $2::text[], $3::text[], $4::date[])
              as b (organization_id, questionnaire_id, dimension, day)
            join rollup_span s using (organization_id, questionnaire_id, dimension)
+           where b.day >= coalesce(s.frozen_until, '-infinity')
            order by b.organization_id, b.questionnaire_id, b.dimension, b.day
            on conflict (organization_id, questionnaire_id, dimension, day)
            do update set hours = null where rollup_dirty.hours is not null""",
@@ -401,6 +412,28 @@ async def settle_span(db: Database, *, organization_id: str, span: Span, kept_un
         f"update rollup_span set kept_until = $5, due_time = $6 where {_OF_SPAN}",
         *(*_key(organization_id, span), kept_until, due_time),
     )
+
+
+async def get_time_zone(db: Database, *, organization_id: str) -> str:
+    return await db.fetch_value("select time_zone from organization where organization_id = $1", organization_id)
+
+
+async def update_to_frozen(db: Database, *, organization_id: str, day: date) -> bool:
+    """Close the counts of all days before this one; False while some of them are still to be counted."""
+    is_open = await db.fetch_value(
+        """select exists (select from rollup_span s join organization o using (organization_id)
+             where s.organization_id = $1 and s.dimension <> 'hour'
+               and (s.kept_until < $2 or s.time_zone <> o.time_zone))
+           or exists (select from rollup_dirty where organization_id = $1 and dimension <> 'hour' and day < $2)""",
+        *(organization_id, day),
+    )
+    if not is_open:
+        await db.execute(
+            """update rollup_span set frozen_until = $2
+               where organization_id = $1 and dimension <> 'hour' and (frozen_until is null or frozen_until < $2)""",
+            *(organization_id, day),
+        )
+    return not is_open
 
 
 async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:

@@ -1008,6 +1008,27 @@ class LeafResult(Struct, kw_only=True):
     matches: bool
 
 
+class LegalHold(Struct, kw_only=True):
+    """
+    Data that is kept whatever its age, of a person or of the whole organization.
+    """
+
+    hold_id: str
+    responder_id: str | None
+    reason: str
+    created_time: datetime
+    created_by: str | None
+
+
+class LegalHoldRequest(Struct, kw_only=True):
+    """
+    A new legal hold. Without a responder it covers the whole organization.
+    """
+
+    reason: str
+    responder_id: str | None | UnsetType = UNSET
+
+
 class LibraryEntry(Struct, kw_only=True):
     """
     A questionnaire that comes with the product.
@@ -2146,6 +2167,69 @@ class ResponseViewRequest(Struct, kw_only=True):
     title: str
     query: str
     shared: bool | UnsetType = False
+
+
+class Retention(Struct, kw_only=True):
+    """
+    The time for which an organization keeps personal data, in days.
+    """
+
+    organization_id: str
+    anonymize_after_days: int | None
+    delete_after_days: int | None
+    texts_days: int | None
+    people_days: int | None
+    items_days: int | None
+    uploads_days: int | None
+    answers_days: int | None
+    events_days: int | None
+    audit_days: int | None
+    exports_days: int | None
+    updated_time: datetime
+    updated_by: str | None
+
+
+class RetentionPreviewPart(Struct, kw_only=True):
+    """
+    The rows that one kind of run would touch now.
+    """
+
+    kind: str
+    days: int
+    count: int
+    is_more: bool
+
+
+class RetentionRun(Struct, kw_only=True):
+    """
+    A run over one kind of data. `counts`: rows that it changed or removed, by resource.
+    """
+
+    run_id: str
+    kind: str
+    days: int
+    before_time: datetime
+    state: str
+    counts: dict[str, int]
+    started_time: datetime
+    finished_time: datetime | None
+
+
+class RetentionUpdate(Struct, kw_only=True):
+    """
+    Changes of retention periods, in days.
+    """
+
+    anonymize_after_days: int | None | UnsetType = UNSET
+    delete_after_days: int | None | UnsetType = UNSET
+    texts_days: int | None | UnsetType = UNSET
+    people_days: int | None | UnsetType = UNSET
+    items_days: int | None | UnsetType = UNSET
+    uploads_days: int | None | UnsetType = UNSET
+    answers_days: int | None | UnsetType = UNSET
+    events_days: int | None | UnsetType = UNSET
+    audit_days: int | None | UnsetType = UNSET
+    exports_days: int | None | UnsetType = UNSET
 
 
 class RotationRequest(Struct, kw_only=True):
@@ -3471,6 +3555,14 @@ class ResultRow(Struct, kw_only=True):
     key: dict[str, str | int | None]
     figures: list[Figure]
     selection: SelectionShown
+
+
+class RetentionPreview(Struct, kw_only=True):
+    """
+    The rows that retention would touch now. Kinds without a period are left out.
+    """
+
+    parts: list[RetentionPreviewPart]
 
 
 class SeenMetadata(Struct, kw_only=True):

@@ -1,0 +1,1 @@
+"""Retention periods of organizations, and legal holds."""

@@ -1,0 +1,463 @@
+"""The SQL of retention: its ledger, and the walks that find what is old enough. `privacy/rows` blanks it.
+
+Walks go by primary keys and pass each row: an index by age would cost every item and answer.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import ids
+from afterword.core.wire.lists import Page, Rows
+from afterword.db import Database
+from afterword.db.columns import qualified
+from afterword.organizations.retention.store import DAYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run over one kind of data of an organization. `mark`: the last row that its walk has passed."""
+
+    organization_id: str
+    run_id: str
+    kind: str
+    days: int
+    before_time: datetime
+    state: str
+    counts: dict[str, int]
+    mark: str
+    started_time: datetime
+    finished_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    organization_id: str
+    kind: str
+    days: int
+    time_zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The result of one step of a walk: the ids that are old enough, and the row that it goes on behind.
+
+    None: it has come to its end.
+    """
+
+    ids: list[str]
+    last: str | None
+
+
+_RUN: Final[LiteralString] = """organization_id, run_id, kind, days, before_time, state, counts, mark, started_time,
+  finished_time"""
+_RUN_R: Final = qualified(_RUN, "r")
+# The last thing that the person or the sender did with an instance `i`.
+_LAST: Final[LiteralString] = """greatest(i.created_time, i.sent_time, i.viewed_time, i.flow_time,
+  i.held_submitted_time, i.held_completed_time, i.submitted_time, i.completed_time)"""
+_HELD: Final[LiteralString] = """held as materialized (
+    select h.responder_id, a.address_key from legal_hold h
+    left join responder_address a on a.organization_id = h.organization_id and a.responder_id = h.responder_id
+    where h.organization_id = $1 and h.responder_id is not null)"""
+
+
+# the ledger ------------------------------------------------------------------------------------------------------
+async def claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
+    """The running run that has waited longest, locked. Those of organizations under a legal hold wait for its end."""
+    row = await db.fetch_row(
+        f"""select {_RUN_R} from retention_run r where r.state = 'running' and r.due_time <= $1
+             and not exists (select from legal_hold h
+               where h.organization_id = r.organization_id and h.responder_id is null)
+           order by r.due_time limit 1 for update of r skip locked""",
+        now,
+    )
+    return Run(**row) if row else None
+
+
+async def get_next_due(db: Database, *, since: datetime) -> Due | None:  # any tenant: one job serves all
+    """A kind of data that an organization removes by age, and that no run has looked through since then."""
+    row = await db.fetch_row(
+        f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral {DAYS}
+           where k.days is not null
+             and not exists (select from legal_hold h
+               where h.organization_id = o.organization_id and h.responder_id is null)
+             and not exists (select from retention_run r where r.organization_id = o.organization_id
+               and r.kind = k.kind and (r.started_time > $1 or r.state = 'running'))
+           order by o.organization_id, k.kind limit 1""",
+        since,
+    )
+    return Due(**row) if row else None
+
+
+async def insert_run(
+    db: Database, *, organization_id: str, run_id: str, due: Due, before_time: datetime, now: datetime
+) -> Run | None:
+    """None where another worker has just begun the same."""
+    row = await db.fetch_row(
+        f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
+           values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
+        *(organization_id, run_id, due.kind, due.days, before_time, now),
+    )
+    return Run(**row) if row else None
+
+
+async def settle_turn(
+    db: Database, *, organization_id: str, run_id: str, mark: str, counts: Mapping[str, int], due_time: datetime
+) -> None:
+    await db.execute(
+        """update retention_run set mark = $3, counts = $4, due_time = $5
+           where organization_id = $1 and run_id = $2 and state = 'running'""",
+        *(organization_id, run_id, mark, dict(counts), due_time),
+    )
+
+
+async def settle_run(
+    db: Database, *, organization_id: str, run_id: str, counts: Mapping[str, int], now: datetime
+) -> None:
+    await db.execute(
+        """update retention_run set state = 'done', mark = '', counts = $3, finished_time = $4
+           where organization_id = $1 and run_id = $2 and state = 'running'""",
+        *(organization_id, run_id, dict(counts), now),
+    )
+
+
+async def prune_runs(db: Database, *, organization_id: str, before: datetime) -> int:
+    return await db.execute(
+        "delete from retention_run where organization_id = $1 and started_time < $2 and state = 'done'",
+        *(organization_id, before),
+    )
+
+
+async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[Run]:
+    rows = await db.fetch_list(
+        f"select {_RUN} from retention_run where organization_id = $1", organization_id, page=page
+    )
+    return rows.map(lambda row: Run(**row))
+
+
+# walks -----------------------------------------------------------------------------------------------------------
+async def list_old_items(
+    db: Database,
+    *,
+    organization_id: str,
+    after: str,
+    before: datetime,
+    before_id: str,
+    scanned_max: int,
+    limit: int,
+) -> Passed:
+    """Items that ended before, without an open attempt; `before_id`: an id as old as that."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select q.item_id, q.status, q.updated_time, q.anonymized_time, q.responder_id, q.address_key
+             from queue_item q where q.organization_id = $1 and q.item_id > $2 and q.item_id < $4
+             order by q.item_id limit $5),
+           old as materialized (
+             select p.item_id from passed p
+             where p.status >= 4 and p.anonymized_time is null and p.updated_time < $3
+               and not exists (select from held h where h.responder_id = p.responder_id
+                 or h.address_key = p.address_key)
+               and not exists (select from attempt a
+                 where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
+             order by p.item_id limit $6)
+           select array(select item_id from old order by item_id) as ids, (select count(*) from passed) as count,
+             (select max(item_id) from passed) as last""",
+        *(organization_id, after, before, before_id, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def list_old_instances(
+    db: Database, *, organization_id: str, after: str, before: datetime, kind: str, scanned_max: int, limit: int
+) -> Passed:
+    """Instances with which nothing has happened since, without those that a run of this kind has been through."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select i.instance_id, i.responder_id, {_LAST} as last_time,
+               case $5 when 'texts' then i.texts_removed_time when 'people' then i.anonymized_time end as done_time
+             from questionnaire_instance i where i.organization_id = $1 and i.instance_id > $2
+             order by i.instance_id limit $4),
+           old as materialized (
+             select p.instance_id from passed p
+             where p.last_time < $3 and (p.done_time is null or p.done_time < p.last_time)
+               and not exists (select from held h where h.responder_id = p.responder_id)
+             order by p.instance_id limit $6)
+           select array(select instance_id from old order by instance_id) as ids,
+             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
+        *(organization_id, after, before, scanned_max, kind, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def list_instances_locked(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
+) -> list[str]:
+    """Those of the instances that are still as old, locked, without those with which somebody is busy."""
+    rows = await db.fetch(
+        f"""select i.instance_id from questionnaire_instance i
+           where i.organization_id = $1 and i.instance_id = any($2::text[]) and {_LAST} < $3
+           order by i.instance_id for update skip locked""",
+        *(organization_id, instance_ids, before),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def list_instances_with_files(
+    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
+) -> Passed:
+    """Instances with a file that came before."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select f.instance_id, max(f.created_time) as last_time from response_file f
+             where f.organization_id = $1 and f.instance_id > $2 group by f.instance_id
+             order by f.instance_id limit $4),
+           old as materialized (
+             select p.instance_id from passed p
+             join questionnaire_instance i on i.organization_id = $1 and i.instance_id = p.instance_id
+             where p.last_time < $3 and not exists (select from held h where h.responder_id = i.responder_id)
+             order by p.instance_id limit $5)
+           select array(select instance_id from old order by instance_id) as ids,
+             (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
+        *(organization_id, after, before, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+async def list_old_responders(
+    db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
+) -> Passed:
+    """People with whom nothing has happened since, and for whom nothing waits."""
+    row = await db.fetch_row(
+        f"""with {_HELD}, passed as materialized (
+             select r.responder_id, r.created_time, r.anonymized_time from responder r
+             where r.organization_id = $1 and r.responder_id > $2 order by r.responder_id limit $4),
+           old as materialized (
+             select p.responder_id from passed p
+             where p.created_time < $3 and p.anonymized_time is null
+               and not exists (select from held h where h.responder_id = p.responder_id)
+               and not exists (select from questionnaire_instance i
+                 where i.organization_id = $1 and i.responder_id = p.responder_id and {_LAST} >= $3)
+               and not exists (select from responder_address a
+                 join queue_item q on q.organization_id = a.organization_id and q.address_key = a.address_key
+                   and q.status::integer = 1
+                 where a.organization_id = $1 and a.responder_id = p.responder_id)
+               and not exists (select from alert_instance c
+                 join alert_message m on m.organization_id = c.organization_id
+                   and m.alert_instance_id = c.alert_instance_id
+                 where c.organization_id = $1 and c.responder_id = p.responder_id and m.created_time >= $3)
+             order by p.responder_id limit $5)
+           select array(select responder_id from old order by responder_id) as ids,
+             (select count(*) from passed) as count, (select max(responder_id) from passed) as last""",
+        *(organization_id, after, before, scanned_max, limit),
+    )
+    return _passed(row, scanned_max, limit)
+
+
+def _passed(row: Any, scanned_max: int, limit: int) -> Passed:
+    ids: list[str] = row["ids"]
+    if len(ids) == limit:
+        return Passed(ids, ids[-1])
+    return Passed(ids, row["last"] if row["count"] == scanned_max else None)
+
+
+async def list_identifiers(
+    db: Database, *, organization_id: str, responder_ids: Sequence[str]
+) -> dict[str, tuple[list[bytes], list[str]]]:
+    """The address keys and addresses of people, by responder."""
+    rows = await db.fetch(
+        """select r.responder_id, array_remove(array_agg(a.address_key), null) as keys,
+             array_remove(array_agg(a.identifier), null) as written
+           from unnest($2::text[]) r (responder_id)
+             left join responder_address a on a.organization_id = $1 and a.responder_id = r.responder_id
+           group by r.responder_id order by r.responder_id""",
+        *(organization_id, responder_ids),
+    )
+    return {row["responder_id"]: (row["keys"], row["written"]) for row in rows}
+
+
+async def list_instances_of(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[str]:
+    rows = await db.fetch(
+        """select instance_id from questionnaire_instance where organization_id = $1 and responder_id = any($2::text[])
+           order by instance_id""",
+        *(organization_id, responder_ids),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+# what is changed -------------------------------------------------------------------------------------------------
+async def update_instances_passed(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], kind: str, now: datetime
+) -> int:
+    """Note that a run of `texts` or of `people` has been through these."""
+    return await db.execute(
+        """update questionnaire_instance
+           set texts_removed_time = case $3 when 'texts' then $4 else texts_removed_time end,
+             anonymized_time = case $3 when 'people' then $4 else anonymized_time end
+           where organization_id = $1 and instance_id = any($2::text[])""",
+        *(organization_id, instance_ids, kind, now),
+    )
+
+
+async def delete_answers_with_files(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
+) -> int:
+    """Remove answers that are files, with the files, if all of them came before."""
+    return await db.execute(
+        """delete from answer a where a.organization_id = $1 and a.instance_id = any($2::text[])
+             and (select max(f.created_time) from response_file f where f.organization_id = $1
+               and f.instance_id = a.instance_id and f.question_id = a.question_id) < $3""",
+        *(organization_id, instance_ids, before),
+    )
+
+
+async def delete_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    """Remove instances with their answers, files, tags and rows of responses."""
+    return await db.execute(
+        "delete from questionnaire_instance where organization_id = $1 and instance_id = any($2::text[])",
+        *(organization_id, instance_ids),
+    )
+
+
+async def update_suppressions_of_nobody(
+    db: Database, *, organization_id: str, before: datetime, limit: int
+) -> list[str]:
+    """Leave of old suppressions whose address belongs to no person the key by which they work; return their ids."""
+    rows = await db.fetch(
+        f"""with {_HELD}, old as (
+             select s.suppression_id from suppression s
+             where s.organization_id = $1 and s.created_time < $2
+               and (s.identifier <> encode(s.address_key, 'hex') or s.note is not null)
+               and not exists (select from responder_address a where a.organization_id = $1
+                 and a.channel_id = s.channel_id and a.address_key = s.address_key)
+               and not exists (select from held h where h.address_key = s.address_key)
+             order by s.suppression_id limit $3)
+           update suppression s set identifier = encode(s.address_key, 'hex'), note = null, version = s.version + 1
+           from old where s.organization_id = $1 and s.suppression_id = old.suppression_id
+           returning s.suppression_id""",
+        *(organization_id, before, limit),
+    )
+    return [row["suppression_id"] for row in rows]
+
+
+async def update_events_of_suppressions(
+    db: Database,
+    *,
+    organization_id: str,
+    after: str,
+    before_id: str,
+    blanks: Mapping[str, Any],
+    scanned_max: int,
+) -> tuple[int, str | None]:
+    """Blank the addresses in the next events of suppressions, lifted ones too; None at the end of the walk."""
+    row = await db.fetch_one(
+        """with passed as materialized (
+             select event_id, type from event where organization_id = $1 and event_id > $2 and event_id < $3
+             order by event_id limit $5),
+           blanked as (
+             update event e set data = e.data || $4 from passed p
+             where e.organization_id = $1 and e.event_id = p.event_id and p.type like 'suppression.%'
+               and not e.data @> $4
+             returning 1)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as count,
+             (select max(event_id) from passed) as last""",
+        *(organization_id, after, before_id, blanks, scanned_max),
+    )
+    return row["found"], row["last"] if row["count"] == scanned_max else None
+
+
+async def update_exports_to_end(db: Database, *, organization_id: str, before: datetime, now: datetime) -> int:
+    """End files that were written before; `prune exports` removes their pieces."""
+    return await db.execute(
+        """update export set expires_time = $3 where organization_id = $1 and state = 'done' and finished_time < $2
+             and expires_time > $3""",
+        *(organization_id, before, now),
+    )
+
+
+async def prune_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value("select prune_audit_entries($2, $3, $1)", *(organization_id, before, limit))
+
+
+# previews --------------------------------------------------------------------------------------------------------
+async def count_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from queue_item
+             where organization_id = $1 and item_id < $4 and status >= 4 and anonymized_time is null
+               and updated_time < $2 limit $3) old""",
+        *(organization_id, before, limit, ids.ordered_first(before)),
+    )
+
+
+async def count_texts(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    """Instances whose words would be removed."""
+    return await db.fetch_value(
+        f"""select count(*) from (select from questionnaire_instance i
+             where i.organization_id = $1 and i.created_time < $2 and {_LAST} < $2 and i.deleted_time is null
+               and i.submitted_time is not null
+               and (i.texts_removed_time is null or i.texts_removed_time < {_LAST}) limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def count_people(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        f"""select count(*) from (select from responder r
+             where r.organization_id = $1 and r.created_time < $2 and r.anonymized_time is null
+               and not exists (select from questionnaire_instance i
+                 where i.organization_id = $1 and i.responder_id = r.responder_id and {_LAST} >= $2) limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def count_uploads(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from response_file
+             where organization_id = $1 and created_time < $2 limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def count_answers(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    """Instances that would be removed."""
+    return await db.fetch_value(
+        f"""select count(*) from (select from questionnaire_instance i
+             where i.organization_id = $1 and i.created_time < $2 and {_LAST} < $2 limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def count_events(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from event where organization_id = $1 and event_id < $2 limit $3) old""",
+        *(organization_id, ids.ordered_first(before), limit),
+    )
+
+
+async def count_audit(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from audit_entry
+             where organization_id = $1 and created_time < $2 limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+async def count_exports(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    return await db.fetch_value(
+        """select count(*) from (select from export
+             where organization_id = $1 and state = 'done' and finished_time < $2 limit $3) old""",
+        *(organization_id, before, limit),
+    )
+
+
+COUNTS: Final[Mapping[str, Callable[..., Awaitable[int]]]] = {
+    "items": count_items,
+    "texts": count_texts,
+    "people": count_people,
+    "uploads": count_uploads,
+    "answers": count_answers,
+    "events": count_events,
+    "audit": count_audit,
+    "exports": count_exports,
+}
+"""By kind: about how much a run would touch, at most `limit`."""

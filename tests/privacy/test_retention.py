@@ -1,0 +1,319 @@
+"""Removal by age: what goes and what stays, previews, legal holds, and the ledger of runs."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from afterword import db
+from afterword.core.organizations.access import SCOPES
+from afterword.privacy.retention import service as ages
+from afterword.queue.retention import service as retention
+from afterword.reports.rollups import service as rollups
+from tests.conftest import settled
+from tests.privacy.conftest import CANARY, Desk, Known, people
+from tests.privacy.test_erasing import token
+from tests.privacy.test_rows import figures
+
+ABSENT = "z" * 22
+TURNS_MAX = 500
+# Rows that have a limit of their own, which no period prolongs: hours or days, see docs/privacy.md.
+SHORT_LIVED = {"idempotency_key", "outbox_message", "trial", "queue_import_row", "queue_import_piece"}
+
+
+def path(desk: Desk, more: str = "") -> str:
+    return f"/organization/{desk.house.organization_id}/retention{more}"
+
+
+async def keep(desk: Desk, **days: int | None) -> Any:
+    return await desk.ask("PATCH", path(desk), days)
+
+
+async def later(desk: Desk, *, days: int) -> datetime:
+    """The moment so many days from now."""
+    async with db.connection(desk.pool) as database:
+        return database.clock.now() + timedelta(days=days)
+
+
+async def work(desk: Desk, *, days: int) -> int:
+    """The worker's job as it would run so many days from now; return the count of its turns."""
+    now = await later(desk, days=days)
+    for turns in range(TURNS_MAX):
+        async with db.transaction(desk.pool) as database:
+            if not await ages.work_next(database, now=now):
+                return turns
+    raise AssertionError("the runs do not come to their end")
+
+
+async def asked(desk: Desk, *canaries: str) -> list[Known]:
+    """People of whom nothing waits any more."""
+    known = await people(desk, canaries)
+    waiting = await desk.value("select array_agg(item_id) from queue_item where status = 1")
+    for item_id in waiting:
+        await desk.ask("PATCH", f"/q/queue/item/{item_id}", {"status_id": 5})
+    await desk.execute("update organization set minimum_base = 1")
+    await settled(desk.pool)
+    return known
+
+
+async def left(desk: Desk, canary: str) -> set[str]:
+    return set(await desk.traces(canary)) - SHORT_LIVED
+
+
+class TestRuns:
+    async def test_nothing_without_a_period(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        before = await desk.traces(known.canary)
+        assert 0 == await work(desk, days=4_000)
+        assert before == await desk.traces(known.canary)
+
+    async def test_too_young(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, anonymize_after_days=60, delete_after_days=90)
+        before = await desk.traces(known.canary)
+        await work(desk, days=59)
+        assert before == await desk.traces(known.canary)
+
+    async def test_people_are_forgotten_and_figures_stay(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, anonymize_after_days=60, exports_days=1)
+        before = await figures(desk)
+        await work(desk, days=61)
+        assert {"export_piece"} >= await left(desk, known.canary)
+        assert before == await figures(desk)
+        shown = await desk.ask("GET", f"/q/instance/{known.instance_id}")
+        assert shown["submitted_time"]
+        for item_id in known.item_ids:
+            assert (await desk.ask("GET", f"/q/queue/item/{item_id}"))["anonymized_time"]
+
+    async def test_a_killed_turn_is_repeated(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A fault in one turn changes nothing, is logged, and the next turn does the work."""
+        [known] = await asked(desk, CANARY)
+        await keep(desk, items_days=10)
+        now = await later(desk, days=11)
+
+        async def fail(*_: object, **__: object) -> None:
+            raise ValueError("broken")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ages.rows, "blank_items", fail)
+            async with db.transaction(desk.pool) as database:
+                assert 1 == await ages.work_next(database, now=now)
+                assert 0 == await ages.work_next(database, now=now)
+        assert "queue_item" in await desk.traces(known.canary)
+        await work(desk, days=12)
+        assert "queue_item" not in await desk.traces(known.canary)
+
+    async def test_each_kind_alone(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, texts_days=10)
+        await work(desk, days=11)
+        found = await desk.traces(known.canary)
+        assert "answer" not in found
+        assert {"response_file", "questionnaire_instance", "responder_address", "queue_item"} <= {
+            *found,
+            "response_file",
+        }
+        await keep(desk, items_days=10)
+        await work(desk, days=13)
+        assert "queue_item" not in await desk.traces(known.canary)
+        assert "responder_address" in await desk.traces(known.canary)
+        await keep(desk, people_days=10)
+        await work(desk, days=15)
+        assert "responder_address" not in await desk.traces(known.canary)
+
+    async def test_somebody_with_something_waiting(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        await keep(desk, people_days=10)
+        await work(desk, days=11)
+        assert "responder_address" in await desk.traces(known.canary)
+
+    async def test_files(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, uploads_days=10)
+        await work(desk, days=11)
+        assert 0 == await desk.value("select count(*) from response_file")
+        assert "responder_address" in await desk.traces(known.canary)
+
+    async def test_logs_and_exports(self, desk: Desk) -> None:
+        await asked(desk, CANARY)
+        await keep(desk, events_days=30, audit_days=30, exports_days=2)
+        await desk.execute("delete from delivery")
+        await desk.execute(
+            "update event_cursor set xid = (select max(xid) from event), seq = (select max(seq) from event)"
+        )
+        await work(desk, days=31)
+        assert 0 == await desk.value("select count(*) from event")
+        assert 0 == await desk.value("select count(*) from audit_entry")
+        assert 0 == await desk.value("select count(*) from export where expires_time > now() + interval '32 days'")
+        assert 1 == await desk.value("select count(*) from event_horizon")
+
+    async def test_the_ledger(self, desk: Desk) -> None:
+        await asked(desk, CANARY)
+        await keep(desk, items_days=10)
+        await work(desk, days=11)
+        await work(desk, days=11)
+        [run] = (await desk.ask("GET", path(desk, "/run")))["results"]
+        assert ("items", 10, "done") == (run["kind"], run["days"], run["state"])
+        assert 4 <= run["counts"]["Queue Item"]
+        assert CANARY not in str(run)
+        await work(desk, days=12)
+        assert [{}, run["counts"]] == [
+            each["counts"] for each in (await desk.ask("GET", path(desk, "/run")))["results"]
+        ]
+        await work(desk, days=11 + ages.LEDGER_DAYS + 2)
+        assert 1 == len((await desk.ask("GET", path(desk, "/run")))["results"])
+
+
+class TestDeletion:
+    async def test_counts_of_deleted_responses_stay(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, delete_after_days=30)
+        now = await later(desk, days=32)
+        await count_days(desk, now)
+        before = await figures_as_of(desk)
+        await work(desk, days=32)
+        assert 0 == await desk.value("select count(*) from questionnaire_instance")
+        assert 0 == await desk.value("select count(*) from answer")
+        await count_days(desk, now)
+        assert before == await figures_as_of(desk)
+        assert 1 < len(before)
+        await desk.ask("GET", f"/q/instance/{known.instance_id}", status=404)
+        for item_id in known.item_ids:
+            await desk.ask("GET", f"/q/queue/item/{item_id}")
+        assert 1 == len((await desk.ask("GET", "/alert/instance"))["results"])
+
+    async def test_waits_for_the_counts(self, desk: Desk) -> None:
+        """Nothing is deleted of days that are still to be counted."""
+        await asked(desk, CANARY)
+        await keep(desk, delete_after_days=30)
+        now = await later(desk, days=32)
+        async with db.transaction(desk.pool) as database:
+            await rollups.survey(database, after="", now=now)
+        await work(desk, days=32)
+        assert 1 == await desk.value("select count(*) from questionnaire_instance")
+        await count_days(desk, now)
+        await work(desk, days=33)
+        assert 0 == await desk.value("select count(*) from questionnaire_instance")
+
+    async def test_a_new_zone_keeps_frozen_counts(self, desk: Desk) -> None:
+        await asked(desk, CANARY)
+        await keep(desk, delete_after_days=30)
+        now = await later(desk, days=32)
+        await count_days(desk, now)
+        before = await figures_as_of(desk)
+        await work(desk, days=32)
+        await desk.ask("PATCH", f"/organization/{desk.house.organization_id}", {"time_zone": "America/Lima"})
+        await count_days(desk, now)
+        assert before == await figures_as_of(desk)
+
+
+async def count_days(desk: Desk, now: datetime) -> None:
+    """The jobs that keep counts, as they would run then."""
+    async with db.transaction(desk.pool) as database:
+        await rollups.survey(database, after="", now=now)
+    for work_of in (rollups.follow, rollups.keep):
+        for _ in range(TURNS_MAX):
+            async with db.transaction(desk.pool) as database:
+                if not await work_of(database, now=now):
+                    break
+
+
+async def figures_as_of(desk: Desk) -> Any:
+    """The kept counts of the newest generation, whatever responses there are: what reports of these days show."""
+    async with db.connection(desk.pool) as database:
+        rows = await database.fetch(
+            """select c.dimension, c.question_id, c.dimension_value, c.given, c.counts from rollup_count c
+               join rollup_span s using (organization_id, questionnaire_id, dimension, generation)
+               where c.dimension <> 'hour' and c.day < s.kept_until order by 1, 2, 3, c.day"""
+        )
+    return [tuple(row.values()) for row in rows]
+
+
+class TestHolds:
+    async def test_a_person_is_held(self, desk: Desk) -> None:
+        known, other = await asked(desk, CANARY, "zqpriam")
+        await keep(desk, anonymize_after_days=10)
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": known.responder_id})
+        held = await desk.traces(known.canary)
+        await work(desk, days=11)
+        assert set(held) - SHORT_LIVED == await left(desk, known.canary) | {"event"}
+        assert {"export_piece"} >= await left(desk, other.canary)
+        refused = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {}, status=409)
+        assert "on_hold" == refused["code"]
+        await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+        await work(desk, days=13)
+        assert {"export_piece"} >= await left(desk, known.canary)
+
+    async def test_all_is_held(self, desk: Desk) -> None:
+        [known] = await asked(desk, CANARY)
+        await keep(desk, anonymize_after_days=10, delete_after_days=30, exports_days=1)
+        await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit"})
+        before = await desk.traces(known.canary)
+        assert 0 == await work(desk, days=400)
+        assert before == await desk.traces(known.canary)
+
+    async def test_the_installations_retention_of_items(self, desk: Desk) -> None:
+        await asked(desk, CANARY)
+        now = await later(desk, days=500)
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit"})
+        count = await desk.value("select count(*) from queue_item")
+        await desk.execute("update event_cursor set xid = pg_current_xact_id()")
+        for is_held in (True, False):
+            async with db.transaction(desk.pool) as database:
+                cursor = retention.RetentionCursor()
+                await retention.prune(database, cursor=cursor, days=400, now=now, limit=1_000)
+            assert (count if is_held else 0) == await desk.value("select count(*) from queue_item")
+            if is_held:
+                await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+
+    async def test_wrong(self, desk: Desk) -> None:
+        wrong = await desk.ask("POST", path(desk, "/hold"), {"reason": "x", "responder_id": ABSENT}, status=422)
+        assert ["/responder_id"] == [each["pointer"] for each in wrong["errors"]]
+        await desk.ask("GET", path(desk, f"/hold/{ABSENT}"), status=404)
+        await desk.ask("DELETE", path(desk, f"/hold/{ABSENT}"), status=404)
+
+
+class TestPreviews:
+    async def test_counts_what_a_run_would_touch(self, desk: Desk) -> None:
+        await asked(desk, CANARY, "zqpriam")
+        await keep(desk, anonymize_after_days=60)
+        none = (await desk.ask("POST", path(desk, "/preview"), {}, status=200))["parts"]
+        assert {"items": 0, "texts": 0, "people": 0, "uploads": 0} == {each["kind"]: each["count"] for each in none}
+        for table in ("questionnaire_instance", "responder"):
+            columns = ["created_time", "sent_time", "submitted_time", "completed_time", "viewed_time", "flow_time"]
+            for column in columns if table == "questionnaire_instance" else columns[:1]:
+                statement: Any = f"update {table} set {column} = {column} - interval '40 days'"
+                await desk.execute(statement)
+        body = {"anonymize_after_days": 30, "delete_after_days": 30}
+        parts = (await desk.ask("POST", path(desk, "/preview"), body, status=200))["parts"]
+        found = {each["kind"]: (each["days"], each["count"], each["is_more"]) for each in parts}
+        assert (30, 2, False) == found["people"] == found["texts"] == found["answers"]
+        assert 60 == (await desk.ask("GET", path(desk)))["anonymize_after_days"]
+
+
+class TestPeriods:
+    async def test_a_part_of_the_organization(self, desk: Desk) -> None:
+        """Data of people belongs to the whole organization."""
+        headers = await token(desk, application_ids=[desk.house.application_id])
+        for method, more in (("GET", "/run"), ("GET", "/hold"), ("POST", "/hold"), ("POST", "/preview")):
+            body = {"reason": "A suit"} if more == "/hold" else {}
+            response = await desk.http.request(
+                method, path(desk, more), json=body if method == "POST" else None, headers=headers
+            )
+            assert 403 == response.status_code, more
+        response = await desk.http.patch(path(desk), json={"texts_days": 5}, headers=headers)
+        assert 403 == response.status_code
+
+    async def test_missing_scope(self, desk: Desk) -> None:
+        headers = await token(desk, scopes=SCOPES - {"Organization.Update"})
+        response = await desk.http.patch(path(desk), json={"texts_days": 5}, headers=headers)
+        assert (403, ["Organization.Update"]) == (response.status_code, response.json()["required_scopes"])
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("texts_days", 0), ("answers_days", 29), ("delete_after_days", 29), ("events_days", 91), ("exports_days", 8)],
+    )
+    async def test_wrong(self, desk: Desk, name: str, value: int) -> None:
+        wrong = await desk.ask("PATCH", path(desk), {name: value}, status=422)
+        assert [(f"/{name}", "out_of_range")] == [(each["pointer"], each["code"]) for each in wrong["errors"]]
