@@ -397,6 +397,7 @@ async def download_copy(visit: Visit) -> Response:
         site=visit.site,
         zone=ZoneInfo(visit.zone),
         now=visit.now,
+        is_readable=visit.query.get("format") == "html",
     )
     return download(file)
 

@@ -78,6 +78,21 @@ begin
 end
 $$;
 
+CREATE FUNCTION prune_audit_entries(until timestamp with time zone, rows_max integer, of_organization text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  removed bigint;
+begin
+  delete from audit_entry e using (
+    select organization_id, entry_id from audit_entry
+    where organization_id = of_organization and created_time < until order by created_time limit rows_max) old
+  where e.organization_id = old.organization_id and e.entry_id = old.entry_id;
+  get diagnostics removed = row_count;
+  return removed;
+end
+$$;
+
 CREATE FUNCTION refuse_audit_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -949,6 +964,17 @@ CREATE TABLE instance_tag (
     CONSTRAINT instance_tag_tag_check CHECK ((((length(tag) >= 1) AND (length(tag) <= 50)) AND (POSITION(('/'::text) IN (tag)) = 0)))
 );
 
+CREATE TABLE legal_hold (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    hold_id text NOT NULL COLLATE pg_catalog."C",
+    responder_id text COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    created_by text COLLATE pg_catalog."C",
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT legal_hold_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)))
+);
+
 CREATE TABLE login (
     login_id text NOT NULL COLLATE pg_catalog."C",
     email text NOT NULL,
@@ -1166,16 +1192,32 @@ CREATE TABLE organization (
     logo text,
     brand jsonb DEFAULT '{}'::jsonb NOT NULL,
     test_clock_seconds integer DEFAULT 0 NOT NULL,
+    texts_days integer,
+    people_days integer,
+    items_days integer,
+    uploads_days integer,
+    answers_days integer,
+    events_days integer,
+    audit_days integer,
+    exports_days integer,
     CONSTRAINT organization_anonymize_after_days_check CHECK (((anonymize_after_days >= 1) AND (anonymize_after_days <= 3650))),
+    CONSTRAINT organization_answers_days_check CHECK (((answers_days >= 30) AND (answers_days <= 3650))),
+    CONSTRAINT organization_audit_days_check CHECK (((audit_days >= 30) AND (audit_days <= 730))),
     CONSTRAINT organization_brand_check CHECK (((jsonb_typeof(brand) = 'object'::text) AND (length((brand)::text) <= 80000))),
     CONSTRAINT organization_delete_after_days_check CHECK (((delete_after_days >= 30) AND (delete_after_days <= 3650))),
     CONSTRAINT organization_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
     CONSTRAINT organization_domain_check CHECK ((domain ~ '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text)),
+    CONSTRAINT organization_events_days_check CHECK (((events_days >= 30) AND (events_days <= 90))),
+    CONSTRAINT organization_exports_days_check CHECK (((exports_days >= 1) AND (exports_days <= 7))),
+    CONSTRAINT organization_items_days_check CHECK (((items_days >= 1) AND (items_days <= 3650))),
     CONSTRAINT organization_legal_name_check CHECK (((length(legal_name) >= 1) AND (length(legal_name) <= 200))),
     CONSTRAINT organization_logo_check CHECK ((length(logo) <= 70000)),
     CONSTRAINT organization_minimum_base_check CHECK (((minimum_base >= 1) AND (minimum_base <= 1000))),
+    CONSTRAINT organization_people_days_check CHECK (((people_days >= 1) AND (people_days <= 3650))),
     CONSTRAINT organization_postal_address_check CHECK (((length(postal_address) >= 1) AND (length(postal_address) <= 500))),
-    CONSTRAINT organization_test_clock_seconds_check CHECK (((test_clock_seconds >= 0) AND (test_clock_seconds <= 34560000)))
+    CONSTRAINT organization_test_clock_seconds_check CHECK (((test_clock_seconds >= 0) AND (test_clock_seconds <= 34560000))),
+    CONSTRAINT organization_texts_days_check CHECK (((texts_days >= 1) AND (texts_days <= 3650))),
+    CONSTRAINT organization_uploads_days_check CHECK (((uploads_days >= 1) AND (uploads_days <= 3650)))
 );
 
 CREATE TABLE organization_billing (
@@ -1470,6 +1512,8 @@ CREATE TABLE questionnaire_instance (
     quota_ids text[] COLLATE pg_catalog."C",
     full_quota_id text COLLATE pg_catalog."C",
     anonymity text,
+    texts_removed_time timestamp with time zone,
+    anonymized_time timestamp with time zone,
     CONSTRAINT questionnaire_instance_anonymity_check CHECK ((anonymity = ANY (ARRAY['invitation'::text, 'response'::text]))),
     CONSTRAINT questionnaire_instance_judgement_check CHECK ((judgement = ANY (ARRAY['held'::text, 'accepted'::text, 'rejected'::text]))),
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
@@ -1846,6 +1890,24 @@ CREATE TABLE response_view (
     CONSTRAINT response_view_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
 );
 
+CREATE TABLE retention_run (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    run_id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    days integer NOT NULL,
+    before_time timestamp with time zone NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    mark text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    due_time timestamp with time zone NOT NULL,
+    started_time timestamp with time zone NOT NULL,
+    finished_time timestamp with time zone,
+    CONSTRAINT retention_run_check CHECK (((state = 'done'::text) = (finished_time IS NOT NULL))),
+    CONSTRAINT retention_run_days_check CHECK (((days >= 1) AND (days <= 3650))),
+    CONSTRAINT retention_run_kind_check CHECK ((kind = ANY (ARRAY['texts'::text, 'people'::text, 'items'::text, 'uploads'::text, 'answers'::text, 'events'::text, 'audit'::text, 'exports'::text]))),
+    CONSTRAINT retention_run_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
+);
+
 CREATE TABLE rollup_count (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     questionnaire_id text NOT NULL COLLATE pg_catalog."C",
@@ -1896,6 +1958,7 @@ CREATE TABLE rollup_span (
     kept_from date,
     hours_until timestamp with time zone,
     hours_generation bigint,
+    frozen_until date,
     CONSTRAINT rollup_span_dimension_check CHECK ((length(dimension) <= 300))
 )
 WITH (fillfactor='70');
@@ -2225,6 +2288,9 @@ ALTER TABLE ONLY inbound_endpoint
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_pkey PRIMARY KEY (organization_id, instance_id, tag);
 
+ALTER TABLE ONLY legal_hold
+    ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (organization_id, hold_id);
+
 ALTER TABLE ONLY login_challenge
     ADD CONSTRAINT login_challenge_pkey PRIMARY KEY (digest);
 
@@ -2400,6 +2466,9 @@ ALTER TABLE ONLY response_reader
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_pkey PRIMARY KEY (organization_id, view_id);
 
+ALTER TABLE ONLY retention_run
+    ADD CONSTRAINT retention_run_pkey PRIMARY KEY (organization_id, run_id);
+
 ALTER TABLE ONLY rollup_count
     ADD CONSTRAINT rollup_count_pkey PRIMARY KEY (organization_id, questionnaire_id, dimension, generation, question_id, day, dimension_value);
 
@@ -2571,6 +2640,8 @@ CREATE INDEX idempotency_key_age ON idempotency_key USING btree (created_time);
 CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id);
 
 CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, instance_id);
+
+CREATE INDEX legal_hold_responder ON legal_hold USING btree (organization_id, responder_id);
 
 CREATE INDEX login_challenge_end ON login_challenge USING btree (expires_time);
 
@@ -2764,6 +2835,14 @@ CREATE INDEX response_view_user ON response_view USING btree (organization_id, u
 
 CREATE INDEX response_words ON response USING gin (words);
 
+CREATE INDEX retention_run_due ON retention_run USING btree (due_time) WHERE (state = 'running'::text);
+
+CREATE INDEX retention_run_last ON retention_run USING btree (organization_id, kind, started_time DESC);
+
+CREATE INDEX retention_run_list ON retention_run USING btree (organization_id, started_time DESC, run_id);
+
+CREATE UNIQUE INDEX retention_run_running ON retention_run USING btree (organization_id, kind) WHERE (state = 'running'::text);
+
 CREATE INDEX rollup_dirty_hours ON rollup_dirty USING btree (marked_time) WHERE (dimension = 'hour'::text);
 
 CREATE INDEX rollup_dirty_oldest ON rollup_dirty USING btree (marked_time);
@@ -2831,6 +2910,8 @@ CREATE TRIGGER audit AFTER INSERT ON export FOR EACH ROW EXECUTE FUNCTION write_
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF issuer, client_id, client_secret, scopes, groups_claim, group_roles, default_role, trusts_addresses ON identity_provider FOR EACH ROW EXECUTE FUNCTION write_audit_entry('identity_provider', 'organization_id', 'client_secret authorization_url checked_time problem');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON inbound_endpoint FOR EACH ROW EXECUTE FUNCTION write_audit_entry('inbound', 'inbound_id', 'settings confirm_url');
+
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON legal_hold FOR EACH ROW EXECUTE FUNCTION write_audit_entry('legal_hold', 'hold_id', 'reason');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON login_policy FOR EACH ROW EXECUTE FUNCTION write_audit_entry('login_policy', 'organization_id', '');
 
@@ -3015,6 +3096,12 @@ ALTER TABLE ONLY inbound_endpoint
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_organization_id_instance_id_fkey FOREIGN KEY (organization_id, instance_id) REFERENCES questionnaire_instance(organization_id, instance_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY legal_hold
+    ADD CONSTRAINT legal_hold_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY legal_hold
+    ADD CONSTRAINT legal_hold_organization_id_responder_id_fkey FOREIGN KEY (organization_id, responder_id) REFERENCES responder(organization_id, responder_id);
+
 ALTER TABLE ONLY login_identity
     ADD CONSTRAINT login_identity_login_id_fkey FOREIGN KEY (login_id) REFERENCES login(login_id) ON DELETE CASCADE;
 
@@ -3188,6 +3275,9 @@ ALTER TABLE ONLY response_reader
 
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY retention_run
+    ADD CONSTRAINT retention_run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY rollup_dirty
     ADD CONSTRAINT rollup_dirty_organization_id_questionnaire_id_dimension_fkey FOREIGN KEY (organization_id, questionnaire_id, dimension) REFERENCES rollup_span(organization_id, questionnaire_id, dimension) ON DELETE CASCADE;

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword.alerts.cases import store as cases_store
-from afterword.alerts.resources import AlertComment, AlertInstance
+from afterword.alerts.resources import AlertComment, AlertInstance, AlertMessage
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
@@ -24,7 +24,7 @@ from afterword.instances.tags import api as tags_api
 from afterword.instances.tags import store as tags_store
 from afterword.instances.values import api as values_api
 from afterword.instances.values import store as values_store
-from afterword.people import service, store
+from afterword.people import readable, service, store
 from afterword.queue import service as queue
 from afterword.queue.resources import QueueItem
 from afterword.responders.suppressions.resources import Suppression
@@ -32,6 +32,7 @@ from afterword.web import fields
 from afterword.web.operations import Answer, Call, Download, Routes
 
 JSON: Final = "application/json"
+HTML: Final = "text/html"
 TIMELINE_SCOPES: Final = ("Responder.Read", "Questionnaire Instance.Read", "Queue.Read")
 SUBJECT_SCOPES: Final = ("Responder.Read", "Responder Value.Read", "Questionnaire Instance.Read")
 routes = Routes(tag="Responders")
@@ -75,6 +76,12 @@ class TimelineEntry(fields.Resource):
     comment: Annotated[fields.Computed[str | None], Meta(description="The first thousand characters.")]
 
 
+class SubjectQuery(fields.Request):
+    """The form of the copy."""
+
+    format: Literal["json", "html"] = "json"
+
+
 TIMELINE: Final = fields.listing_of(TimelineEntry, order=(("time", "desc"),))
 CASES: Final = fields.listing_of(AlertInstance)
 COMMENTS: Final = fields.listing_of(AlertComment)
@@ -104,34 +111,51 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
     scope="Responder.Read",
     more_scopes=SUBJECT_SCOPES[1:],
     answer=None,
-    media_types=(JSON,),
+    query=SubjectQuery,
+    media_types=(JSON, HTML),
     summary="Get all that is held on a responder",
     description=(
-        "One JSON document for a request of access: `responder`, `values`, `queue_items`, `instances`, `responses`, "
-        "`tags`, `alert_instances`, `alert_comments`, `suppressions`, `generated_time`. Events repeat these and are "
-        "left out. Only for callers that reach the whole organization."
+        "One document for a request of access, as JSON or as a page to read: `responder`, `values`, `queue_items`, "
+        "`instances`, `responses`, `tags`, `alert_instances`, `alert_comments`, `alert_messages`, `suppressions`, "
+        "`generated_time`. Answers show their question as it stood, so a consent has its text, version and time. "
+        "Events repeat these and are left out. Only for callers that reach the whole organization."
     ),
 )
 async def get_subject(call: Call[None], db: Database) -> Answer:
+    query: SubjectQuery = call.query or SubjectQuery()
     return Answer(
         download=await subject(
-            db, caller=call.caller, responder_id=call.ids["responder_id"], site=call.site, zone=call.zone, now=call.now
+            db,
+            caller=call.caller,
+            responder_id=call.ids["responder_id"],
+            site=call.site,
+            zone=call.zone,
+            now=call.now,
+            is_readable=query.format == "html",
         )
     )
 
 
 async def subject(
-    db: Database, *, caller: Caller, responder_id: str, site: Site, zone: tzinfo, now: datetime
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str,
+    site: Site,
+    zone: tzinfo,
+    now: datetime,
+    is_readable: bool = False,
 ) -> Download:
     """The document as it is read. Raises NotFound, Forbidden for a caller that sees a part of the organization."""
     found = await responders.get(db, caller=caller, responder_id=responder_id)
     caller.require_whole()
     await service.note(db, caller=caller, action="downloaded", responder_id=responder_id, now=now)
+    copy = _Copy(db=db, caller=caller, responder=found, site=site, zone=zone, now=now)
     return Download(
-        media_type=JSON,
-        file_name=f"person-{responder_id}.json",
+        media_type=HTML if is_readable else JSON,
+        file_name=f"person-{responder_id}.{'html' if is_readable else 'json'}",
         length=None,
-        chunks=_Copy(db=db, caller=caller, responder=found, site=site, zone=zone, now=now).chunks(),
+        chunks=copy.pages() if is_readable else copy.chunks(),
     )
 
 
@@ -148,9 +172,7 @@ class _Copy:
     case_ids: list[str] = field(default_factory=list[str])  # those that were copied, whose comments follow
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        views = await responders.views_of(self.db, caller=self.caller, responders=[self.responder], now=self.now)
-        shown = responders_api.responder_of(views[self.responder.responder_id], self.zone)
-        yield b'{"responder":' + msgspec.json.encode(shown)
+        yield b'{"responder":' + msgspec.json.encode(await self._shown())
         for name, resources in self._lists().items():
             yield f',"{name}":['.encode()
             comma = b""
@@ -159,6 +181,24 @@ class _Copy:
                 comma = b","
             yield b"]"
         yield b',"generated_time":' + msgspec.json.encode(times.format_time(self.now, zone=self.zone)) + b"}"
+
+    async def pages(self) -> AsyncGenerator[bytes, None]:
+        """The same for people to read."""
+        generated = readable.part({"generated_time": times.format_time(self.now, zone=self.zone)})
+        person = readable.title("responder") + readable.part(msgspec.to_builtins(await self._shown()))
+        yield (readable.HEAD + generated + person).encode()
+        for name, resources in self._lists().items():
+            yield readable.title(name).encode()
+            is_empty = True
+            async for resource in resources:
+                is_empty = False
+                yield readable.part(msgspec.to_builtins(resource)).encode()
+            if is_empty:
+                yield readable.NOTHING.encode()
+
+    async def _shown(self) -> responders_api.Responder:
+        views = await responders.views_of(self.db, caller=self.caller, responders=[self.responder], now=self.now)
+        return responders_api.responder_of(views[self.responder.responder_id], self.zone)
 
     def _lists(self) -> dict[str, AsyncIterable[msgspec.Struct]]:
         return {
@@ -169,6 +209,7 @@ class _Copy:
             "tags": self._tags(),
             "alert_instances": self._cases(),
             "alert_comments": self._comments(),
+            "alert_messages": self._messages(),
             "suppressions": self._suppressions(),
         }
 
@@ -217,6 +258,10 @@ class _Copy:
         read = partial(cases_store.list_comments, self.db, organization_id=self.responder.organization_id)
         async for comment in service.rows_of(read, COMMENTS, alert_instance_ids=self.case_ids):
             yield AlertComment.of(comment, self.zone)
+
+    async def _messages(self) -> AsyncGenerator[msgspec.Struct, None]:
+        async for message in service.messages_of(self.db, **self._person):
+            yield AlertMessage.of(message, self.zone)
 
     async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
         for one in await store.list_suppressions_of(self.db, **self._person):

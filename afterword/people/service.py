@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeVar
 
+from afterword.alerts.messages.store import Message
 from afterword.audit import service as audit
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Criterion, Listing, Page, Rows
@@ -84,6 +85,17 @@ async def items_of(db: Database, *, organization_id: str, responder_id: str) -> 
         for item in found:
             yield item
         after = found[-1].item_id if len(found) == READ_AT_ONCE else None
+
+
+async def messages_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Message, None]:
+    """The mails of the person's cases."""
+    person = {"organization_id": organization_id, "responder_id": responder_id}
+    after: str | None = ""
+    while after is not None:
+        found = await store.list_messages(db, **person, after=after, limit=READ_AT_ONCE)
+        for message in found:
+            yield message
+        after = found[-1].message_id if len(found) == READ_AT_ONCE else None
 
 
 async def instances_of(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
 
+from afterword.alerts.messages.store import MESSAGE_COLUMNS_M, Message
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.instances.store import INSTANCE_COLUMNS, Instance
@@ -170,6 +171,21 @@ async def list_instances(
         *(organization_id, responder_id, after, limit),
     )
     return [Instance.of(row) for row in rows]
+
+
+async def list_messages(
+    db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
+) -> list[Message]:
+    """The mails of the person's cases with ids behind `after`, in their order."""
+    rows = await db.fetch(
+        f"""select {MESSAGE_COLUMNS_M} from alert_message m
+           join alert_instance c on c.organization_id = m.organization_id
+             and c.alert_instance_id = m.alert_instance_id
+           where m.organization_id = $1 and c.responder_id = $2 and m.message_id > $3
+           order by m.message_id limit $4""",
+        *(organization_id, responder_id, after, limit),
+    )
+    return [Message(**row) for row in rows]
 
 
 async def list_suppressions_of(db: Database, *, organization_id: str, responder_id: str) -> list[Suppression]:

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from afterword import db
+from afterword.channels.base import Sent
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
+from afterword.instances.answers.service import lock_context, save_answers
 from tests.instances.conftest import Shop
 from tests.instances.conftest import shop as shop  # noqa: PLC0414  a fixture
 from tests.instances.conftest import world as world  # noqa: PLC0414  a fixture
@@ -115,9 +119,36 @@ class TestSubject:
         sizes = {name: len(each) for name, each in document.items() if isinstance(each, list)}
         assert {
             "values": 3, "queue_items": 4, "instances": 1, "responses": 1, "tags": 1, "alert_instances": 1,
-            "alert_comments": 1, "suppressions": 1,
+            "alert_comments": 1, "alert_messages": 1, "suppressions": 1,
         } == sizes  # fmt: skip
         assert "zqhelen" not in response.text
         assert other.responder_id not in response.text
         for name, each in document.items():
             assert CANARY in str(each) or name in {"tags", "instances", "alert_instances", "generated_time"}, name
+
+    async def test_a_consent_has_its_text_version_and_time(self, desk: Desk) -> None:
+        """The words to which somebody agreed stay as they stood, whatever is published later."""
+        path = f"/q/questionnaire/{desk.house.questionnaire_id}"
+        definition = (await desk.ask("GET", f"{path}/version/{desk.house.version_id}"))["definition"]
+        consent = {"type": "consent", "title": "You may write to me about offers."}
+        definition["groups"][0]["questions"].append(consent)
+        await desk.ask("PUT", f"{path}/draft", definition, status=201)
+        first = await desk.ask("POST", f"{path}/version")
+        asked_item = await desk.ask("POST", desk.items, {"responder_channel_identifier": "ann@example.com"})
+        assert await desk.queue.worker().send(Sent("250 ok"))
+        shown = await desk.ask("GET", f"/q/queue/item/{asked_item['item_id']}")
+        async with db.transaction(desk.pool) as database:
+            context = await lock_context(database, instance_id=shown["questionnaire_instance_id"])
+            [question] = [each for each in context.definition.questions() if each.type == "consent"]
+            given = {question.question_id: Given(value=True)}
+            await save_answers(database, context=context, answers=given, complete=False, now=database.clock.now())
+        later = (await desk.ask("GET", f"{path}/version/{first['version_id']}"))["definition"]
+        later["groups"][0]["questions"][-1]["title"] = "You may sell my address."
+        await desk.ask("PUT", f"{path}/draft", later)
+        await desk.ask("POST", f"{path}/version")
+        copy = await desk.ask("GET", f"/q/responder/{shown['responder_id']}/subject")
+        [answer] = copy["responses"][0]["answers"]
+        assert ("consent", True, consent["title"], first["version_id"]) == tuple(
+            answer[name] for name in ("type", "value", "title", "version_id")
+        )
+        assert answer["answered_time"]

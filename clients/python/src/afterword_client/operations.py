@@ -281,6 +281,114 @@ class Organizations(Family):
             "PUT", f"/organization/{_segment(organization_id)}/login", body=body, if_match=if_match
         ).read(models.LoginPolicy)
 
+    def get_retention(self, organization_id: str) -> models.Retention:
+        """Get Retention.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}/retention").read(
+            models.Retention
+        )
+
+    def update_retention(
+        self, organization_id: str, body: models.RetentionUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Retention:
+        """Update Retention.
+
+        A worker acts by it within a day. Try it with `/preview` first: what was removed does not come back. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/organization/{_segment(organization_id)}/retention", body=body, if_match=if_match
+        ).read(models.Retention)
+
+    def list_legal_holds(
+        self,
+        organization_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.LegalHold]:
+        """Get all legal holds.
+
+        Only for callers that reach the whole organization. Needs `Organization.Read`.
+        """
+        return self._transport.pages(
+            f"/organization/{_segment(organization_id)}/retention/hold",
+            models.LegalHold,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_legal_hold(
+        self, organization_id: str, body: models.LegalHoldRequest, *, idempotency_key: str | None = None
+    ) -> models.LegalHold:
+        """Create Legal Hold.
+
+        Nothing of it is removed by age, and a person under a hold cannot be erased, until it is lifted. Needs
+        `Organization.Update`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/organization/{_segment(organization_id)}/retention/hold",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.LegalHold)
+
+    def get_legal_hold(self, organization_id: str, hold_id: str) -> models.LegalHold:
+        """Get Legal Hold.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/organization/{_segment(organization_id)}/retention/hold/{_segment(hold_id)}"
+        ).read(models.LegalHold)
+
+    def lift_legal_hold(self, organization_id: str, hold_id: str, *, if_match: str | None = None) -> None:
+        """Lift Legal Hold.
+
+        Needs `Organization.Update`.
+        """
+        self._transport.request(
+            "DELETE", f"/organization/{_segment(organization_id)}/retention/hold/{_segment(hold_id)}", if_match=if_match
+        )
+
+    def preview_retention(
+        self, organization_id: str, body: models.RetentionUpdate | None = None, *, idempotency_key: str | None = None
+    ) -> models.RetentionPreview:
+        """Try retention periods before they are saved.
+
+        Nothing is stored. Periods that are not named are those of now. Counting ends at 10,000 for each kind; legal
+        holds of single people are not taken off. Needs `Organization.Read`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/organization/{_segment(organization_id)}/retention/preview",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.RetentionPreview)
+
+    def list_retention_runs(
+        self,
+        organization_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.RetentionRun]:
+        """Get all retention runs.
+
+        The ledger of what was removed by its age, for two years. Nothing in it says of whom it was. Needs
+        `Organization.Read`.
+        """
+        return self._transport.pages(
+            f"/organization/{_segment(organization_id)}/retention/run",
+            models.RetentionRun,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
 
 class Users(Family):
     """Users."""
@@ -1433,15 +1541,18 @@ class Responders(Family):
             query={"filter_by": filter_by, "order_by": order_by},
         )
 
-    def get_subject(self, responder_id: str) -> dict[str, Any]:
+    def get_subject(self, responder_id: str, *, format: Literal["html", "json"] | None = None) -> dict[str, Any]:
         """Get all that is held on a responder.
 
-        One JSON document for a request of access: `responder`, `values`, `queue_items`, `instances`, `responses`,
-        `tags`, `alert_instances`, `alert_comments`, `suppressions`, `generated_time`. Events repeat these and are
-        left out. Only for callers that reach the whole organization. Needs `Responder.Read` and `Responder
-        Value.Read` and `Questionnaire Instance.Read`.
+        One document for a request of access, as JSON or as a page to read: `responder`, `values`, `queue_items`,
+        `instances`, `responses`, `tags`, `alert_instances`, `alert_comments`, `alert_messages`, `suppressions`,
+        `generated_time`. Answers show their question as it stood, so a consent has its text, version and time. Events
+        repeat these and are left out. Only for callers that reach the whole organization. Needs `Responder.Read` and
+        `Responder Value.Read` and `Questionnaire Instance.Read`.
         """
-        return self._transport.request("GET", f"/q/responder/{_segment(responder_id)}/subject").read(dict[str, Any])
+        return self._transport.request(
+            "GET", f"/q/responder/{_segment(responder_id)}/subject", query={"format": format}
+        ).read(dict[str, Any])
 
     def erase_responder(
         self, responder_id: str, body: models.ErasureRequest | None = None, *, idempotency_key: str | None = None

@@ -1,0 +1,183 @@
+"""A year, day by day: of nobody is anything found in a table, a file or the log longer than it was promised."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.app import create_app
+from afterword.channels.base import Sent
+from afterword.instances.files import folder
+from afterword.queue.retention.service import DAYS_DEFAULT
+from afterword.queue.sending.service import Lease
+from afterword.worker.exports import Exporter
+from afterword.worker.jobs import Job, jobs_of
+from afterword.worker.pace import Pace
+from tests.conftest import FIGURE, House
+from tests.privacy.columns import HOLDS
+from tests.privacy.conftest import Desk, address_of, answer
+from tests.queue.conftest import Queue
+
+DAYS: Final = 365
+EVERY_DAYS: Final = 5  # a new person
+LOOKED_EVERY_DAYS: Final = 15
+FORGOTTEN_DAYS: Final = 60
+DELETED_DAYS: Final = 120
+RUN_DAYS: Final = 1  # from one run to the end of the next
+BATCHES_MAX: Final = 200  # of a job in one day
+NOT_OF_DAYS: Final = {"reap", "end stalled sessions", "expire items of closed lanes", "mail digests of reports"}
+# Rows that come into being with a person, and whose times are moved to the simulated day.
+MOVED: Final = sorted({*HOLDS, "audit_entry", "export", "queue_import", "rollup_dirty"})
+
+
+class DayClock(db.Clock):
+    """The database's clock, so many days later."""
+
+    days = 0
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(days=self.days)
+
+
+@pytest.mark.nightly
+async def test_a_year(
+    pool: db.Pool,
+    house: House,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    clock = DayClock()
+    later = replace(pool, clock=clock)
+    desk = await _desk(pool, house)
+    days = {
+        "anonymize_after_days": FORGOTTEN_DAYS,
+        "delete_after_days": DELETED_DAYS,
+        "events_days": 30,
+        "audit_days": 30,
+    }
+    await desk.ask("PATCH", f"/organization/{house.organization_id}/retention", days)
+    await desk.execute("update organization set minimum_base = 1")
+    jobs = _jobs(house, tmp_path)
+    born: dict[str, int] = {}
+    for day in range(DAYS):
+        clock.days = 0
+        if day % EVERY_DAYS == 0:
+            canary = f"zqperson{day:03}x"
+            await _moved(desk, day, lambda canary=canary: _live(desk, canary, tmp_path))
+            born[canary] = day
+        clock.days = day
+        await _work(later, jobs)
+        if day % LOOKED_EVERY_DAYS == 0 or day == DAYS - 1:
+            gone = [each for each, since in born.items() if day - since > FORGOTTEN_DAYS + RUN_DAYS]
+            assert {} == {each: found for each in gone if (found := await desk.traces(each))}, day
+            assert [] == [path for path in _files(tmp_path) for each in gone if each.encode() in path.read_bytes()]
+            kept = [each for each, since in born.items() if day - since < FORGOTTEN_DAYS - RUN_DAYS]
+            assert all([await desk.traces(each) for each in kept])
+    oldest = await desk.value("select min(greatest(sent_time, submitted_time)) from questionnaire_instance")
+    assert clock.now() - oldest < timedelta(days=DELETED_DAYS + 1 + RUN_DAYS)
+    assert len(born) == await _counted(desk)
+    output = capfd.readouterr()
+    assert "zqperson" not in output.out + output.err
+    runs = await desk.value("select count(*) from retention_run where state = 'done'")
+    assert runs > DAYS
+    record_property(
+        FIGURE, f"{len(born)} people in {DAYS} days, {runs} runs: nothing older than promised, {len(born)} counted"
+    )
+
+
+async def _desk(pool: db.Pool, house: House) -> Desk:
+    transport = httpx2.ASGITransport(app=create_app(pool=pool, site=house.site))  # type: ignore[arg-type]
+    http = httpx2.AsyncClient(transport=transport, base_url="https://answers.example/v3.2")
+    return Desk(pool, house, http, Queue(pool, house, house.pipeline_id))
+
+
+def _jobs(house: House, files: Path) -> Sequence[Job]:
+    lease = Lease(owner=uuid4(), seconds=60, margin_seconds=5)
+    found = jobs_of(
+        lease=lease,
+        secret=house.site.secret,
+        pace=Pace(),
+        draw=random.random,
+        queue_days=DAYS_DEFAULT,
+        file_folder=str(files),
+    )
+    return [job for job in found if job.name not in NOT_OF_DAYS]
+
+
+async def _work(pool: db.Pool, jobs: Sequence[Job]) -> None:
+    """The worker's jobs of a day, each until it has nothing to do."""
+    for job in jobs:
+        for _ in range(BATCHES_MAX):
+            async with db.transaction(pool) as database:
+                if await job.run(database) < job.batch:
+                    break
+
+
+async def _live(desk: Desk, canary: str, files: Path) -> None:
+    """Somebody is asked, answers with words and a file, complains, bounces, is exported and written to again."""
+    address = address_of(canary)
+    metadata = {"questionnaire": {"note": canary}, "responder": {"email": address, "first_name": canary}}
+    body = {"responder_channel_identifier": address, "metadata": metadata, "external_reference": canary}
+    sent = await desk.ask("POST", desk.items, body, Idempotency_Key=uuid4().hex)
+    stopped = await desk.ask("POST", desk.items, {**body, "external_reference": f"{canary}-2"})
+    await desk.ask("PATCH", f"/q/queue/item/{stopped['item_id']}", {"status_id": 5, "result": f"as {canary} wished"})
+    assert await desk.queue.worker().send(Sent(f"250 ok {canary}"))
+    shown = await desk.ask("GET", f"/q/queue/item/{sent['item_id']}")
+    instance_id, responder_id = shown["questionnaire_instance_id"], shown["responder_id"]
+    await answer(desk, instance_id, f"I am {canary}")
+    file_id = uuid4().hex[:22]
+    await desk.execute(
+        """insert into response_file (organization_id, instance_id, file_id, question_id, name, media_type, bytes,
+             content_hash, created_time)
+           select organization_id, instance_id, $2, question_id, $3, 'text/plain', 1, sha256(''), now() from answer
+           where instance_id = $1 and jsonb_typeof(value) = 'string'""",
+        *(instance_id, file_id, canary),
+    )
+    folder.write(files, organization_id=desk.house.organization_id, file_id=file_id, content=canary.encode())
+    note = {"channel_id": 1, "identifier": address, "note": f"{canary} rang"}
+    suppressed = await desk.ask("POST", "/suppression", note)
+    await desk.ask("DELETE", f"/suppression/{suppressed['suppression_id']}")
+    await desk.ask("POST", "/suppression", note)
+    await desk.ask("PATCH", f"/q/responder/{responder_id}", {"locale": "el"})
+    await desk.ask("POST", f"{desk.base}/export", {"format": "csv"})
+    assert await Exporter(desk.pool, uuid4()).work_next(asyncio.Event())
+
+
+async def _moved(desk: Desk, day: int, act: Callable[[], Any]) -> None:
+    """Do it now, and move the times of all rows that it wrote to the simulated day."""
+    start = await desk.value("select pg_current_xact_id()::text::bigint")
+    await act()
+    async with db.transaction(desk.pool) as database:
+        await database.execute("set local session_replication_role = replica")  # the audit log is not changed else
+        for table in MOVED:
+            columns = await database.fetch_value(
+                """select array_agg(attname::text) from pg_attribute
+                   where attrelid = $1::text::regclass and attnum > 0 and atttypid = 'timestamptz'::regtype""",
+                table,
+            )
+            if columns:
+                moves = ", ".join(f"{name} = {name} + make_interval(days => $2)" for name in columns)
+                query: Any = f"update {table} set {moves} where xmin::text::bigint >= $1"
+                await database.execute(query, start, day)
+
+
+def _files(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.is_file()]
+
+
+async def _counted(desk: Desk) -> int:
+    """Responses in the kept counts, whether their rows are still there or not."""
+    return await desk.value(
+        """select sum(n)::bigint from rollup_count c join rollup_span s using (organization_id, questionnaire_id,
+             dimension, generation) cross join unnest(c.given, c.counts) v (name, n)
+           where c.dimension = 'cases' and v.name = 'submitted' and c.day < s.kept_until"""
+    )
