@@ -159,6 +159,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
         ("webhooks/new", test_webhooks.FORM),
         ("coupons/new", test_coupons.FORM),
         ("organization/domain", test_domain.FORM),
+        ("retention/holds/new", {"reason": "Suit 4/26"}),
         ("organization/identity", test_identity.FORM),
         ("metadata/new", {"kind": "questionnaire", "name": "gift", "type": "boolean", "level": "organization",
                           "title": "A gift"}),
