@@ -203,7 +203,7 @@ async def list_holds(visit: Visit) -> Response:
                 {
                     "url": f"{here}/{one.hold_id}/removal",
                     "title": one.reason,
-                    "state": words("one person") if one.responder_id else words("everybody"),
+                    "state": words("one person") if one.responder_id else words("all"),
                     "when": words.date(one.created_time, time_zone=visit.zone),
                     "more": "",
                 }
