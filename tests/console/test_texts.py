@@ -14,8 +14,9 @@ from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
 from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import boxes, kiosks, links, outline, question_form, translations
+from afterword.console.questionnaires import boxes, kiosks, layouts, links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
+from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, shared
 from afterword.console.reports import forms as report_forms
 from afterword.console.reports import views as report_views
@@ -88,7 +89,7 @@ TABLES = (
     pipelines.STATES, webhooks.STATES, plans.STATES, resources.CHANNELS,
     doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
     outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
-    question_form.KINDS_OF_FILES,
+    question_form.KINDS_OF_FILES, layouts.LAYOUTS, questionnaire_settings.LABELS,
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,

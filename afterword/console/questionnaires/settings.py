@@ -7,24 +7,45 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.questionnaires import layouts, outline
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
-from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires import editing, visuals
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import access, api, service, store
+from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.files import MEDIA_TYPE
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as themes
-from afterword.texts import SOURCE_LANGUAGE
+from afterword.texts import LANGUAGES, SOURCE_LANGUAGE, Texts
 from afterword.web import html
 from afterword.web.operations import Download
 
 TEMPLATES_MAX: Final = 200
 UNUSED_SHOWN_MAX: Final = 20
 LENGTHS: Final[Mapping[str, int]] = {"display_name": 200, "title": 500, "description": 2_000}
-NUMBERS: Final[Mapping[str, tuple[int, int]]] = {"valid_days": (0, 3_650), "responses_max": (1, 10_000_000)}
-TICKS: Final = ("active", "editable", "public_link")
+NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
+    "valid_days": (0, 3_650),
+    "responses_max": (1, 10_000_000),
+    "non_collapsed_questions_count": (0, 200),
+}
+WITHOUT_END: Final = ("valid_days", "non_collapsed_questions_count")  # an empty number means 0
+TICKS: Final = ("active", "editable", "public_link", "desktop_collapsed", "credits_accountable")
+LABELS: Final[Mapping[str, str]] = {
+    "display_name": "Name",
+    "title": "Title",
+    "description": "Description",
+    "valid_days": "Days in which a link can be answered",
+    "responses_max": "Close it after so many responses",
+    "key_question_id": "The question that lists of responses show",
+    "non_collapsed_questions_count": "Questions that a box shows at first",
+    "active": "It can be sent and answered",
+    "editable": "Customers can change their answers after sending them",
+    "public_link": "Anybody who has the public link can answer",
+    "desktop_collapsed": "On wide screens a box begins as a button",
+    "credits_accountable": "Answers use credits of the plan",
+}
 
 routes = Screens()
 
@@ -49,7 +70,8 @@ async def create(visit: Visit) -> Response:
                         display_name=form.text("display_name"),
                         template_questionnaire_id=form.text("template") or None,
                         library_name=form.text("library_name") or None,
-                        file=_file_of(visit),
+                        file=(file := _file_of(visit)),
+                        default_locale=_locale_of(visit) if not file and not form.text("template") else None,
                     )
                 ),
                 now=visit.now,
@@ -57,6 +79,14 @@ async def create(visit: Visit) -> Response:
     except errors.Invalid as invalid:
         return await _new(visit, invalid)
     return html.redirect(f"{PATH}/{made.questionnaire_id}?done=made")
+
+
+def _locale_of(visit: Visit) -> str | None:
+    """The chosen language; None for that of the organization. Raises Invalid."""
+    locale = visit.form.text("default_locale")
+    if locale and locale not in LANGUAGES:
+        raise errors.Invalid.at("/default_locale", "unknown_value", visit.words("There is no such language."))
+    return locale or None
 
 
 def _file_of(visit: Visit) -> str | None:
@@ -99,6 +129,8 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         templates=[("", words("an empty one")), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,
+        languages=[("", words("that of your organization")), *((one, words.language_name(one)) for one in LANGUAGES)],
+        language=given.text("default_locale") if given else "",
         library=[_book(visit, one) for one in library.NAMES],
         book=given.text("library_name") if given else "",
     )
@@ -129,13 +161,13 @@ async def settings_page(visit: Visit) -> Response:
 async def save_settings(visit: Visit) -> Response:
     form, wrong = visit.form, _length_errors(visit)
     changes: dict[str, Any] = {name: form.text(name) == "1" for name in TICKS}
-    changes |= {name: form.text(name) or None for name in ("title", "description")}
+    changes |= {name: form.text(name) or None for name in ("title", "description", "key_question_id")}
     for name, (low, high) in NUMBERS.items():
         text = form.text(name)
         if text and not (text.isascii() and text.isdigit() and low <= int(text[:12]) <= high):
             wrong.append(errors.FieldError("out_of_range", _range(visit, low, high), pointer=f"/{name}"))
         else:
-            changes[name] = int(text) if text else None
+            changes[name] = int(text) if text else 0 if name in WITHOUT_END else None
     try:
         errors.check(wrong)
         async with visit.write() as db:
@@ -143,40 +175,71 @@ async def save_settings(visit: Visit) -> Response:
                 db,
                 caller=visit.caller,
                 questionnaire_id=visit.id("questionnaire_id"),
-                settings={
-                    **changes,
-                    "display_name": form.text("display_name"),
-                    "valid_days": changes["valid_days"] or 0,
-                },
+                settings={**changes, "display_name": form.text("display_name")},
                 check_version=lambda version: _same(visit, version),
                 now=visit.now,
             )
+            await layouts.save(visit, db, questionnaire_id=visit.id("questionnaire_id"))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _settings(visit, refusal)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
 
 
 async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    words, form = visit.words, visit.form if refusal else None
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
         layers = await themes.layers(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
-    texts = {name: getattr(one, name) for name in ("display_name", "title", "description", *NUMBERS)}
+        document = await drafts.begun(db, questionnaire=one)
+    texts = {name: getattr(one, name) for name in (*LENGTHS, *NUMBERS, "key_question_id")}
     stored = {name: "" if value is None else str(value) for name, value in texts.items()}
-    given = {name: visit.form.text(name) for name in stored} if refusal else stored
-    ticks = {name: visit.form.text(name) == "1" if refusal else getattr(one, name) for name in TICKS}
+    given = {name: form.text(name) for name in stored} if form else stored
+    ticks = {name: getattr(one, name) for name in TICKS}
+    ticked = {name: form.text(name) == "1" for name in TICKS} if form else ticks
+    questions = _questions(words, document, one.key_question_id)
+    look = layouts.shown(visit, layers) if layouts.may_change(visit) else None
+    if look and form:
+        look |= {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
+    theirs = [
+        *(
+            (words(LABELS[name]), dict(questions).get(text, text))
+            for name, text in stored.items()
+            if text != given[name]
+        ),
+        *(
+            (words(LABELS[name]), words("yes") if on else words("no"))
+            for name, on in ticks.items()
+            if on != ticked[name]
+        ),
+    ]
     return visit.page(
         "questionnaire_settings.html",
-        title=visit.words("Settings of “{name}”", name=one.display_name),
+        title=words("Settings of “{name}”", name=one.display_name),
         status=refusal.status if refusal else 200,
         refusal=refusal,
         path=f"{PATH}/{one.questionnaire_id}",
         version=one.version,
         value=given,
-        ticked=ticks,
-        theirs=stored if isinstance(refusal, errors.Stale) else None,
+        ticked=ticked,
+        label={name: words(text) for name, text in LABELS.items()},
+        questions=questions,
+        look=look,
+        theirs=theirs if isinstance(refusal, errors.Stale) else [],
         has_visual=layers.visual_id is not None,
         unused=visuals.unused(layers.visual)[:UNUSED_SHOWN_MAX],
     )
+
+
+def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) -> list[tuple[str, str]]:
+    """The questions of the draft that have answers, and the chosen one where it is none of them."""
+    found = [
+        (str(one.get("question_id")), outline.title_of(words, one))
+        for group in editing.groups_of(document)
+        for one in editing.questions_of(group)
+        if one.get("type") != "statement"
+    ]
+    others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]
+    return [("", words("none")), *found, *others]
 
 
 @routes.get(f"{ONE}/archive", scope="Questionnaire.Delete")

@@ -3,12 +3,22 @@
 import re
 
 from afterword import db, ids
+from afterword.questionnaires import store
+from afterword.questionnaires.store import Questionnaire
 from afterword.questionnaires.visuals import store as visuals
 from tests.browser.conftest import EVERY_TYPE
 from tests.console.questionnaires.test_builder import LIST, added, begun, draft_of, saved, text_of
 from tests.logins.conftest import Office, browser_of, found, log_in
 
-FORM = {"display_name": "Delivery", "title": "Your delivery", "valid_days": "14", "responses_max": "", "active": "1"}
+FORM = {
+    "display_name": "Delivery",
+    "title": "Your delivery",
+    "valid_days": "14",
+    "responses_max": "",
+    "non_collapsed_questions_count": "1",
+    "active": "1",
+    "credits_accountable": "1",
+}
 
 
 async def test_copy(office: Office) -> None:
@@ -56,7 +66,9 @@ async def test_settings(office: Office) -> None:
         match = re.search(r'name="version" value="(\d+)"', (await client.get(f"{path}/settings")).text)
         assert match is not None
         form = {**FORM, "version": match[1]}
-        for changes in ({"valid_days": "x"}, {"responses_max": "0"}, {"title": "x" * 501}, {"display_name": ""}):
+        wrongs = [{"valid_days": "x"}, {"responses_max": "0"}, {"title": "x" * 501}, {"display_name": ""}]
+        wrongs += [{"non_collapsed_questions_count": "201"}, {"key_question_id": "0" * 22}]
+        for changes in wrongs:
             wrong = await client.post(f"{path}/settings", data={**form, **changes})
             assert (422, True) == (wrong.status_code, "Delivery" in wrong.text or "display_name" in changes), changes
         assert 303 == (await client.post(f"{path}/settings", data={**form, "public_link": "1"})).status_code
@@ -66,6 +78,70 @@ async def test_settings(office: Office) -> None:
         assert 412 == late.status_code
         assert "Your delivery" in late.text
         assert 'value="Mine"' in late.text
+
+
+async def test_settings_of_the_box_and_the_team(office: Office) -> None:
+    async with begun(office) as (client, path):
+        question = await added(client, path, "text")
+        await saved(client, question, type="text", title="How was it?")
+        await added(client, path, "statement")
+        page = await client.get(f"{path}/settings")
+        assert ("How was it?" in page.text, "No text yet" in page.text) == (True, False)
+        question_id, version = question.rsplit("/", 1)[1], version_of(page.text)
+        changed = {
+            **FORM,
+            "version": version,
+            "key_question_id": question_id,
+            "desktop_collapsed": "1",
+            "non_collapsed_questions_count": "",
+            "credits_accountable": "",
+        }
+        assert 303 == (await client.post(f"{path}/settings", data=changed)).status_code
+        one = await questionnaire_of(office, path)
+        assert (question_id, True, 0, False) == (
+            one.key_question_id,
+            one.desktop_collapsed,
+            one.non_collapsed_questions_count,
+            one.credits_accountable,
+        )
+        late = text_of(await client.post(f"{path}/settings", data={**FORM, "version": version}))
+        for label, theirs in (
+            ("The question that lists of responses show", "How was it?"),
+            ("Questions that a box shows at first", "0"),
+            ("Answers use credits of the plan", "no"),
+        ):
+            assert f"<dt>{label}</dt><dd>{theirs}</dd>" in late
+        assert 303 == (await client.post(f"{question}/removal")).status_code
+        assert "a question that is gone" in (await client.get(f"{path}/settings")).text
+
+
+async def test_first_language(office: Office) -> None:
+    async with begun(office) as (client, _):
+        form = {"display_name": "Greek", "application_id": office.application_id}
+        wrong = await client.post(f"{LIST}/new", data={**form, "default_locale": "xx"})
+        assert (422, True) == (wrong.status_code, "There is no such language." in wrong.text)
+        made = await client.post(f"{LIST}/new", data={**form, "default_locale": "el"})
+        path = made.headers["location"].split("?")[0]
+        assert "el" == (await draft_of(office, path))["default_locale"]
+        assert "el" == (await questionnaire_of(office, path)).default_locale
+        copy = {**form, "template": path.rsplit("/", 1)[1], "default_locale": "de"}
+        made = await client.post(f"{LIST}/new", data=copy)
+        assert "el" == (await draft_of(office, made.headers["location"].split("?")[0]))["default_locale"]
+
+
+def version_of(page: str) -> str:
+    match = re.search(r'name="version" value="(\d+)"', page)
+    assert match is not None
+    return match[1]
+
+
+async def questionnaire_of(office: Office, path: str) -> Questionnaire:
+    async with db.transaction(office.pool) as database:
+        found = await store.get_questionnaire(
+            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
+        )
+    assert found is not None
+    return found
 
 
 async def test_settings_of_a_look_that_pages_do_not_read(office: Office) -> None:
