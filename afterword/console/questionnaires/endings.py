@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.console import conditions
 from afterword.console.conditions import Values
-from afterword.console.questionnaires import condition_form, jump_rows
+from afterword.console.questionnaires import condition_form, jump_rows, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import Work, work_of
@@ -48,7 +48,7 @@ async def list_endings(visit: Visit) -> Response:
         {
             "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
             "condition": _condition(words, one, known, is_first=number == 1),
-            "name": _name(words, one, number),
+            "name": outline.ending_name(words, one, number),
             "is_first": number == 1,
             "is_last": number == len(found),
         }
@@ -58,7 +58,7 @@ async def list_endings(visit: Visit) -> Response:
         {
             "url": f"{work.path}/edit/endings/{one.get('ending_id')}",
             "condition": _condition(words, one, known, is_first=True),
-            "name": _name(words, one, number),
+            "name": outline.ending_name(words, one, number),
             "count": words(
                 "{n} of {max} responses",
                 n=words.count(counts.get(str(one.get("ending_id")), 0)),
@@ -138,7 +138,7 @@ async def confirm_removal(visit: Visit) -> Response:
     ending = _ending_in(visit, work)
     back = f"{work.path}/edit/endings/{ending['ending_id']}"
     return visit.confirm(
-        title=words("Remove the ending “{title}”?", title=_name(words, ending, _number(work, ending))),
+        title=words("Remove the ending “{title}”?", title=outline.ending_name(words, ending, _number(work, ending))),
         sentences=[words("It goes from the draft; publishing makes it so.")],
         button=words("Remove the ending"),
         action=f"{back}/removal",
@@ -174,7 +174,7 @@ def _page(
     return show(
         visit,
         work,
-        title=_name(words, ending, number),
+        title=outline.ending_name(words, ending, number),
         status=refusal.status if refusal else 200,
         current=str(ending["ending_id"]),
         refusal=refusal,
@@ -268,11 +268,6 @@ def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: boo
         return words("For everybody") if is_first else words("Otherwise")
     said = condition_rows.sentence_of(words, condition, condition_rows.with_named(known, condition))
     return words("If {condition}", condition=said)
-
-
-def _name(words: Texts, ending: Document, number: int) -> str:
-    title = str(ending.get("title") or ending.get("text") or "")[: endings.EXCERPT_CHARACTERS]
-    return title or words("Ending {n}", n=words.count(number))
 
 
 def _known(words: Texts, work: Work, condition: object) -> Subjects:

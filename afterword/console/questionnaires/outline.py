@@ -1,11 +1,13 @@
 """A definition as an outline, and its problems as links to where each is put right."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from afterword.core.questionnaires import editing
+from afterword import ids
+from afterword.core.questionnaires import editing, endings
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.reading.findings import Finding
 from afterword.core.text import placeholders
@@ -72,6 +74,7 @@ SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("outdated", ""): "Another version was published since this was saved; it would be replaced.",
 }
 _MISSING: Final = "missing_translation"
+_NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def rows_of(
     return [
         {
             "id": group.get("group_id"),
-            "title": str(group.get("title") or ""),
+            "title": placeholders.plain(str(group.get("title") or "")),
             "name": words("Page {n}", n=words.count(number)),
             "url": f"{path}/page/{group.get('group_id')}{query}",
             "questions": [
@@ -120,6 +123,11 @@ def title_of(words: Texts, question: Mapping[str, Any]) -> str:
     return placeholders.plain(str(question.get("title") or "")) or words("No text yet")
 
 
+def ending_name(words: Texts, ending: Mapping[str, Any], number: int) -> str:
+    title = str(ending.get("title") or ending.get("text") or "")
+    return placeholders.plain(title)[: endings.EXCERPT_CHARACTERS] or words("Ending {n}", n=words.count(number))
+
+
 def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Finding], *, path: str) -> list[Problem]:
     """The errors, then the warnings; missing translations are counted by language. `path`: of the questionnaire."""
     missing = Counter(locale for one in findings if one.code == _MISSING and (locale := _locale_of(one.path)))
@@ -142,10 +150,10 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
     is_error = finding.severity == "error"
     if first == "endings" and rest:
         ending = _at(document.get("endings"), rest[0])
-        text, url = _sentence(words, finding, rest[-1]), f"{path}/edit/endings/{ending.get('ending_id')}"
-        return Problem(text, url, str(ending.get("title") or words("Endings")), is_error)
+        text, url = _sentence(words, document, finding, rest[-1]), f"{path}/edit/endings/{ending.get('ending_id')}"
+        return Problem(text, url, placeholders.plain(str(ending.get("title") or "")) or words("Endings"), is_error)
     if first != "groups" or not rest:
-        text = _sentence(words, finding, first)
+        text = _sentence(words, document, finding, first)
         places = {"pages": "texts", "translations": "texts", "anonymous": "anonymity"}
         return Problem(text, f"{path}/edit/{places[first]}" if first in places else "", is_error=is_error)
     group = _at(document.get("groups"), rest[0])
@@ -153,7 +161,12 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
     if len(below) < 2 or below[0] != "questions":  # noqa: PLR2004  the list and a place in it
         member = below[0] if below else ""
         url = f"{path}/edit/page/{group.get('group_id')}"
-        return Problem(_sentence(words, finding, member), url, str(group.get("title") or ""), is_error)
+        return Problem(
+            _sentence(words, document, finding, member),
+            url,
+            placeholders.plain(str(group.get("title") or "")),
+            is_error,
+        )
     question = _at(group.get("questions"), below[1])
     question_id, member = str(question.get("question_id")), below[2] if below[2:] else ""
     url = f"{path}/edit/{question_id}"
@@ -165,10 +178,18 @@ def _problem(words: Texts, document: Mapping[str, Any], finding: Finding, path: 
         url = f"{path}/translations/{below[3]}"
     elif member:
         url = f"{url}#{member}"
-    return Problem(_sentence(words, finding, member), url, title_of(words, question), is_error, question_id, member)
+    return Problem(
+        _sentence(words, document, finding, member), url, title_of(words, question), is_error, question_id, member
+    )
 
 
-def _sentence(words: Texts, finding: Finding, member: str) -> str:
+def _sentence(words: Texts, document: Mapping[str, Any], finding: Finding, member: str) -> str:
+    unknown = _NO_VARIABLE.match(finding.message)
+    if unknown:  # ids are never shown
+        question = editing.question_of(document, unknown[1])
+        if question is None:
+            return words("It shows the answer of a question that is gone.")
+        return words("It shows the answer of “{title}”, which comes later.", title=title_of(words, question))
     return words(SENTENCES.get((finding.code, member), finding.message))
 
 

@@ -12,17 +12,11 @@ from afterword.search.uses import service as uses
 
 
 async def sentences(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
-    """Jumps and conditions of other questions, the question that lists show, alerts, sequences and saved reports."""
+    """Jumps, conditions and texts, the question that lists show, alerts, sequences and saved reports."""
     words, found = visit.words, list[str]()
     ids = {str(one.get("question_id")) for one in questions}
     for question in questions:
-        leading, asking = editing.uses_of(work.draft.definition, str(question.get("question_id")))
-        found += [_of(words("The jump of {titles} leads to it."), visit, leading, ids)]
-        found += [_of(words("A condition of {titles} asks for its answer."), visit, asking, ids)]
-        ending = editing.endings_asking(work.draft.definition, str(question.get("question_id")))
-        found.append(
-            _filled(words("The ending {titles} asks for its answer."), [str(one.get("title")) for one in ending])
-        )
+        found += _uses_of(visit, work, str(question.get("question_id")), ids)
     if work.questionnaire.key_question_id in ids:
         found.append(words("It is the question that lists of responses show."))
     elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
@@ -33,8 +27,31 @@ async def sentences(visit: Visit, db: Database, work: Work, questions: Sequence[
     ):
         found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
     return [one for one in found if one] or [
-        words("It is used in no jump, condition, alert, sequence or saved report.")
+        words("It is used in no jump, condition, text, alert, sequence or saved report.")
     ]
+
+
+def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> list[str]:
+    """In this questionnaire; those in what is removed too do not count."""
+    words, document = visit.words, work.draft.definition
+    leading, asking = editing.uses_of(document, question_id)
+    piping = editing.piping_of(document, question_id)
+    asked = editing.endings_asking(document, question_id)
+    pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
+    return [
+        _of(words("The jump of {titles} leads to it."), visit, leading, removed),
+        _of(words("A condition of {titles} asks for its answer."), visit, asking, removed),
+        _filled(words("The ending {titles} asks for its answer."), [_ending(visit, work, one) for one in asked]),
+        _of(words("The text of {titles} shows its answer."), visit, piping.questions, removed),
+        _filled(words("The text of {titles} shows its answer."), pages),
+        _filled(words("The ending {titles} shows its answer."), [_ending(visit, work, one) for one in piping.endings]),
+        words("A text around the questions shows its answer.") if piping.is_around else "",
+    ]
+
+
+def _ending(visit: Visit, work: Work, ending: Document) -> str:
+    number = 1 + [one.get("ending_id") for one in editing.endings_of(work.draft.definition)].index(ending["ending_id"])
+    return outline.ending_name(visit.words, ending, number)
 
 
 def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:

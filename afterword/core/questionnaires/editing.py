@@ -3,7 +3,9 @@
 A place is named by the id that stands before it: of a question, or of a group for its first place.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from afterword.core.questionnaires.question_types import TYPES
@@ -13,6 +15,7 @@ Document = dict[str, Any]
 NewId = Callable[[], str]
 UP: Final = "up"
 DOWN: Final = "down"
+_ANSWER: Final = re.compile(r"\{\{\s*answer\.([A-Za-z0-9_]+)")
 _NOT_COPIED: Final = ("jumps", "show_if", "key")
 
 
@@ -195,6 +198,42 @@ def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Documen
             ):
                 asking.append(one)
     return leading, asking
+
+
+@dataclass(frozen=True, slots=True)
+class Piping:
+    """The places whose texts, labels or addresses show the answer of a question. `groups`: numbers from 1."""
+
+    questions: list[Document]
+    groups: list[int]
+    endings: list[Document]
+    is_around: bool
+
+
+def piping_of(document: Mapping[str, Any], question_id: str) -> Piping:
+    question = question_of(document, question_id) or {}
+    known = {question_id, str(question.get("key") or question_id)}
+    groups = groups_of(document)
+
+    def asks(value: object) -> bool:
+        return any(name in known for text in _texts_in(value) for name in _ANSWER.findall(text))
+
+    return Piping(
+        questions=[
+            one for each in groups for one in questions_of(each) if one.get("question_id") != question_id and asks(one)
+        ],
+        groups=[number for number, one in enumerate(groups, 1) if asks({**one, "questions": None})],
+        endings=[one for one in endings_of(document) if asks(one)],
+        is_around=asks(document.get("pages")),
+    )
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif is_object(value) or is_array(value):
+        for each in value.values() if is_object(value) else value:
+            yield from _texts_in(each)
 
 
 def names(value: object, identity: str) -> bool:

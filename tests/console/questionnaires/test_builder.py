@@ -156,7 +156,7 @@ async def test_places(office: Office) -> None:
         await client.post(f"{second}/copy")
         assert [["One", "Two", "Two"], []] == await titles()
         asked = text_of(await client.get(f"{first}/removal"))
-        assert "It is used in no jump, condition, alert, sequence or saved report." in asked
+        assert "It is used in no jump, condition, text, alert, sequence or saved report." in asked
 
 
 async def test_anything_that_the_api_stores(office: Office) -> None:
@@ -214,3 +214,39 @@ async def test_pictures(office: Office) -> None:
         assert f'<span><img src="{src}" width="1" height="1" alt="" loading="lazy">Red</span>' in seen
         assert "pictures" in re.findall(r'<div class="choices([^"]*)"', seen)[0]
         assert "Remove the picture" not in text_of(await client.get(picture))
+
+
+async def test_texts_that_show_the_answer(office: Office) -> None:
+    async with begun(office) as (client, path):
+        branch = await added(client, path, "text")
+        await saved(client, branch, type="text", title="Where?")
+        why = await added(client, path, "text", what="page")
+        await saved(client, why, type="text", title="Why {{ Where? }}?")
+        group_id = (await draft_of(office, path))["groups"][1]["group_id"]
+        page = {"title": "{{ Where? | Here }}", "description": "", "enabled": "1"}
+        assert 303 == (await client.post(f"{path}/edit/page/{group_id}", data=page)).status_code
+        assert (
+            303 == (await client.post(f"{path}/edit/texts", data={"thank_you": "See you in {{ Where? }}"})).status_code
+        )
+        ending = (await client.post(f"{path}/edit/endings", data={})).headers["location"]
+        form = {"seen": "", "group": "all", "title": "Bye", "button_label": "Go"}
+        form |= {"button_url": "https://example.com/?branch={{ Where? }}"}
+        seen = seen_of((await client.get(ending)).text)
+        assert 303 == (await client.post(ending, data={**form, "seen": seen})).status_code
+        asked = text_of(await client.get(f"{branch}/removal"))
+        for sentence in (
+            "The text of “Why …?” shows its answer.",
+            "The text of “Page 2” shows its answer.",
+            "The ending “Bye” shows its answer.",
+            "A text around the questions shows its answer.",
+        ):
+            assert sentence in asked
+        both = text_of(await client.get(f"{path}/edit/page/{group_id}/removal"))
+        assert "shows its answer" not in both
+        assert 303 == (await client.post(f"{branch}/move", data={"to": group_id})).status_code
+        later = text_of(await client.get(f"{path}/edit"))
+        assert ", which comes later." in later
+        assert 303 == (await client.post(f"{branch}/removal")).status_code
+        shown = text_of(await client.get(f"{path}/edit"))
+        assert 4 == shown.count("It shows the answer of a question that is gone.")
+        assert branch.rsplit("/", 1)[1] not in shown

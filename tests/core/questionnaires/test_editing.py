@@ -82,3 +82,28 @@ def test_uses() -> None:
     assert ([middle], []) == editing.uses_of(document, "THIRD")
     assert ([], [middle]) == editing.uses_of(document, "FIRST")
     assert {"question_id": "SECOND", "jumps": []} == editing.with_jump(middle, 0, None)
+
+
+def test_piping() -> None:
+    asking = "{{answer.k}} and {{ answer.a | it }}"
+    document = {
+        "pages": {"en": {"welcome": "{{ answer.ab }}"}, "el": {"thank_you": asking}, "de": 7},
+        "groups": [
+            {"group_id": "g1", "questions": [{"question_id": "a", "key": "k", "title": asking}]},
+            {"group_id": "g2", "title": "{{ answer.b }}", "questions": [{"question_id": "b", "jumps": ["answer.a"]}]},
+            {
+                "group_id": "g3",
+                "translations": {"el": {"title": asking}},
+                "questions": [{"question_id": "c", "translations": {"el": {"title": asking}}}],
+            },
+        ],
+        "endings": [{"ending_id": "e", "button_url": "https://x.example/{{ answer.k.name }}"}, {"ending_id": "f"}],
+    }
+    found = editing.piping_of(document, "a")
+    assert (["c"], [3], ["e"], True) == (
+        [one["question_id"] for one in found.questions],
+        found.groups,
+        [one["ending_id"] for one in found.endings],
+        found.is_around,
+    )
+    assert editing.Piping([], [], [], is_around=False) == editing.piping_of(document, "c")
