@@ -7,10 +7,11 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.console.lists import address
-from afterword.console.questionnaires import jump_rows, outline, question_form
+from afterword.console.questionnaires import jump_rows, matching, outline, question_form
 from afterword.console.questionnaires import preview as builder_preview
 from afterword.console.questionnaires import uses as builder_uses
 from afterword.console.questionnaires.inserts import inserts
+from afterword.console.questionnaires.matching import Matching
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.pictures import PICTURES
@@ -60,8 +61,11 @@ async def add_question(visit: Visit) -> Response:
 async def question_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work, pictures = await work_of(visit, db), await _pictures(visit, db)
-    question = question_in(work, visit.id("question_id"))
-    return _question(visit, work, question, question_forms.values_of(question), pictures=pictures)
+        question = question_in(work, visit.id("question_id"))
+        is_counted = matching.is_counted(question) and "uncounted" not in visit.query
+        counts = await matching.of(visit, db, work) if is_counted else None
+    values = question_forms.values_of(question)
+    return _question(visit, work, question, values, pictures=pictures, counts=counts)
 
 
 @routes.post(QUESTION, scope="Questionnaire.Update")
@@ -100,7 +104,9 @@ async def save_question(visit: Visit) -> Response:
         return _question(
             visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored, pictures=pictures
         )
-    return html.redirect(address(f"{address_of(visit)}/{question_id}", builder_preview.kept_of(visit), done="saved"))
+    kept = builder_preview.kept_of(visit)
+    uncounted = "1" if visit.form.text("autosave") else None  # nobody sees that page: it answers the script
+    return html.redirect(address(f"{address_of(visit)}/{question_id}", kept, done="saved", uncounted=uncounted))
 
 
 @routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
@@ -220,6 +226,7 @@ def _question(
     stale: errors.Stale | None = None,
     stored: Document | None = None,
     pictures: Sequence[tuple[str, str]] = (),
+    counts: Matching | None = None,
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
@@ -245,9 +252,13 @@ def _question(
             "pictures": question_form.pictures(words, question, values, pictures),
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],
+            "asked": counts.of_condition(question) if counts else "",
             "shown": jump_rows.shown_sentence(words, work, question),
             "has_condition": question.get("show_if") is not None,
-            "jumps": jump_rows.sentences(words, work, question, path=path),
+            "jumps": [
+                {**one, "count": counts.of_jump(question, number) if counts else ""}
+                for number, one in enumerate(jump_rows.sentences(words, work, question, path=path))
+            ],
             "is_last": len(jump_rows.targets(words, definition, question_id)) == 1,
             "place": editing.place_of(definition, question_id),
             "places": _places(visit, definition, places),

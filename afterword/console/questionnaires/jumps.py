@@ -33,7 +33,8 @@ async def jump_page(visit: Visit) -> Response:
         jump = _jump_in(visit, question)
         if jump is None:
             raise errors.NotFound("There is no such jump.")
-        matching_text = await matching.sentence(visit, db, work, jump.get("conditions"))
+        counts = await matching.of(visit, db, work) if visit.id("number") != NEW else None
+        matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
     values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
     target = str(jump.get("target_question_id") or "")
     return _page(visit, work, question, target, values, matching_text=matching_text)
@@ -78,7 +79,6 @@ def _page(
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
-    may_count = not is_new and matching.may_count(visit)
     said = words("This jump cannot be published so.")
     return condition_form.page(
         visit,
@@ -97,7 +97,6 @@ def _page(
         first=Row(f"question:{question_id}", "less_equal") if is_new else None,
         theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
-        count_url=f"{path}/jump/{visit.id('number')}?{matching.COUNT}=1" if may_count else "",
         path=path,
         action=f"{path}/jump/{visit.id('number')}",
         seen=condition_form.mark_of(_jump_in(visit, question)),

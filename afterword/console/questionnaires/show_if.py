@@ -29,7 +29,8 @@ async def condition_page(visit: Visit) -> Response:
         work = await work_of(visit, db)
         question = question_in(work, visit.id("question_id"))
         condition = question.get("show_if")
-        matching_text = await matching.sentence(visit, db, work, condition)
+        counts = await matching.of(visit, db, work)
+        matching_text = counts.of_condition(question) if counts else ""
     values = conditions.stored(condition, _known(visit, work, condition))
     return _page(visit, work, question, values, matching_text=matching_text)
 
@@ -85,7 +86,6 @@ def _page(
         ),
         theirs=jump_rows.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
         matching=matching_text,
-        count_url=f"{path}/condition?{matching.COUNT}=1" if condition and matching.may_count(visit) else "",
         path=path,
         action=f"{path}/condition",
         seen=condition_form.mark_of(condition),

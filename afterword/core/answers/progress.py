@@ -33,6 +33,18 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float], takes_f
     ]
 
 
+def asked_of(definition: Definition, *, drawn: Collection[str]) -> set[str]:
+    """The ids that an instance of another version, with these `drawn` questions, would get of this definition."""
+    return {
+        question.question_id
+        for group in definition.groups
+        if group.enabled
+        for question in group.questions
+        if question.enabled
+        and (question.display_probability >= PERCENT or not question.is_answered or question.question_id in drawn)
+    }
+
+
 def _is_drawn(question: Question, draw: Callable[[], float]) -> bool:
     if question.display_probability >= PERCENT or not question.is_answered:
         return True
@@ -95,6 +107,11 @@ class PageSequence:
             found.append(question)
             question = self._after(question)
         return found
+
+    @property
+    def steps(self) -> list[tuple[str, int | None]]:
+        """The ids of the path, each with the number from 0 of the jump that is taken there; None: it goes on."""
+        return [(question.question_id, self._jump_after(question)) for question in self.path]
 
     def questions_on(self, number: int) -> tuple[Question, ...]:
         """The questions shown on a page; none where the answers do not lead there."""
@@ -202,13 +219,18 @@ class PageSequence:
         asked = (one for one in rest if one.question_id in self.question_ids and one.question_id not in self.hidden)
         return next(asked, None)
 
+    def _jump_after(self, question: Question) -> int | None:
+        """The number of the first jump that holds."""
+        found = (n for n, jump in enumerate(question.jumps) if conditions.matches(jump.conditions, self._known))
+        return next(found, None)
+
     def _after(self, question: Question) -> Question | None:
         """The next question: at the target of the first jump that holds, else after this one; None at the end."""
-        for jump in question.jumps:
-            if conditions.matches(jump.conditions, self._known):
-                target = jump.target_question_id
-                return None if target is None else self._next(self.definition.position(target))
-        return self._next(self.definition.position(question.question_id) + 1)
+        jump = self._jump_after(question)
+        if jump is None:
+            return self._next(self.definition.position(question.question_id) + 1)
+        target = question.jumps[jump].target_question_id
+        return None if target is None else self._next(self.definition.position(target))
 
 
 def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:

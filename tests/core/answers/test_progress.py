@@ -184,3 +184,19 @@ def test_the_way_goes_forward_and_ends(question_ids: list[str], given_answers: d
     assert set(path) <= set(on_pages) <= set(question_ids)
     groups = [whole.groups.index(whole.group_of(page[0].question_id)) for page in sequence.reachable.values()]
     assert groups == sorted(set(groups))
+
+
+def test_steps_take_the_first_jump_that_holds() -> None:
+    jumps = (Jump("c", less("a", 7)), Jump("e", less("a", 9)), Jump(None, None))
+    definition = way(jumps={"a": jumps})
+    for score, expected in ((3, [("a", 0), ("c", None), ("d", None), ("e", None)]), (8, [("a", 1), ("e", None)])):
+        given = {"a": Given(score), "c": Given(5)}
+        assert expected == PageSequence(definition, ALL, given).steps
+    assert [("a", 2)] == PageSequence(definition, ALL, {"a": Given(9)}).steps
+    hidden = way(jumps={"a": jumps}, a={"show_if": less("z", 1)})
+    assert ("b", None) == PageSequence(hidden, ALL, {"a": Given(9)}).steps[0]
+
+
+def test_asked_of_another_version() -> None:
+    definition = way(b={"display_probability": 50}, c={"display_probability": 50}, G3={"enabled": False})
+    assert {"a", "c", "e"} == progress.asked_of(definition, drawn=["c", "d"])

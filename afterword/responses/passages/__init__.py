@@ -1,0 +1,1 @@
+"""Saved views: filters of responses with a name, own or shared."""
