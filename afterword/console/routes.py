@@ -9,6 +9,7 @@ from afterword.console.logins import account, entry, identities, passkeys, welco
 from afterword.console.questionnaires import (
     boxes,
     builder,
+    comparisons,
     endings,
     flows,
     jumps,
@@ -107,6 +108,7 @@ MODULES = (
     outside,
     endings,
     builder,
+    comparisons,
     jumps,
     show_if,
     publication,

@@ -81,6 +81,7 @@ async def list_versions(visit: Visit) -> Response:
         "versions.html",
         title=words("Versions of “{name}”", name=one.display_name),
         path=path,
+        comparison_url=f"{path}/versions/comparison" if versions else "",
         limit=LINKS_MAX,
         list=Listing(
             rows=[

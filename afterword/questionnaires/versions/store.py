@@ -52,3 +52,17 @@ async def list_versions(
         page=page,
     )
     return rows.map(lambda row: PublishedVersion(**dict(row)))
+
+
+async def list_numbers(
+    db: Database, *, organization_id: str, questionnaire_id: str, limit: int
+) -> list[tuple[str, int, datetime]]:
+    """The ids, numbers and times of the newest versions, the newest first."""
+    rows = await db.fetch(
+        """select version_id, number, published_time from questionnaire_version
+           where organization_id = $1 and questionnaire_id = $2 order by number desc limit $3""",
+        organization_id,
+        questionnaire_id,
+        limit,
+    )
+    return [(row["version_id"], row["number"], row["published_time"]) for row in rows]

@@ -1,0 +1,38 @@
+"""Any two versions are compared in words, and a version with the draft; those of others are not found."""
+
+import re
+
+from tests.console.questionnaires.test_builder import added, begun, saved, seen_of, text_of
+from tests.console.questionnaires.test_publication import revision_of
+from tests.logins.conftest import Office, browser_of, found, log_in
+
+
+async def test_comparison(office: Office) -> None:
+    await found(office.pool, domain="patras", email="pan@patras.example")
+    async with begun(office) as (client, path), browser_of(office.pool) as other:
+        page = f"{path}/versions/comparison"
+        assert 303 == (await other.get(page)).status_code  # to the log-in
+        await log_in(other, email="pan@patras.example")
+        assert 404 == (await other.get(page)).status_code
+        question = await added(client, path, "nps")
+        for title in ("First?", "Second?", "Third?"):
+            seen = seen_of((await client.get(question)).text)
+            form = {"type": "nps", "title": title, "enabled": "1", "seen": seen}
+            assert 303 == (await client.post(question, data=form)).status_code
+            revision = revision_of((await client.get(f"{path}/publish")).text)
+            assert 303 == (await client.post(f"{path}/publish", data={"revision": revision})).status_code
+        await saved(client, await added(client, path, "text"), type="text", title="Why?")
+        assert f'href="{page}"' in text_of(await client.get(f"{path}/versions"))
+        shown = text_of(await client.get(page))
+        assert "The question “Why?” is new." in shown
+        assert "the title changed" not in shown
+        versions = re.findall(r'<option value="(\w{22})"', shown)[:3]
+        for pair in (versions[::2], versions[::-2]):
+            shown = text_of(await client.get(page, params={"from": pair[0], "to": pair[1]}))
+            assert "Of the question “Third?”, the title changed (English)." in shown
+            assert "Version 1" in shown.partition("<h2>")[2].partition(" to ")[0]
+        shown = text_of(await client.get(page, params={"from": versions[2], "to": "draft"}))
+        assert "Of the question “Third?”, the title changed (English)." in shown
+        assert "The question “Why?” is new." in shown
+        assert "Both say the same." in (await client.get(page, params={"from": "draft", "to": "draft"})).text
+        assert 404 == (await client.get(page, params={"from": "0" * 22})).status_code
