@@ -49,7 +49,9 @@ async def comparison_page(visit: Visit) -> Response:
         offered=[(each, names[each]) for each in order],
         first=first,
         second=second,
-        heading_text=words("From {earlier} to {later}", earlier=names.get(earlier, ""), later=names.get(later, "")),
+        heading_text=""
+        if earlier == later
+        else words("From {earlier} to {later}", earlier=names.get(earlier, ""), later=names.get(later, "")),
         differences=[sentence_of(words, each) for each in found[:SHOWN_MAX]],
         more=len(found) - SHOWN_MAX,
     )

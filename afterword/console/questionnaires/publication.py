@@ -12,9 +12,12 @@ from afterword.console.questionnaires.outline import TYPES
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import translations
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
 from afterword.core.reading.findings import Findings
+from afterword.core.text import placeholders
 from afterword.core.wire.lists import Page
 from afterword.instances.expiry import store as expiry_store
 from afterword.questionnaires import access, service
@@ -31,6 +34,7 @@ ROWS: Final = 10
 LINKS_MAX: Final = 10_000
 NOTE_CHARACTERS_MAX: Final = 1_000
 SHOWN_MAX: Final = 50
+MISSING_SHOWN_MAX: Final = 5  # texts of a language
 
 routes = Screens()
 
@@ -161,6 +165,7 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
         refusal=refusal,
         path=work.path,
         problems=problems,
+        missing=_missing(words, work),
         is_first=is_first,
         is_ready=is_ready and work.questionnaire.archived_time is None,
         is_same=not is_first and not found,
@@ -170,6 +175,34 @@ def _publish(visit: Visit, work: Work, refusal: errors.Refusal | None = None) ->
         note=visit.form.text("note") if refusal else "",
         note_max=NOTE_CHARACTERS_MAX,
     )
+
+
+def _missing(words: Texts, work: Work) -> list[dict[str, Any]]:
+    """By language: the texts without a translation, as people will read them."""
+    definition, found = work.definition, list[dict[str, Any]]()
+    own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
+    for locale in definition.locales:
+        texts = [] if locale == definition.default_locale else translations.texts_of(definition, locale, own)
+        left = [placeholders.plain(one.source) for one in texts if not one.target]
+        if left:
+            said = words.plural(
+                "{n} text is missing in {language}. People see it in {source}:",
+                "{n} texts are missing in {language}. People see them in {source}:",
+                len(left),
+            )
+            names = {"{language}": locale, "{source}": definition.default_locale}
+            for blank, each in names.items():
+                said = said.replace(blank, words.language_name(each))
+            found.append(
+                {
+                    "text": said,
+                    "url": f"{work.path}/translations/{locale}?show=missing",
+                    "locale": definition.default_locale,
+                    "shown": left[:MISSING_SHOWN_MAX],
+                    "more": len(left) - MISSING_SHOWN_MAX,
+                }
+            )
+    return found
 
 
 def _place_of(work: Work, one: Difference) -> str:

@@ -11,6 +11,7 @@ from afterword.console.questionnaires import layouts, outline
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
+from afterword.core.charts import sketches
 from afterword.core.questionnaires import editing, visuals
 from afterword.core.wire.lists import Page
 from afterword.questionnaires import access, api, service, store
@@ -136,12 +137,18 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     )
 
 
-def _book(visit: Visit, name: str) -> dict[str, str]:
+def _book(visit: Visit, name: str) -> dict[str, Any]:
     """A questionnaire of the library with the note why it is built so, in the reader's language where it is written."""
     entry, language = library.get(name), visit.words.language
     title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
     note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
-    return {"name": name, "title": str(title), "note": note, "length": length_text(visit.words, entry.definition)}
+    return {
+        "name": name,
+        "title": str(title),
+        "note": note,
+        "length": length_text(visit.words, entry.definition),
+        "sketch": sketches.sketch(entry.definition),
+    }
 
 
 @routes.get(f"{ONE}/file", scope="Questionnaire.Read")

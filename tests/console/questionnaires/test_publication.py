@@ -60,3 +60,15 @@ async def test_publish(office: Office) -> None:
         assert 303 == (await client.post(back[1], data={"revision": revision_of(asked)})).status_code
         assert "Would you recommend us?" in (await client.get(f"{path}/edit")).text
         assert "1 change that was not published is lost." in text_of(await client.get(back[1]))
+
+
+async def test_missing_translations(office: Office) -> None:
+    """Publishing says which texts people of another language will see, and in which language."""
+    async with begun(office) as (client, path):
+        await saved(client, await added(client, path, "text"), type="text", title="Why {{ organization }}?")
+        assert "Not translated" not in (await client.get(f"{path}/publish")).text
+        assert 303 == (await client.post(f"{path}/translations", data={"locale": "el"})).status_code
+        page = text_of(await client.get(f"{path}/publish"))
+        assert "1 text is missing in Greek. People see it in English:" in page
+        assert '<li lang="en" dir="auto">Why …?</li>' in page
+        assert f'href="{path}/translations/el?show=missing"' in page
