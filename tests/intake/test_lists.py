@@ -21,6 +21,7 @@ async def stage(queue: Queue) -> str:
             content=service.packed(b"Mail\na@b.example\n"),
             reading=Reading("utf-8", ",", has_header=True),
             mapping={},
+            digest="0" * 64,
             now=database.clock.now(),
         )
 

@@ -27,6 +27,7 @@ from afterword.web import html
 
 LISTS: Final = f"{sending.SENDING}/lists"
 NEW: Final = pipelines.NEW_LIST
+TEMPLATE: Final = f"{LISTS}/template"
 ONE: Final = f"{LISTS}/{{list_id}}"
 ROWS: Final = 50
 PIPELINES_MAX: Final = 100
@@ -106,6 +107,30 @@ async def new_page(visit: Visit) -> Response:
     return await _new(visit)
 
 
+@routes.get(TEMPLATE, scope="Queue.Create")
+async def template(visit: Visit) -> Response:
+    """An empty CSV with the columns that the pipeline knows: those of each message, and its declared metadata."""
+    questionnaire_id, _, pipeline_id = visit.query.get("pipeline", "").partition("/")
+    async with visit.read() as db:
+        pipeline = await pipelines_service.get(
+            db, caller=visit.caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
+        )
+        declared = await metadata.declared_of(
+            db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
+        )
+    known = [*declared.questionnaire.values(), *declared.responder.values()]
+    names = [*MEANINGS, *(f"metadata.{one.kind}.{one.name}" for one in known)]
+    return Response(
+        "\ufeff" + ",".join(names) + "\r\n",  # spreadsheets open it; no name has a comma
+        media_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": 'attachment; filename="template.csv"',
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
 @routes.post(NEW, scope="Queue.Create")
 async def stage(visit: Visit) -> Response:
     form = visit.form
@@ -114,6 +139,7 @@ async def stage(visit: Visit) -> Response:
     try:
         reading = await asyncio.to_thread(service.read_file, content)
         packed = await asyncio.to_thread(service.packed, content)
+        digest = await asyncio.to_thread(service.digest_of, content)
         async with visit.write() as db:
             list_id = await service.stage(
                 db,
@@ -125,6 +151,7 @@ async def stage(visit: Visit) -> Response:
                 reading=reading,
                 mapping={},
                 now=visit.now,
+                digest=digest,
             )
     except (errors.Invalid, errors.Malformed, errors.NotFound) as refusal:
         return await _new(visit, refusal)
@@ -202,6 +229,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
             (f"{one.questionnaire_id}/{one.pipeline_id}", f"{one.title} · {names.get(one.questionnaire_id, '')}")
             for one in found.items
         ],
+        template_url=TEMPLATE,
         value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
         refusal=refusal,
     )

@@ -19,13 +19,14 @@ from afterword.db import Database
 from afterword.intake.imports import service as imports
 from afterword.intake.imports import store as imports_store
 from afterword.intake.imports.store import Import, ImportRow
-from afterword.intake.lists import service
+from afterword.intake.lists import service, store
 from afterword.intake.lists.store import AddressList
 from afterword.pipelines.store import Pipeline
 from afterword.web import html
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
+KINDS_MAX: Final = 20  # of problems
 
 routes = Screens()
 
@@ -142,12 +143,13 @@ async def result_page(visit: Visit) -> Response:
         job = await _job(visit, db, found.import_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
+        kinds = await _kinds(db, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
     more = {"messages_url": sending.Chosen(pipeline=pipeline.pipeline_id, tab="waiting").url()}
     if job.rows_created and visit.may_open(sending.NEW_ACT):
         more["act_url"] = address(sending.NEW_ACT, **{"import": job.import_id})
-    return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, **more)
+    return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, kinds=kinds, **more)
 
 
 @routes.post(f"{ONE}/resume", scope="Queue.Create")
@@ -210,6 +212,7 @@ async def stop(visit: Visit) -> Response:
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
     reading = await asyncio.to_thread(service.read_file, content)
     packed = await asyncio.to_thread(service.packed, content)
+    digest = await asyncio.to_thread(service.digest_of, content)
     async with visit.write() as db:
         list_id = await service.stage(
             db,
@@ -221,6 +224,7 @@ async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> 
             reading=reading,
             mapping={**found.mapping, PROBLEM: ""},
             now=visit.now,
+            digest=digest,
         )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
@@ -241,18 +245,35 @@ async def _failed(visit: Visit, db: Database, job: Import | None, here: str) -> 
     return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
 
 
+async def _kinds(db: Database, job: Import | None) -> list[tuple[str, int]]:
+    """The problems by their sentence, the most frequent first, each with the number of its rows."""
+    if job is None or not job.rows_failed:
+        return []
+    return await store.count_problems(db, organization_id=job.organization_id, import_id=job.import_id, limit=KINDS_MAX)
+
+
+def _record(visit: Visit, found: AddressList) -> str:
+    """The person and the file of the list."""
+    words, when = visit.words, visit.words.moment(found.created_time, time_zone=visit.zone)
+    said = words("Sent {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
+    return f"{said} SHA-256: {found.digest}" if found.digest else said
+
+
 async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
+        kinds = await _kinds(db, job)
     here = f"{LISTS}/{found.list_id}"
     if found.import_id and refusal is None:
         return html.redirect(f"{here}/result")
     if job is None:
         return html.redirect(f"{here}/columns" if "Queue.Create" in visit.caller.scopes else LISTS)
-    return _progress(visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, refusal=refusal)
+    return _progress(
+        visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, kinds=kinds, refusal=refusal
+    )
 
 
 def _progress(
@@ -264,6 +285,7 @@ def _progress(
     step: int,
     failed: Sequence[ImportRow],
     next_url: str,
+    kinds: Sequence[tuple[str, int]],
     refusal: errors.Refusal | None = None,
     **more: str,
 ) -> Response:
@@ -287,6 +309,8 @@ def _progress(
             }
             for one in failed
         ],
+        kinds=kinds,
+        record=_record(visit, found),
         next_url=next_url,
         first_url=f"{here}/{'check' if job.dry_run else 'result'}" if "after" in visit.query else "",
         may_repair=may_create and job.has_ended and bool(job.rows_failed),

@@ -244,9 +244,11 @@ def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: 
 
 def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | None:
     """The column that a name of a header most likely means."""
+    members = [*declared.responder.values(), *declared.questionnaire.values()]
+    if name in {f"metadata.{one.kind}.{one.name}" for one in members}:
+        return name
     known = {
-        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.responder.values()},
-        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.questionnaire.values()},
+        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in members},
         **OTHER_NAMES,
         **{_plain(one): one for one in fields},
     }

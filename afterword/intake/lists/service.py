@@ -4,6 +4,7 @@ Functions that read a whole file say so: they are for a thread, outside of a tra
 """
 
 import dataclasses
+import hashlib
 import zlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -48,6 +49,11 @@ def packed(content: bytes) -> bytes:
     return zlib.compress(content, COMPRESSION)
 
 
+def digest_of(content: bytes) -> str:
+    """SHA-256 of the file as it came, in hexadecimal. Reads it."""
+    return hashlib.sha256(content).hexdigest()
+
+
 async def stage(
     db: Database,
     *,
@@ -59,8 +65,9 @@ async def stage(
     reading: Reading,
     mapping: Mapping[str, str],
     now: datetime,
+    digest: str,
 ) -> str:
-    """Keep a file that was `packed`; its list_id. Raises NotFound."""
+    """Keep a file that was `packed`, with its `digest_of`; its list_id. Raises NotFound."""
     await pipelines.get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     list_id = ids.ordered(now)
     columns = {
@@ -71,6 +78,7 @@ async def stage(
         "created_time": now,
         "created_by": caller.actor_id or None,
         "mapping": dict(mapping),
+        "digest": digest,
         **dataclasses.asdict(reading),
     }
     await store.insert_list(db, organization_id=caller.organization_id, columns=columns, content=content)

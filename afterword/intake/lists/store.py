@@ -9,13 +9,16 @@ from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
 _COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-  encoding, separator, has_header, mapping, on_conflict, check_id, import_id, created_time, created_by"""
+  encoding, separator, has_header, mapping, on_conflict, check_id, import_id, created_time, created_by, digest"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressList:
-    """`content` is compressed; None once its days are over. `application_id` is the questionnaire's."""
+    """`content` is compressed; None once its days are over. `application_id` is the questionnaire's.
+
+    `digest`: SHA-256 of the file as it came; None for one of an older release. `creator_name`: None for a token.
+    """
 
     organization_id: str
     list_id: str
@@ -33,6 +36,8 @@ class AddressList:
     import_id: str | None
     created_time: datetime
     created_by: str | None
+    digest: str | None
+    creator_name: str | None
 
 
 class ListedList(NamedTuple):
@@ -49,9 +54,9 @@ class ListedList(NamedTuple):
 async def insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
     await db.execute(
         """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-             encoding, separator, has_header, mapping, created_time, created_by)
+             encoding, separator, has_header, mapping, created_time, created_by, digest)
            select $1, list_id, questionnaire_id, pipeline_id, file_name, $3, encoding, separator, has_header,
-             mapping, created_time, created_by
+             mapping, created_time, created_by, digest
            from jsonb_populate_record(null::queue_list, $2::jsonb)""",
         organization_id,
         dict(columns),
@@ -65,7 +70,10 @@ async def get_list(
     """The list, unless its questionnaire belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of l" if is_locked else ""
     row = await db.fetch_row(
-        f"""select {_COLUMNS_L}, q.owner_application_id as application_id from queue_list l
+        f"""select {_COLUMNS_L}, q.owner_application_id as application_id,
+             (select coalesce(u.display_name, u.email) from organization_user u
+              where u.organization_id = l.organization_id and u.user_id = l.created_by) as creator_name
+           from queue_list l
            join questionnaire q on q.organization_id = l.organization_id and q.questionnaire_id = l.questionnaire_id
            where l.organization_id = $1 and l.list_id = $2
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3)) {lock}""",
@@ -197,3 +205,17 @@ async def prune_lists(db: Database, *, before: datetime, limit: int) -> int:
 
 def _list(row: Row) -> AddressList:
     return AddressList(**dict(row))
+
+
+async def count_problems(db: Database, *, organization_id: str, import_id: str, limit: int) -> list[tuple[str, int]]:
+    """The sentences about rows that failed, each with the number of its rows, the most frequent first."""
+    rows = await db.fetch(
+        r"""select regexp_replace(coalesce(each ->> 'message', r.problem ->> 'detail'), '^Row [0-9,]+(, |: )', '')
+             as message, count(distinct r.row) as count
+           from queue_import_row r
+           left join lateral jsonb_array_elements(r.problem -> 'errors') each on true
+           where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed'
+           group by 1 order by 2 desc, 1 limit $3""",
+        *(organization_id, import_id, limit),
+    )
+    return [(row["message"], row["count"]) for row in rows]

@@ -53,6 +53,29 @@ async def test_refused(client: Client) -> None:
         assert 'value="windows-1252"' in page
 
 
+async def test_template(client: Client) -> None:
+    """Its columns are those that the pipeline knows, and a file with them is read without a question."""
+    house = client.queue.house
+    query = {"pipeline": f"{house.questionnaire_id}/{client.queue.pipeline_id}"}
+    declared = {"name": "gift", "title": "Gift", "type": "boolean", "application_id": house.application_id}
+    assert 201 == (await client.send("POST", "/q/metadata/questionnaire", declared)).status_code
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        assert f"{LISTS}/template" in html.unescape((await browser.get(f"{LISTS}/new")).text)
+        file = await browser.get(f"{LISTS}/template", params=query)
+        assert "attachment" in file.headers["content-disposition"]
+        names = file.text.lstrip("\ufeff").strip().split(",")
+        assert {"responder_channel_identifier", "external_reference", "metadata.questionnaire.gift"} <= set(names)
+        row = ["ann@b.example" if name == "responder_channel_identifier" else "" for name in names]
+        here = await upload(browser, client, (file.text + ",".join(row) + "\r\n").encode())
+        chosen = choices((await browser.get(f"{here}/columns")).text)
+        assert names == [chosen[f"column{place}"] for place in range(len(names))]
+        assert 404 == (await browser.get(f"{LISTS}/template?pipeline=x")).status_code
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser, email="ben@demo.example")
+        assert 403 == (await browser.get(f"{LISTS}/template", params=query)).status_code
+
+
 async def test_columns(client: Client) -> None:
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)
