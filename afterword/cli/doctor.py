@@ -1,6 +1,6 @@
 """`afterword doctor`: the faults of this installation, and what to do about them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,6 +9,8 @@ from afterword import db, errors, keys, sealing
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.core.wire.site import Site
+from afterword.organizations.tokens import service as tokens
+from afterword.organizations.tokens import store as tokens_store
 from afterword.privacy.resealing import store as resealing
 from afterword.queue.restores import service as guard
 from afterword.reports import comparison
@@ -58,7 +60,11 @@ async def _examined(chosen: Settings) -> bool:
 
 async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
     """Print each finding of an installation whose database runs; whether all is well."""
-    findings = [*await _examine(chosen, database_url), *await _secrets(database_url, site)]
+    findings = [
+        *await _examine(chosen, database_url),
+        *await _secrets(database_url, site),
+        *await _tokens(database_url),
+    ]
     return _show(findings, [url_with_key(site, name) for name in _shown(chosen)])
 
 
@@ -99,6 +105,24 @@ async def _secrets(database_url: str, site: Site) -> list[Finding]:
     return [
         Finding("secret", not left, f"{left} values are sealed with a secret of before, which still opens.", advice)
     ]
+
+
+async def _tokens(database_url: str) -> list[Finding]:
+    """Tokens that nobody seems to need; they are no fault."""
+    try:
+        async with (
+            await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
+            db.connection(pool) as database,
+        ):
+            now = database.clock.now()
+            before = now - timedelta(days=tokens.UNUSED_DAYS)
+            unused = await tokens_store.count_unused_tokens(database, before=before, now=now)
+    except (errors.Refusal, OSError, ValueError):
+        return []  # the finding about the database says it
+    words = (
+        f"{unused} valid ones were not used for {tokens.UNUSED_DAYS} days. Settings, Tokens in the console ends them."
+    )
+    return [Finding("tokens", True, words)] if unused else []
 
 
 async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:

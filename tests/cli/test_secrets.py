@@ -65,6 +65,15 @@ class TestRefusals:
         assert "cannot be read" in shell(database_url, folder, "secret", "reseal").stderr
 
 
+async def test_doctor_tells_of_unused_tokens(pool: db.Pool, folder: Path, database_url: str) -> None:
+    made = shell(database_url, folder, "seed")
+    assert 0 == made.returncode, made.stderr
+    assert "valid ones were not used" not in shell(database_url, folder, "doctor").stdout
+    async with db.transaction(pool) as database:
+        await database.execute("update token set created_time = now() - interval '91 days', last_used_time = null")
+    assert "1 valid ones were not used for 90 days" in shell(database_url, folder, "doctor").stdout
+
+
 class TestRotation:
     async def test_by_file(self, pool: db.Pool, folder: Path, database_url: str) -> None:
         """A process of before goes on, both ways; addresses keep their hashes; in the end the new one is alone."""

@@ -180,6 +180,7 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
         "title": token.title,
         "hint": f"afw_{token.hint}…",
         "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
+        "is_unused": service.is_unused(token, now=visit.now),
         "end": end,
         "has_ended": has_ended,
         "test": token.test,

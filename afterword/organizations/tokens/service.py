@@ -21,6 +21,7 @@ SCOPES_MAX: Final = 200
 OVERLAP_HOURS_MAX: Final = 168
 USED_SECONDS_MIN: Final = 60.0
 ACCESS_SECONDS: Final = 3600
+UNUSED_DAYS: Final = 90  # after them a token is told of
 ACCESS_TOKENS_MAX: Final = 1_000  # alive, of one token
 MAKER_ROLES: Final = frozenset({"owner", "admin"})
 Kind = Literal["user", "organization"]
@@ -211,6 +212,12 @@ async def revoke_tokens_of_user(
 ) -> None:
     ended = await store.update_user_tokens_to_revoked(db, organization_id=organization_id, user_id=user_id, now=now)
     await events.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
+
+
+def is_unused(token: Token, *, now: datetime) -> bool:
+    """Whether a valid token was not used for so long that nobody may need it."""
+    is_valid = token.revoked_time is None and (token.ends_time is None or token.ends_time > now)
+    return is_valid and (token.last_used_time or token.created_time) < now - timedelta(days=UNUSED_DAYS)
 
 
 async def note_use(db: Database, *, used: Mapping[tuple[str, str], datetime]) -> None:

@@ -163,6 +163,18 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
     return [_token(row) for row in rows]
 
 
+async def count_unused_tokens(  # any tenant: for operators
+    db: Database, *, before: datetime, now: datetime
+) -> int:
+    """Tokens that are valid and were not used since `before`."""
+    return await db.fetch_value(
+        """select count(*) from token
+           where revoked_time is null and coalesce(last_used_time, created_time) < $1
+             and coalesce(least(expires_time, retires_time), 'infinity') > $2""",
+        *(before, now),
+    )
+
+
 async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:
     """Revoke the token and all tokens created with it, recursively; return those that were valid."""
     rows = await db.fetch(

@@ -64,3 +64,18 @@ async def test_made_used_and_ended(office: Office) -> None:
     async with db.connection(office.pool) as database:
         rows = await database.fetch("select action from audit_entry where thing_kind = 'token' order by created_time")
         assert ["created", "deleted"] == [row["action"] for row in rows]
+
+
+async def test_unused_is_told(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        await client.post(TOKENS, data=NEW)
+        for days, is_told in ((89, False), (91, True)):
+            async with db.transaction(office.pool) as database:
+                await database.execute(
+                    "update token set created_time = now() - make_interval(days => $1), expires_time = null", days
+                )
+            assert is_told == ("unused for 90 days" in (await client.get(TOKENS)).text)
+        async with db.transaction(office.pool) as database:
+            await database.execute("update token set last_used_time = now()")
+        assert "unused for 90 days" not in (await client.get(TOKENS)).text
