@@ -226,7 +226,7 @@ async def list_items_by_reference(
 async def list_items_by_address(
     db: Database, *, organization_id: str, address_keys: Sequence[bytes], chosen: Filter
 ) -> list[ListedItem]:
-    """The items of these addresses, the newest first: of sent ones the newest 32, which contacts remember."""
+    """The items of these addresses, the newest first; sent ones are found by the instances of the person."""
     statuses, reason, pipeline_ids, test_only = _parameters(chosen)
     rows = await db.fetch(
         f"""with found as (
@@ -236,10 +236,12 @@ async def list_items_by_address(
              (select i.item_id from queue_item i
               where i.organization_id = $1 and i.address_key = any($3) and i.status >= 5 limit $9)
              union
-             select entry ->> 'item_id' from contact c cross join lateral jsonb_array_elements(c.recent) entry
-             where c.organization_id = $1 and c.address_key = any($3))
+             (select n.item_id from responder_address a
+              join questionnaire_instance n on n.organization_id = $1 and n.responder_id = a.responder_id
+              where a.organization_id = $1 and a.address_key = any($3) and n.item_id is not null
+              order by n.created_time desc limit $9))
            select {_ITEM} join found on found.item_id = i.item_id
-           where i.organization_id = $1 and i.deleted_time is null and i.status = any($2::smallint[])
+           where i.organization_id = $1 and i.address_key = any($3) and i.deleted_time is null and i.status = any($2::smallint[])
              and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
            order by i.send_time desc, i.item_id limit $9""",
         organization_id,
