@@ -241,7 +241,8 @@ async def list_items_by_address(
               where a.organization_id = $1 and a.address_key = any($3) and n.item_id is not null
               order by n.created_time desc limit $9))
            select {_ITEM} join found on found.item_id = i.item_id
-           where i.organization_id = $1 and i.address_key = any($3) and i.deleted_time is null and i.status = any($2::smallint[])
+           where i.organization_id = $1 and i.address_key = any($3) and i.deleted_time is null
+             and i.status = any($2::smallint[])
              and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
            order by i.send_time desc, i.item_id limit $9""",
         organization_id,
