@@ -73,6 +73,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/people/{responder_id}/suppression/{suppression_id}",  # of the made-up people none is left alone
         "/console/sending/{item_id}/now",  # the item that waits is due
         "/console/sending/{item_id}/again",  # the item that is linked did not fail
+        "/console/sending/lists/template",  # by the form of a new list
         "/console/responses/views/{view_id}",  # nobody has saved a view or tagged many as yet
         "/console/responses/taggings/{tagging_id}",
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/mail",  # in the frame of its page
