@@ -24,7 +24,8 @@ WRITTEN_BY_WORK: Final = {
     "provider_reference",
     "pruned_total", "queue_import", "queue_import_piece", "queue_import_row", "queue_list",
     "queue_list_column", "responder_address", "response", "response_file",
-    "response_fill", "response_read", "response_reader", "rollup_count", "rollup_dirty", "rollup_retired",
+    "response_fill", "response_read", "response_reader", "retention_run",
+    "rollup_count", "rollup_dirty", "rollup_retired",
     "rollup_span", "rollup_wide", "stray_file", "tagging_response", "trial",
 }  # fmt: skip
 ONES_OWN: Final = {"notification_subscription", "notification_watch"}

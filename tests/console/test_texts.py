@@ -43,6 +43,7 @@ from afterword.console.settings import (
     provider_forms,
     provider_records,
     providers,
+    retention,
     tokens,
     webhooks,
 )
@@ -73,7 +74,8 @@ TABLES = (
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    done.TEXTS, account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
+    retention.KINDS, retention.TITLES, done.TEXTS,
+    account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
     report_views.BOOLEANS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,
     case_rows.SEVERITIES, case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED,
@@ -140,6 +142,8 @@ def shown() -> set[str]:
         *logins.INPUTS,
         *identity.GROUP_INPUTS,
         *kiosks.INPUTS,
+        *retention.INPUTS,
+        *retention.HOLD_INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}

@@ -19,6 +19,7 @@ WAIT: Final[Mapping[str, str]] = {
     "GET /q/export/{export_id}/file": "409 until a worker has made the file",
     "POST /q/import/{import_id}/resumption": "409 unless it failed",
     "POST /q/queue/item/{item_id}/repetition": "409 until the item has failed",
+    "DELETE /organization/{organization_id}/retention/hold/{hold_id}": "404: the example of an erasure needs it gone",
 }
 
 

@@ -55,6 +55,7 @@ NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
     ("api.md", 'curl --globoff "$BASE_URL/q/instance?filter_by[NULL]'): "cut off with an ellipsis, to show brackets",
     ("api.md", 'curl -u "$TOKEN_ID:$TOKEN"'): "needs a certificate at your.host; tests/organizations test the grant",
     ("backup.md", "AFTERWORD_BACKUP_TO"): "settings of a service, not commands",
+    ("backup.md", "afterword database"): "takes a stopped installation; tests/cli/test_databases.py moves both ways",
     ("backup.md", "afterword restore"): "takes an empty place; tests/backups restore in many ways",
     ("channels.md", "afterword account remove"): "refused while pipelines send through it, as its comment says",
     (

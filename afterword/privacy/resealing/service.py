@@ -10,7 +10,6 @@ from afterword import db as databases
 from afterword import sealing
 from afterword.db import Pool
 from afterword.privacy.resealing import store
-from afterword.privacy.resealing.store import Column
 
 BATCH_VALUES: Final = 100
 
@@ -19,18 +18,18 @@ async def reseal(
     pool: Pool, *, secret: bytes, report: Callable[[str, int, int], None], batch: int = BATCH_VALUES
 ) -> int:
     """Seal everything again; returns how many values nothing opens. `report`: column, sealed anew, unreadable."""
-    return sum([await _reseal(pool, column, secret=secret, report=report, batch=batch) for column in store.COLUMNS])
+    return sum([await _reseal(pool, column, secret=secret, report=report, batch=batch) for column in store.CONTEXTS])
 
 
 async def _reseal(
-    pool: Pool, column: Column, *, secret: bytes, report: Callable[[str, int, int], None], batch: int
+    pool: Pool, column: str, *, secret: bytes, report: Callable[[str, int, int], None], batch: int
 ) -> int:
     after, done, lost = ("", ""), 0, 0
     while True:
         async with databases.transaction(pool) as db:
             found = await store.list_sealed(db, column=column, head=sealing.head_of(secret), after=after, limit=batch)
             for one in found:
-                context = column.context(one.organization_id, one.id)
+                context = store.CONTEXTS[column](one.organization_id, one.id)
                 try:
                     text = sealing.unseal(one.value, secret=secret, context=context)
                 except sealing.Unreadable:
@@ -38,7 +37,7 @@ async def _reseal(
                     continue
                 value = sealing.seal(text, secret=secret, context=context)
                 done += await store.update_sealed(db, column=column, before=one, value=value)
-        report(column.name, done, lost)
+        report(column, done, lost)
         if len(found) < batch:
             return lost
         after = (found[-1].organization_id, found[-1].id)

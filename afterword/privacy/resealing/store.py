@@ -10,17 +10,6 @@ from afterword.events.webhooks.service import seal_context
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A sealed column. `listing` takes the head of the secret in use, the last key and a limit."""
-
-    name: str
-    listing: LiteralString
-    counting: LiteralString
-    writing: LiteralString
-    context: Callable[[str, str], str]
-
-
-@dataclass(frozen=True, slots=True)
 class Sealed:
     """A sealed value and the key of its row."""
 
@@ -29,106 +18,74 @@ class Sealed:
     value: bytes = field(repr=False)
 
 
-# any tenant: the secret is the installation's
-COLUMNS: Final = (
-    Column(
-        "login.totp_secret",
-        """select '' as organization_id, login_id as id, totp_secret as value from login
-           where totp_secret is not null and substring(totp_secret from 1 for length($1::bytea)) <> $1
-             and ('', login_id) > ($2, $3) order by login_id limit $4""",
-        """select count(*) from login
-           where totp_secret is not null and substring(totp_secret from 1 for length($1::bytea)) <> $1""",
-        "update login set totp_secret = $4 where $1 = '' and login_id = $2 and totp_secret = $3",
-        lambda _, login_id: f"totp:{login_id}",
-    ),
-    Column(
-        "channel_account.settings",
-        """select organization_id, account_id as id, settings as value from channel_account
-           where settings is not null and substring(settings from 1 for length($1::bytea)) <> $1
-             and (organization_id, account_id) > ($2, $3) order by organization_id, account_id limit $4""",
-        """select count(*) from channel_account
-           where settings is not null and substring(settings from 1 for length($1::bytea)) <> $1""",
-        "update channel_account set settings = $4 where organization_id = $1 and account_id = $2 and settings = $3",
-        lambda organization_id, account_id: f"account:{organization_id}:{account_id}",
-    ),
-    Column(
-        "inbound_endpoint.settings",
-        """select organization_id, inbound_id as id, settings as value from inbound_endpoint
-           where settings is not null and substring(settings from 1 for length($1::bytea)) <> $1
-             and (organization_id, inbound_id) > ($2, $3) order by organization_id, inbound_id limit $4""",
-        """select count(*) from inbound_endpoint
-           where settings is not null and substring(settings from 1 for length($1::bytea)) <> $1""",
-        "update inbound_endpoint set settings = $4 where organization_id = $1 and inbound_id = $2 and settings = $3",
-        lambda organization_id, inbound_id: f"inbound:{organization_id}:{inbound_id}",
-    ),
-    Column(
-        "webhook.secret",
-        """select organization_id, webhook_id as id, secret as value from webhook
-           where secret is not null and substring(secret from 1 for length($1::bytea)) <> $1
-             and (organization_id, webhook_id) > ($2, $3) order by organization_id, webhook_id limit $4""",
-        """select count(*) from webhook
-           where secret is not null and substring(secret from 1 for length($1::bytea)) <> $1""",
-        "update webhook set secret = $4 where organization_id = $1 and webhook_id = $2 and secret = $3",
-        seal_context,
-    ),
-    Column(
-        "webhook.previous_secret",
-        """select organization_id, webhook_id as id, previous_secret as value from webhook
-           where previous_secret is not null and substring(previous_secret from 1 for length($1::bytea)) <> $1
-             and (organization_id, webhook_id) > ($2, $3) order by organization_id, webhook_id limit $4""",
-        """select count(*) from webhook
-           where previous_secret is not null and substring(previous_secret from 1 for length($1::bytea)) <> $1""",
-        """update webhook set previous_secret = $4
-           where organization_id = $1 and webhook_id = $2 and previous_secret = $3""",
-        seal_context,
-    ),
-    Column(
-        "notice_mail.link",
-        """select '' as organization_id, mail_id as id, link as value from notice_mail
-           where link is not null and substring(link from 1 for length($1::bytea)) <> $1
-             and ('', mail_id) > ($2, $3) order by mail_id limit $4""",
-        """select count(*) from notice_mail
-           where link is not null and substring(link from 1 for length($1::bytea)) <> $1""",
-        "update notice_mail set link = $4 where $1 = '' and mail_id = $2 and link = $3",
-        lambda _, mail_id: link_context(mail_id),
-    ),
-    Column(
-        "anonymous_pool.sealed",
-        """select organization_id, version_id as id, sealed as value from anonymous_pool
-           where sealed <> '' and substring(sealed from 1 for length($1::bytea)) <> $1
-             and (organization_id, version_id) > ($2, $3) order by organization_id, version_id limit $4""",
-        """select count(*) from anonymous_pool
-           where sealed <> '' and substring(sealed from 1 for length($1::bytea)) <> $1""",
-        "update anonymous_pool set sealed = $4 where organization_id = $1 and version_id = $2 and sealed = $3",
-        lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
-    ),
-    Column(
-        "identity_provider.client_secret",
-        """select organization_id, organization_id as id, client_secret as value from identity_provider
-           where client_secret is not null and substring(client_secret from 1 for length($1::bytea)) <> $1
-             and (organization_id, organization_id) > ($2, $3) order by organization_id limit $4""",
-        """select count(*) from identity_provider
-           where client_secret is not null and substring(client_secret from 1 for length($1::bytea)) <> $1""",
-        "update identity_provider set client_secret = $4 where organization_id = $1 and $2 = $1 and client_secret = $3",
-        lambda organization_id, _: f"identity:{organization_id}",
-    ),
-)
+# The columns, with the context of a value by organization and id of its row; those of the installation have none.
+CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
+    "login.totp_secret": lambda _, login_id: f"totp:{login_id}",
+    "channel_account.settings": lambda organization_id, account_id: f"account:{organization_id}:{account_id}",
+    "inbound_endpoint.settings": lambda organization_id, inbound_id: f"inbound:{organization_id}:{inbound_id}",
+    "webhook.secret": seal_context,
+    "webhook.previous_secret": seal_context,
+    "notice_mail.link": lambda _, mail_id: link_context(mail_id),
+    "anonymous_pool.sealed": lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
+    "identity_provider.client_secret": lambda organization_id, _: f"identity:{organization_id}",
+}
+_SEALED: Final[LiteralString] = """(
+    select 'login.totp_secret' as name, '' as organization_id, login_id as id, totp_secret as value from login
+    union all select 'channel_account.settings', organization_id, account_id, settings from channel_account
+    union all select 'inbound_endpoint.settings', organization_id, inbound_id, settings from inbound_endpoint
+    union all select 'webhook.secret', organization_id, webhook_id, secret from webhook
+    union all select 'webhook.previous_secret', organization_id, webhook_id, previous_secret from webhook
+    union all select 'notice_mail.link', '', mail_id, link from notice_mail
+    union all select 'anonymous_pool.sealed', organization_id, version_id, nullif(sealed, '') from anonymous_pool
+    union all select 'identity_provider.client_secret', organization_id, organization_id, client_secret
+      from identity_provider) s"""
 
 
 async def list_sealed(  # any tenant: the secret is the installation's
-    db: Database, *, column: Column, head: bytes, after: tuple[str, str], limit: int
+    db: Database, *, column: str, head: bytes, after: tuple[str, str], limit: int
 ) -> list[Sealed]:
-    """Values that were not sealed with the secret of this head."""
-    return [Sealed(**row) for row in await db.fetch(column.listing, head, *after, limit)]
+    """Values of a column that were not sealed with the secret of this head."""
+    rows = await db.fetch(
+        f"""select organization_id, id, value from {_SEALED}
+           where name = $1 and substring(value from 1 for length($2::bytea)) <> $2 and (organization_id, id) > ($3, $4)
+           order by organization_id, id limit $5""",
+        *(column, head, *after, limit),
+    )
+    return [Sealed(**row) for row in rows]
 
 
 async def count_sealed(db: Database, *, head: bytes) -> int:  # any tenant: the secret is the installation's
     """The number of values that were not sealed with the secret of this head."""
-    return sum([await db.fetch_value(column.counting, head) for column in COLUMNS])
+    return await db.fetch_value(
+        f"select count(*) from {_SEALED} where substring(value from 1 for length($1::bytea)) <> $1", head
+    )
 
 
 async def update_sealed(  # any tenant: the secret is the installation's
-    db: Database, *, column: Column, before: Sealed, value: bytes
+    db: Database, *, column: str, before: Sealed, value: bytes
 ) -> bool:
     """Whether it was still the same value: what somebody wrote meanwhile stays."""
-    return bool(await db.execute(column.writing, before.organization_id, before.id, before.value, value))
+    count = await db.fetch_value(
+        """with
+           a as (update login set totp_secret = $5
+             where $1 = 'login.totp_secret' and login_id = $3 and totp_secret = $4 returning 1),
+           b as (update channel_account set settings = $5 where $1 = 'channel_account.settings'
+             and organization_id = $2 and account_id = $3 and settings = $4 returning 1),
+           c as (update inbound_endpoint set settings = $5 where $1 = 'inbound_endpoint.settings'
+             and organization_id = $2 and inbound_id = $3 and settings = $4 returning 1),
+           d as (update webhook set secret = $5 where $1 = 'webhook.secret'
+             and organization_id = $2 and webhook_id = $3 and secret = $4 returning 1),
+           e as (update webhook set previous_secret = $5 where $1 = 'webhook.previous_secret'
+             and organization_id = $2 and webhook_id = $3 and previous_secret = $4 returning 1),
+           f as (update notice_mail set link = $5
+             where $1 = 'notice_mail.link' and mail_id = $3 and link = $4 returning 1),
+           g as (update anonymous_pool set sealed = $5 where $1 = 'anonymous_pool.sealed'
+             and organization_id = $2 and version_id = $3 and sealed = $4 returning 1),
+           h as (update identity_provider set client_secret = $5 where $1 = 'identity_provider.client_secret'
+             and organization_id = $2 and client_secret = $4 returning 1)
+           select count(*) from (
+             select from a union all select from b union all select from c union all select from d
+             union all select from e union all select from f union all select from g union all select from h) found""",
+        *(column, before.organization_id, before.id, before.value, value),
+    )
+    return bool(count)

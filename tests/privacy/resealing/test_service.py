@@ -24,21 +24,21 @@ async def sealed_everywhere(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         for tenant in (OURS, THEIRS):
             await _fill(database, tenant)
-            for column in store.COLUMNS:
-                table, name = column.name.split(".")
-                value = sealing.seal(f"{column.name} of {tenant}", secret=OLD, context=column.context(tenant, tenant))
+            for column, context in store.CONTEXTS.items():
+                table, name = column.split(".")
+                value = sealing.seal(f"{column} of {tenant}", secret=OLD, context=context(tenant, tenant))
                 key = "login_id" if table == "login" else "organization_id"
-                query = f"update {table} set {BESIDE.get(column.name, '')}{name} = $1 where {key} = $2"
-                assert await database.execute(cast("LiteralString", query), value, tenant), column.name
+                query = f"update {table} set {BESIDE.get(column, '')}{name} = $1 where {key} = $2"
+                assert await database.execute(cast("LiteralString", query), value, tenant), column
 
 
 async def readable(pool: db.Pool, secret: Secret) -> set[str]:
     """The texts that this secret opens."""
     texts: set[str] = set()
     async with db.connection(pool) as database:
-        for column in store.COLUMNS:
+        for column in store.CONTEXTS:
             for one in await store.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=1_000):
-                context = column.context(one.organization_id, one.id)
+                context = store.CONTEXTS[column](one.organization_id, one.id)
                 try:
                     texts.add(sealing.unseal(one.value, secret=secret, context=context))
                 except sealing.Unreadable:
@@ -53,7 +53,7 @@ async def left(pool: db.Pool) -> int:
 
 def test_every_sealed_column_is_known() -> None:
     """What holds a secret and is stored sealed is in the list; other bytes are none of its business."""
-    named = {tuple(column.name.split(".")) for column in store.COLUMNS}
+    named = {tuple(column.split(".")) for column in store.CONTEXTS}
     text = schema.FILE.read_text(encoding="utf-8")
     for table, column in named:
         assert f"{column} bytea" in text.partition(f"CREATE TABLE {table} (")[2].partition(");")[0]
@@ -63,11 +63,11 @@ def test_every_sealed_column_is_known() -> None:
 async def test_each_column(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
     everything = await readable(pool, OLD)
-    assert 2 * len(store.COLUMNS) == len(everything) == await left(pool)
+    assert 2 * len(store.CONTEXTS) == len(everything) == await left(pool)
     reports: list[tuple[str | int, ...]] = []
     lost = await service.reseal(pool, secret=NEW, report=lambda *one: reports.append(one), batch=1)
     assert (0, 0, everything, set()) == (lost, await left(pool), await readable(pool, ALONE), await readable(pool, OLD))
-    assert {(column.name, 2, 0) for column in store.COLUMNS} <= set(reports)
+    assert {(column, 2, 0) for column in store.CONTEXTS} <= set(reports)
     await service.reseal(pool, secret=NEW, report=lambda *one: reports.append(one))
     assert everything == await readable(pool, ALONE)
 
@@ -78,12 +78,12 @@ async def test_unreadable_ones_stay(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         await database.execute("update webhook set secret = '\\x01aa' where organization_id = $1", OURS)
     assert 1 == await service.reseal(pool, secret=NEW, report=lambda *_: None, batch=1)
-    assert (1, 2 * len(store.COLUMNS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
+    assert (1, 2 * len(store.CONTEXTS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
 
 
 async def test_what_somebody_wrote_meanwhile_stays(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
-    column = next(one for one in store.COLUMNS if one.name == "webhook.secret")
+    column = "webhook.secret"
     async with db.connection(pool) as database:
         [one, _] = await store.list_sealed(database, column=column, head=b"\xff", after=("", ""), limit=9)
     async with db.transaction(pool) as database:
