@@ -44,7 +44,7 @@ programs: setup ## what tests run beside Python: Chromium, PHP
 test: setup programs ## every test; the second half runs although the first one fails
 	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults
 
-ordinary: setup programs ## the tests that may run side by side, a third of the costly; real PostgreSQL, SMTP and Chromium
+ordinary: setup programs ## the tests that may run side by side, a fifth of the costly; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal --drawn -m "not faults and not nightly"
 
 drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a ninth of the others
