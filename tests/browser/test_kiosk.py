@@ -10,10 +10,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
-from afterword import db
-from afterword.core.organizations.access import installation
-from afterword.links import service
-from tests.browser.conftest import SECRET, Shop
+from tests.browser.conftest import Shop
+from tests.browser.ends import KIOSK, PIN, link_of
 from tests.browser.test_box import until
 from tests.browser.test_pages import WCAG, NewPage
 from tests.browser.test_pages import new_page as new_page  # noqa: PLC0414  a fixture
@@ -22,24 +20,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 KEPT = """caches.open(`kiosk:${location.pathname}`).then(one => one.keys())
   .then(keys => keys.map(({ url }) => new URL(url).pathname))"""
-IDLE, THANKS, WARNING, RETRY = 30_000, 5_000, 10_000, 15_000
+IDLE, THANKS = KIOSK["kiosk"]["idle_seconds"] * 1_000, KIOSK["kiosk"]["thanks_seconds"] * 1_000
+WARNING, RETRY = 10_000, 15_000
 
 
 async def kiosk_of(shop: Shop) -> str:
     """The path of the kiosk of a new link."""
-    async with db.transaction(shop.pool) as database:
-        link = await service.create(
-            database,
-            caller=installation(shop.organization_id),
-            questionnaire_id=shop.questionnaire_id,
-            columns={
-                "title": "Counter", "metadata": {}, "parameters": [], "takes_reference": False, "active": True,
-                "opens_time": None, "closes_time": None, "one_response_per": None, "locale": "en",
-                "kiosk": {"idle_seconds": IDLE // 1_000, "thanks_seconds": THANKS // 1_000}, "kiosk_pin": "4711",
-            },
-            secret=SECRET,
-            now=database.clock.now(),
-        )  # fmt: skip
+    link = await link_of(shop, locale="en", **KIOSK)
     return f"/l/{link.key}/kiosk"
 
 
@@ -124,7 +111,7 @@ async def three_answer(page: Page, path: str) -> None:
 
 async def leave(page: Page) -> None:
     """A wrong PIN, then the right one; the service worker and the page that it kept go."""
-    for pin, heading in (("1", "Leave kiosk mode"), ("4711", "Kiosk mode has ended")):
+    for pin, heading in (("1", "Leave kiosk mode"), (PIN, "Kiosk mode has ended")):
         if pin == "1":
             await page.locator("p.leave a").click()
         await page.locator("#pin").fill(pin)

@@ -1,6 +1,7 @@
 """The public pages in a browser: readable by everyone, usable without script or mouse, light, and nobody else's."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any, Literal
 
 import pytest
@@ -8,6 +9,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Page, Response
 
 from afterword import ids
+from tests.browser import ends
 from tests.browser.conftest import Shop, on_the_loop
 from tests.sizes import one_of
 
@@ -88,7 +90,14 @@ async def scenes(shop: Shop, *, locale: str = "en") -> dict[str, Visit]:
         "public link": lambda page: page.goto(f"{shop.url}/p/{shop.questionnaire_id}?locale={locale}"),
         "unsubscribe": lambda page: page.goto(f"{shop.url}/u/{unsubscribe_id}"),
         "unsubscribed": unsubscribed,
+        **{name: partial(go, address=one) for name, one in (await ends.addresses_of(shop, locale=locale)).items()},
     }
+
+
+async def go(page: Page, *, address: str) -> None:
+    """Load a page that people are meant to see."""
+    response = await page.goto(address)
+    assert (address, 200) == (address, response and response.status)
 
 
 @pytest.mark.costly
@@ -111,6 +120,7 @@ async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage, l
     for name, visit in (await scenes(shop, locale=locale)).items():
         await visit(page)
         assert (name, True) == (name, await page.evaluate("document.documentElement.scrollWidth <= 320"))
+        assert (name, locale == "ar") == (name, await page.evaluate("document.documentElement.dir === 'rtl'"))
     instance = await shop.issue()
     for width, rows in ((320, 2), (360, 1)):
         page = await new_page(width=width)
@@ -178,7 +188,7 @@ async def test_errors_take_the_focus(shop: Shop, new_page: NewPage) -> None:
     assert "Characters left: 16" == await page.inner_text("textarea + .note")
     await page.fill("textarea", "Because.")
     await follow(page, "button[value=next]")
-    assert "summary" == await page.evaluate("document.activeElement.id")
+    await page.locator("#summary:focus").wait_for()  # browsers give it with the first frame
     assert "Because." == await page.input_value("textarea")
     assert (await page.title()).startswith("Error: ")
     await page.click("#summary a")
@@ -204,6 +214,37 @@ async def test_without_script(shop: Shop, new_page: NewPage) -> None:
     row = await shop.instance(instance.instance_id)
     assert row["viewed_time"]
     assert row["completed_time"]
+
+
+async def test_forms_of_few_without_script(shop: Shop, new_page: NewPage) -> None:
+    """A code is to be read, a call asked for, an address given and a kiosk left; an anonymous answer is thanked for."""
+    page, addresses = await new_page(script=False), await ends.addresses_of(shop)
+    await page.goto(addresses["button and review"])
+    assert 2 == await page.locator("p.actions a[href^='https://']").count()
+    await page.goto(addresses["full quota"])
+    assert "We have heard enough about this" == await page.inner_text("h1")
+    await page.goto(addresses["coupon"])
+    assert (ends.CODE, 2) == (await page.inner_text(".code"), await page.locator(".coupon svg").count())
+    await page.goto(addresses["call-back form"])
+    await page.fill("#call-number", "+30 210 123 4567")
+    await page.select_option("#call-window", index=1)
+    await follow(page, ".call button")
+    assert "We will call you" in await page.inner_text(".call [role=status]")
+    await page.goto(addresses["address confirmation"])
+    await page.fill("#email", "nobody")
+    await follow(page, "form button")
+    assert "e-email" == await page.get_attribute("#email", "aria-describedby")
+    await page.fill("#email", "maria@example.com")
+    await follow(page, "form button")
+    assert not await page.locator("form").count()
+    await page.goto(addresses["leaving a kiosk"])
+    await page.fill("#pin", ends.PIN)
+    await follow(page, "form button")
+    assert "Kiosk mode has ended" == await page.inner_text("h1")
+    await page.goto(addresses["anonymous"])
+    await page.locator(".key").nth(9).click()
+    await follow(page, "button[value=send]")
+    assert "Thank you" == await page.inner_text("h1")
 
 
 async def test_right_to_left(shop: Shop, new_page: NewPage) -> None:
