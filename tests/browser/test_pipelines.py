@@ -1,0 +1,73 @@
+"""A rule is changed in the console while messages wait, and each of them follows or stays as the screen said."""
+
+import socket
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+from playwright.async_api import Browser
+
+from afterword import db
+from afterword.app import create_app
+from afterword.cli.seed import seed
+from afterword.core.wire.site import Site
+from tests.browser.conftest import SECRET, served
+from tests.browser.test_console import opened, working
+from tests.logins.conftest import EMAIL, PASSWORD, Office
+from tests.worker.conftest import DEADLINE_SECONDS
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_changed_while_messages_wait(browser: Browser, pool_url: str, pool: db.Pool) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    site = Site(f"http://localhost:{listener.getsockname()[1]}", SECRET)
+    seeded = await seed(pool, site)
+    await Office(pool, seeded.organization_id, seeded.application_id, "").add_user(EMAIL, role="owner")
+    items = f"/v3.2/q/questionnaire/{seeded.questionnaire_id}/pipeline/{seeded.pipeline_id}/queue/item"
+    later = (datetime.now(UTC) + timedelta(days=3)).isoformat(timespec="seconds")
+    async with (
+        served(create_app(pool=pool, site=site), listener),
+        working(pool_url, site),
+        opened(browser) as page,
+        httpx2.AsyncClient(base_url=site.public_url, headers={"Authorization": f"Bearer {seeded.token}"}) as client,
+    ):
+        declared = {"name": "store", "title": "Store", "type": "text", "application_id": seeded.application_id}
+        assert 201 == (await client.post("/v3.2/q/metadata/questionnaire", json=declared)).status_code
+        waiting: dict[str, str] = {}
+        for store in ("north", "south"):
+            body = {
+                "responder_channel_identifier": f"{store}@example.com",
+                "send_time": later,
+                "metadata": {"questionnaire": {"store": store}},
+            }
+            waiting[store] = (await client.post(items, json=body)).json()["item_id"]
+        await page.goto(f"{site.public_url}/console/login")
+        await page.locator("#email").fill(EMAIL)
+        await page.locator("#password").fill(PASSWORD)
+        await page.keyboard.press("Enter")
+        await page.wait_for_url(lambda url: not url.endswith("/login"))
+        pipeline = f"{site.public_url}/console/sending/pipelines/{seeded.questionnaire_id}/{seeded.pipeline_id}"
+        await page.goto(pipeline)
+        await page.locator("a[href$='/delay']").first.click()
+        await page.get_by_text("2 messages wait and keep their time.").wait_for()
+        await page.goto(pipeline)
+        await page.locator("a[href$='/conditions']").first.click()
+        await page.get_by_text("2 messages wait. They follow the change").wait_for()
+        await page.locator("#subject-0").select_option("questionnaire_metadata:store")
+        await page.locator("#value-0").fill("north")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_text("“Store” is north").first.wait_for()
+        await page.get_by_role("link", name="Versions").click()
+        await page.get_by_text("“Store” is north").first.wait_for()
+        for store, said in (("north", "Sent"), ("south", "Ignored")):
+            await page.goto(f"{site.public_url}/console/sending/{waiting[store]}")
+            await page.get_by_role("link", name="Send now").click()
+            await page.get_by_role("button", name="Send now").click()
+            await page.wait_for_url(f"**/{waiting[store]}*")
+            for _ in range(int(DEADLINE_SECONDS * 10)):
+                if await page.get_by_text(said).count():
+                    break
+                await page.reload()
+            else:
+                pytest.fail(await page.inner_text("main"))
