@@ -217,6 +217,13 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "queue/test_plans_on_empty_tables.py", "providers/test_plans_of_rates.py",
     ),
     _proof(
+        "T38", "guessed ids of instances and unsubscribe links, short links and references guessed in a row; every bit "
+        "of many ids",
+        "100 guesses, 2,000 ids", "20,000 guesses, 10,000 ids",
+        "hits 0; 429 behind the budget of a source, while good links go on; each bit is a one in half of the ids",
+        "browser/test_answering.py::TestRefusals", "test_ids.py::TestSecret",
+    ),
+    _proof(
         "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",
         "model, 50 days, 10 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
         "violations 0; a seed replays to the byte; every mutant is killed",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from afterword import ids
+from tests.sizes import size
 
 NOW = datetime(2026, 11, 21, 18, 23, 45, tzinfo=UTC)
 
@@ -48,6 +49,15 @@ class TestSecret:
         counts = Counter("".join(ids.secret() for _ in range(4_000)))
         assert set(ids.ALPHABET) == set(counts)
         assert all(abs(count - 1_419) < 264 for count in counts.values())
+
+    def test_every_bit_is_as_likely(self) -> None:
+        """Of so many ids about half of the bits are ones; five standard deviations are 5 * sqrt(n) / 2."""
+        count = size(2_000, 10_000)
+        places = {letter: place for place, letter in enumerate(ids.ALPHABET)}
+        numbers = [sum(places[one] * 62**at for at, one in enumerate(ids.secret())) for _ in range(count)]
+        for bit in range(0, 120, 7):
+            ones = sum(number >> bit & 1 for number in numbers)
+            assert abs(ones - count / 2) < 2.5 * count**0.5, bit
 
     def test_shape(self) -> None:
         assert ids.is_id(ids.secret())

@@ -12,6 +12,7 @@ from afterword.instances import answer_page
 from afterword.web.limits import LINK_STARTS_DEFAULT, MISSES_DEFAULT
 from tests.browser import markup
 from tests.browser.conftest import QUESTIONNAIRE, Shop, on_the_loop
+from tests.sizes import size
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -135,6 +136,12 @@ class TestRefusals:
         assert answer.headers["retry-after"]
         instance = await shop.issue()
         assert 302 == (await client.get(f"/s/{instance.short_code}")).status_code
+
+    async def test_guessed_ids_open_nothing(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        await shop.issue()
+        for _ in range(size(50, 10_000)):
+            for path in ("/a/", "/u/"):
+                assert 404 == (await client.get(path + ids.secret())).status_code
 
     @pytest.mark.costly
     async def test_starts_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
