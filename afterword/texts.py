@@ -8,7 +8,7 @@ import io
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
@@ -76,6 +76,11 @@ class Texts:
             return Locale.parse(tag.replace("-", "_")).get_display_name(self._locale) or tag
         except (ValueError, UnknownLocaleError):
             return tag
+
+    def country_name(self, code: str) -> str:
+        """The name of a country by its two letters, in this language; the code itself where it has none."""
+        names: Any = self._locale.territories
+        return str(names.get(code, code))
 
     def count(self, count: int | str) -> str:
         """A whole number in groups of thousands; a text such as "1000+" as it is."""

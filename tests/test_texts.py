@@ -87,3 +87,9 @@ def test_texts_of_mails(language: str) -> None:
     assert {one.id for one in greek if one.id} == catalogue.keys()
     for text, said in catalogue.items():
         assert not isinstance(text, str) or set(BLANKS.findall(text)) == set(BLANKS.findall(str(said)))
+
+
+def test_countries() -> None:
+    names = [texts.texts("console", language).country_name("DE") for language in ("en", "el", "de-at")]
+    assert ["Germany", "Γερμανία", "Deutschland"] == names
+    assert "Q0" == texts.texts("console", "en").country_name("Q0")

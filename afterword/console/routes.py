@@ -32,6 +32,7 @@ from afterword.console.sending import (
     address_lists,
     contact_policy,
     invitations,
+    list_repairs,
     list_results,
     outbox,
     pauses,
@@ -92,6 +93,7 @@ MODULES = (
     webhooks,
     acts,  # before the page of an item, whose id stands in the same place
     address_lists,
+    list_repairs,
     list_results,
     outbox,
     pauses,

@@ -183,6 +183,7 @@ BLIND: Final = {
     "get_pipeline_id_by_slug",
     "list_descendants",
     "list_failed_rows",  # no row failed
+    "list_rows_of_problem",
     "get_piece",  # an import that has ended has none
     "list_taken_references",  # what other ways made
     "get_result",  # nobody asked for a test message

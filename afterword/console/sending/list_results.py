@@ -19,14 +19,13 @@ from afterword.db import Database
 from afterword.intake.imports import service as imports
 from afterword.intake.imports import store as imports_store
 from afterword.intake.imports.store import Import, ImportRow
-from afterword.intake.lists import service, store
-from afterword.intake.lists.store import AddressList
+from afterword.intake.lists import service
+from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines.store import Pipeline
 from afterword.web import html
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
-KINDS_MAX: Final = 20  # of problems
 
 routes = Screens()
 
@@ -47,22 +46,7 @@ async def repair(visit: Visit) -> Response:
         if found.import_id is not None:
             return await _stage_corrected(visit, found, content)
         content = await asyncio.to_thread(service.repaired, found, content, problems)
-        reading = Reading(UTF8, found.separator, has_header=True)
-        cut = await asyncio.to_thread(service.cut, content.decode(), reading, found.mapping)
-        packed = await asyncio.to_thread(service.packed, content)
-        async with visit.write() as db:
-            await service.check(
-                db,
-                caller=visit.caller,
-                found=found,
-                reading=reading,
-                mapping=found.mapping,
-                on_conflict=found.on_conflict,
-                cut=cut,
-                secret=visit.site.secret,
-                now=visit.now,
-                content=packed,
-            )
+        await check_anew(visit, found, content)
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
         return await _check(visit, refusal)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
@@ -143,7 +127,7 @@ async def result_page(visit: Visit) -> Response:
         job = await _job(visit, db, found.import_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
-        kinds = await _kinds(db, job)
+        kinds = await _kinds(db, found, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
     more = {"messages_url": sending.Chosen(pipeline=pipeline.pipeline_id, tab="waiting").url()}
@@ -206,6 +190,26 @@ async def stop(visit: Visit) -> Response:
     return html.redirect(f"{LISTS}?done=removed")
 
 
+async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
+    """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
+    reading = Reading(UTF8, found.separator, has_header=True)
+    cut = await asyncio.to_thread(service.cut, content.decode(), reading, found.mapping)
+    packed = await asyncio.to_thread(service.packed, content)
+    async with visit.write() as db:
+        await service.check(
+            db,
+            caller=visit.caller,
+            found=found,
+            reading=reading,
+            mapping=found.mapping,
+            on_conflict=found.on_conflict,
+            cut=cut,
+            secret=visit.site.secret,
+            now=visit.now,
+            content=packed,
+        )
+
+
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
@@ -245,11 +249,11 @@ async def _failed(visit: Visit, db: Database, job: Import | None, here: str) -> 
     return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
 
 
-async def _kinds(db: Database, job: Import | None) -> list[tuple[str, int]]:
+async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[Problem]:
     """The problems by their sentence, the most frequent first, each with the number of its rows."""
     if job is None or not job.rows_failed:
         return []
-    return await store.count_problems(db, organization_id=job.organization_id, import_id=job.import_id, limit=KINDS_MAX)
+    return await service.problems_of(db, found=found, import_id=job.import_id)
 
 
 def _record(visit: Visit, found: AddressList) -> str:
@@ -265,7 +269,7 @@ async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
         failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
-        kinds = await _kinds(db, job)
+        kinds = await _kinds(db, found, job)
     here = f"{LISTS}/{found.list_id}"
     if found.import_id and refusal is None:
         return html.redirect(f"{here}/result")
@@ -285,13 +289,15 @@ def _progress(
     step: int,
     failed: Sequence[ImportRow],
     next_url: str,
-    kinds: Sequence[tuple[str, int]],
+    kinds: Sequence[Problem],
     refusal: errors.Refusal | None = None,
     **more: str,
 ) -> Response:
     """The page of a check or of an import: how far it is, its counts, its faulty rows."""
     words, scopes, here = visit.words, visit.caller.scopes, f"{LISTS}/{found.list_id}"
     may_create = "Queue.Create" in scopes
+    may_repair = may_create and job.has_ended and bool(job.rows_failed)
+    is_alike = may_repair and job.dry_run and found.content is not None
     response = visit.page(
         "list_result.html",
         title=words("Check") if job.dry_run else words("Result"),
@@ -309,11 +315,20 @@ def _progress(
             }
             for one in failed
         ],
-        kinds=kinds,
+        kinds=[
+            (
+                one.message,
+                one.count,
+                address(f"{here}/alike", kind=service.key_of(one))
+                if is_alike and service.column_of(found, one)
+                else "",
+            )
+            for one in kinds
+        ],
         record=_record(visit, found),
         next_url=next_url,
         first_url=f"{here}/{'check' if job.dry_run else 'result'}" if "after" in visit.query else "",
-        may_repair=may_create and job.has_ended and bool(job.rows_failed),
+        may_repair=may_repair,
         is_kept=found.content is not None,
         here=here,
         confirm_url=f"{here}/confirm" if may_create and job.dry_run and job.state == "done" else "",

@@ -13,15 +13,16 @@ from typing import Final
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_files
-from afterword.core.wire.imports import COLUMNS_MAX, Cut
+from afterword.core.wire import list_files, list_repairs
+from afterword.core.wire.imports import COLUMNS_MAX, Cut, pointer_of
 from afterword.core.wire.list_files import Reading
+from afterword.core.wire.list_repairs import Repair
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.intake.imports import service as imports
 from afterword.intake.imports.store import Import
 from afterword.intake.lists import store
-from afterword.intake.lists.store import AddressList
+from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines import service as pipelines
 
 KEEP_DAYS: Final = 7  # the file
@@ -29,6 +30,8 @@ RECORD_DAYS: Final = 30
 REMEMBERED_MAX: Final = 2_000  # columns of an application
 NAME_CHARACTERS_MAX: Final = 200  # of a column that is remembered
 FAULTY_MAX: Final = 200_000
+KINDS_MAX: Final = 20  # of problems
+KEY_DIGITS: Final = 16
 COMPRESSION: Final = 1
 
 
@@ -148,8 +151,11 @@ async def check(
 
     `content`: a new file in place of the one that is kept.
     """
+    check_id = found.check_id
     found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
     _require_open(found)
+    if content is not None and found.check_id != check_id:  # it repairs rows of an older file
+        raise errors.Conflict("The list was checked again meanwhile.")
     if found.check_id is not None:
         before = await imports.get(db, caller=caller, import_id=found.check_id)
         await imports.delete(db, job=before, now=now)
@@ -216,6 +222,56 @@ def repaired(found: AddressList, content: bytes, problems: Mapping[int, str]) ->
         separator=new.separator,
         numbers=problems.keys(),
     )
+    return text.encode()
+
+
+async def problems_of(db: Database, *, found: AddressList, import_id: str) -> list[Problem]:
+    return await store.count_problems(db, organization_id=found.organization_id, import_id=import_id, limit=KINDS_MAX)
+
+
+def key_of(problem: Problem) -> str:
+    """A short name of a kind of problem: its sentence has a column of the file, which belongs into no address."""
+    return hashlib.sha256(f"{problem.pointer} {problem.message}".encode()).hexdigest()[:KEY_DIGITS]
+
+
+def column_of(found: AddressList, problem: Problem) -> str | None:
+    """The column of the file that has this problem; None for a problem of whole rows."""
+    return next(
+        (name for name, meaning in found.mapping.items() if meaning and pointer_of(meaning) == problem.pointer), None
+    )
+
+
+async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str) -> tuple[Problem, str, frozenset[int]]:
+    """A kind of problem of the last check, its column and the numbers of its rows. Raises NotFound, Conflict."""
+    _require_open(found)
+    if found.check_id is None:
+        raise errors.Conflict("The list has to be checked first.")
+    checked = await imports.get(db, caller=caller, import_id=found.check_id)
+    if not checked.has_ended:
+        raise errors.Conflict("The list has to be checked first.")
+    problems = await problems_of(db, found=found, import_id=checked.import_id)
+    problem = next((one for one in problems if key_of(one) == key), None)
+    column = None if problem is None else column_of(found, problem)
+    if problem is None or column is None:
+        raise errors.NotFound("No row has this problem any more.")
+    numbers = await store.list_rows_of_problem(
+        db,
+        organization_id=found.organization_id,
+        import_id=checked.import_id,
+        pointer=problem.pointer,
+        message=problem.message,
+        limit=FAULTY_MAX,
+    )
+    return problem, column, frozenset(numbers)
+
+
+def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], repair: Repair) -> bytes:
+    """The file with one repair for all these rows, in UTF-8. Reads it. Raises Invalid where it changes none."""
+    text, count = list_repairs.repaired(
+        text_of(found, reading_of(found)), found.separator, column=column, numbers=numbers, repair=repair
+    )
+    if not count:
+        raise errors.Invalid.of(FieldError("required", "This changes no row.", pointer=""))
     return text.encode()
 
 

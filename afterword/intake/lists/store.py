@@ -51,6 +51,14 @@ class ListedList(NamedTuple):
     is_kept: bool
 
 
+class Problem(NamedTuple):
+    """A kind of problem: its sentence without the row, the member of a row's request, and the number of its rows."""
+
+    message: str
+    pointer: str
+    count: int
+
+
 async def insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
     await db.execute(
         """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
@@ -207,15 +215,28 @@ def _list(row: Row) -> AddressList:
     return AddressList(**dict(row))
 
 
-async def count_problems(db: Database, *, organization_id: str, import_id: str, limit: int) -> list[tuple[str, int]]:
-    """The sentences about rows that failed, each with the number of its rows, the most frequent first."""
+async def count_problems(db: Database, *, organization_id: str, import_id: str, limit: int) -> list[Problem]:
+    """The kinds of problems of the rows that failed, the most frequent first."""
     rows = await db.fetch(
         r"""select regexp_replace(coalesce(each ->> 'message', r.problem ->> 'detail'), '^Row [0-9,]+(, |: )', '')
-             as message, count(distinct r.row) as count
+             as message, coalesce(each ->> 'pointer', '') as pointer, count(distinct r.row) as count
            from queue_import_row r
            left join lateral jsonb_array_elements(r.problem -> 'errors') each on true
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed'
-           group by 1 order by 2 desc, 1 limit $3""",
+           group by 1, 2 order by 3 desc, 1, 2 limit $3""",
         *(organization_id, import_id, limit),
     )
-    return [(row["message"], row["count"]) for row in rows]
+    return [Problem(**row) for row in rows]
+
+
+async def list_rows_of_problem(
+    db: Database, *, organization_id: str, import_id: str, pointer: str, message: str, limit: int
+) -> list[int]:
+    """The numbers of the rows that failed by this kind of problem."""
+    rows = await db.fetch(
+        r"""select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'errors') each
+           where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and each ->> 'pointer' = $3
+             and regexp_replace(each ->> 'message', '^Row [0-9,]+(, |: )', '') = $4 limit $5""",
+        *(organization_id, import_id, pointer, message, limit),
+    )
+    return [row["row"] for row in rows]

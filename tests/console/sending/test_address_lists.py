@@ -116,6 +116,7 @@ async def test_others(client: Client) -> None:
         for method, path in (
             ("GET", "columns"), ("POST", "columns"), ("GET", "check"), ("POST", "repair"), ("GET", "faulty"),
             ("GET", "confirm"), ("POST", "confirm"), ("GET", "result"), ("POST", "resume"), ("POST", "stop"),
+            ("GET", "alike"), ("POST", "alike"),
         ):  # fmt: skip
             assert (
                 404
@@ -126,3 +127,4 @@ async def test_others(client: Client) -> None:
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser, email="ben@demo.example")
         assert 403 == (await browser.post(f"{here}/confirm")).status_code
+        assert 403 == (await browser.post(f"{here}/alike")).status_code
