@@ -1747,6 +1747,7 @@ CREATE TABLE queue_list (
     created_time timestamp with time zone NOT NULL,
     created_by text,
     digest text,
+    formats jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT queue_list_digest_check CHECK ((length(digest) = 64)),
     CONSTRAINT queue_list_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
     CONSTRAINT queue_list_on_conflict_check CHECK ((on_conflict = ANY (ARRAY['error'::text, 'update'::text, 'skip'::text])))

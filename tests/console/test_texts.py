@@ -69,6 +69,7 @@ OTHERS = tuple(  # with texts of the console
 )
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
+    address_lists.FORMAT_TEXTS, address_lists.SURE,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
     acts.ACTIONS,
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),

@@ -214,7 +214,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "queue_import": {"actor_kind": FIXED, "columns": AUTHORED, "error": OURS, "file_name": AUTHORED,
                      "on_conflict": FIXED, "reasons": FIXED, "state": FIXED},
     "queue_import_row": {"reason": FIXED, "state": FIXED},
-    "queue_list": {"digest": "SHA-256 of a whole file", "encoding": FIXED, "file_name": AUTHORED,
+    "queue_list": {"digest": "SHA-256 of a whole file", "encoding": FIXED, "file_name": AUTHORED, "formats": FIXED,
                    "mapping": AUTHORED, "on_conflict": FIXED, "separator": FIXED},
     "queue_list_column": {"meaning": FIXED, "name": AUTHORED},
     "queue_item": {"reason": FIXED, "source": FIXED},

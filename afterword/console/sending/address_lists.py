@@ -12,11 +12,13 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_files
+from afterword.core.wire import list_files, list_formats
 from afterword.core.wire.imports import ADDRESS, REFERENCE
 from afterword.core.wire.list_files import Reading
+from afterword.core.wire.list_formats import FORMATS, Seen
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.errors import FieldError
 from afterword.intake.lists import service, store
 from afterword.intake.lists.store import AddressList
 from afterword.pipelines import service as pipelines_service
@@ -59,6 +61,18 @@ CONFLICTS: Final[Mapping[str, str]] = {
     "error": "It is a faulty row",
     "skip": "It is left as it is",
     "update": "The waiting message is changed",
+}
+FORMAT_TEXTS: Final[Mapping[str, str]] = {
+    "day": "Day before month: 31.12.2026",
+    "month": "Month before day: 12/31/2026",
+    "comma": "Decimal comma: 1.234,50",
+    "point": "Decimal point: 1,234.50",
+}
+SURE: Final[Mapping[str, str]] = {
+    "day": "{n} of {all} can only be day before month.",
+    "month": "{n} of {all} can only be month before day.",
+    "comma": "{n} of {all} can only have a decimal comma.",
+    "point": "{n} of {all} can only have a decimal point.",
 }
 
 routes = Screens()
@@ -173,7 +187,14 @@ async def check(visit: Visit) -> Response:
         text = await asyncio.to_thread(service.text_of, found, reading)
         names, _ = list_files.sample_of(text, reading.separator)
         mapping = {name: form.text(f"column{place}") for place, name in enumerate(names)}
-        cut = await asyncio.to_thread(service.cut, text, reading, mapping)
+        async with visit.read() as db:
+            declared = await metadata.declared_of(
+                db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
+            )
+        kinds = list_formats.kinds_of(mapping, declared)
+        seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds)
+        formats = _formats(visit, names, seen)
+        cut = await asyncio.to_thread(service.cut, text, reading, mapping, formats)
         async with visit.write() as db:
             await service.check(
                 db,
@@ -181,6 +202,7 @@ async def check(visit: Visit) -> Response:
                 found=found,
                 reading=reading,
                 mapping=mapping,
+                formats=formats,
                 on_conflict=form.text("on_conflict"),
                 cut=cut,
                 secret=visit.site.secret,
@@ -256,12 +278,16 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             text = await asyncio.to_thread(service.text_of, found, reading)
             names, rows = list_files.sample_of(text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
-            refusal, names, rows = refusal or unreadable, [], []
+            refusal, text, names, rows = refusal or unreadable, "", [], []
         declared = await metadata.declared_of(
             db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
         )
         mapping = await service.columns_of(db, found=found, names=names, rows=rows, declared=declared)
         pipeline = await pipeline_of(visit, db, found)
+    if form.values:
+        mapping = {name: form.text(f"column{place}") for place, name in enumerate(names)}
+    kinds = list_formats.kinds_of(mapping, declared)
+    seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds) if names else {}
     here = f"{LISTS}/{found.list_id}/columns"
     return visit.page(
         "list_columns.html",
@@ -275,7 +301,18 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
                 "name": name,
                 "field": f"column{place}",
                 "samples": [row[place] for row in rows],
-                "meaning": form.text(f"column{place}") if form.values else mapping[name],
+                "meaning": mapping[name],
+                "format": f"format{place}",
+                "formats": [
+                    ("", words("Choose")),
+                    *((key, words(FORMAT_TEXTS[key])) for key in FORMATS[seen[name].kind]),
+                ]
+                if name in seen
+                else [],
+                "chosen": form.text(f"format{place}") or found.formats.get(name) or (seen[name].format or "")
+                if name in seen
+                else "",
+                "sure": _sure(words, seen[name]) if name in seen else "",
             }
             for place, name in enumerate(names)
         ],
@@ -294,6 +331,31 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         forget_url=f"{LISTS}/{found.list_id}/stop" if "Queue.Delete" in visit.caller.scopes else "",
         refusal=refusal,
     )
+
+
+def _formats(visit: Visit, names: list[str], seen: Mapping[str, Seen]) -> dict[str, str]:
+    """As they were chosen, else as they are proved; raises Invalid for a column that is neither."""
+    found: dict[str, str] = {}
+    wrong: list[FieldError] = []
+    for name, one in seen.items():
+        field = f"format{names.index(name)}"
+        given = visit.form.text(field)
+        chosen = given if given in FORMATS[one.kind] else one.format
+        if chosen is None:
+            asked = "whether the day or the month comes first" if one.kind == "date" else "which is the decimal sign"
+            wrong.append(FieldError("required", f"Column “{name}”: say {asked}.", pointer=f"/{field}"))
+        else:
+            found[name] = chosen
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return found
+
+
+def _sure(words: Texts, seen: Seen) -> str:
+    """The rows that prove a format, for both if both are proved."""
+    counts = zip(FORMATS[seen.kind], (seen.only_first, seen.only_second), strict=True)
+    said = [words(SURE[key], n=words.count(count), all=words.count(seen.total)) for key, count in counts if count]
+    return " ".join(said) or words("All {n} can be read both ways.", n=words.count(seen.total))
 
 
 def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[str, str]]:

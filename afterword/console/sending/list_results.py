@@ -114,7 +114,7 @@ async def confirm(visit: Visit) -> Response:
         found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
     reading = service.reading_of(found)
     text = await asyncio.to_thread(service.text_of, found, reading)
-    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping)
+    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats)
     async with visit.write() as db:
         await service.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/result")
@@ -193,7 +193,7 @@ async def stop(visit: Visit) -> Response:
 async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
     reading = Reading(UTF8, found.separator, has_header=True)
-    cut = await asyncio.to_thread(service.cut, content.decode(), reading, found.mapping)
+    cut = await asyncio.to_thread(service.cut, content.decode(), reading, found.mapping, found.formats)
     packed = await asyncio.to_thread(service.packed, content)
     async with visit.write() as db:
         await service.check(
@@ -202,6 +202,7 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
             found=found,
             reading=reading,
             mapping=found.mapping,
+            formats=found.formats,
             on_conflict=found.on_conflict,
             cut=cut,
             secret=visit.site.secret,

@@ -10,8 +10,9 @@ import difflib
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
@@ -116,10 +117,18 @@ def decode(content: bytes, encoding: str = UTF8) -> str:
         raise errors.Malformed(f"{told} {NOT_UTF8}", "malformed_encoding") from None
 
 
-def cut(text: str, *, fields: Sequence[str], separator: str, mapping: Mapping[str, str]) -> Cut:
+def cut(
+    text: str,
+    *,
+    fields: Sequence[str],
+    separator: str,
+    mapping: Mapping[str, str],
+    readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
+) -> Cut:
     """Read the file. `fields` are the members of an item besides metadata.
 
-    `mapping` gives the meanings of columns with other names; an empty text leaves one out. Raises Invalid (a quotation
+    `mapping` gives the meanings of columns with other names; an empty text leaves one out. `readers`
+    write the cells of columns as we read them. Raises Invalid (a quotation
     mark without end, no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
     refuses a wrong header.
     """
@@ -128,7 +137,7 @@ def cut(text: str, *, fields: Sequence[str], separator: str, mapping: Mapping[st
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
         return found
-    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places)
+    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers)
     if not rows_total:
         _refuse("too_few", "The file has a header and no rows.", "")
     return dataclasses.replace(
@@ -358,12 +367,17 @@ def _fault_of(cells: list[str] | None, lines: _Lines) -> Fault | None:
 
 
 def _pieces(
-    records: Iterator[Record], names: Sequence[str], columns: Sequence[str], places: Sequence[int]
+    records: Iterator[Record],
+    names: Sequence[str],
+    columns: Sequence[str],
+    places: Sequence[int],
+    readers: Mapping[str, Callable[[str], str]],
 ) -> tuple[list[Piece], int, int]:
     """The pieces, the number of all rows, and of those whose address an earlier one has."""
     shown = [names[place - 1] for place in places]
     reference = columns.index(REFERENCE) if REFERENCE in columns else None
     address = columns.index(ADDRESS) if ADDRESS in columns else None
+    changed = [(place, readers[name]) for place, name in enumerate(shown) if name in readers]
     pieces: list[Piece] = []
     piece = Rows([], [], shown)
     seen: set[str] = set()
@@ -374,6 +388,8 @@ def _pieces(
             raise errors.TooLarge(f"A file may have {ROWS_MAX:,} rows; send it in parts.")
         row = row_of(record, places, width=len(names))
         if not isinstance(row, Fault):
+            for place, reader in changed:
+                row[place] = reader(row[place])
             size += sum(map(len, row))
             if _is_repeated(row, reference, seen):
                 piece.repeated.append(row[reference or 0].strip())

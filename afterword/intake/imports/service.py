@@ -8,8 +8,9 @@ import asyncio
 import contextlib
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
@@ -100,9 +101,15 @@ async def create(
     return job
 
 
-def cut(text: str, *, separator: str, mapping: Mapping[str, str]) -> Cut:
+def cut(
+    text: str,
+    *,
+    separator: str,
+    mapping: Mapping[str, str],
+    readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
+) -> Cut:
     """A file in pieces, for a thread of its own: nothing here waits. Raises Invalid, TooLarge."""
-    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping)
+    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping, readers=readers)
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:

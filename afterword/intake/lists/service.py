@@ -13,7 +13,7 @@ from typing import Final
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_files, list_repairs
+from afterword.core.wire import list_files, list_formats, list_repairs
 from afterword.core.wire.imports import COLUMNS_MAX, Cut, pointer_of
 from afterword.core.wire.list_files import Reading
 from afterword.core.wire.list_repairs import Repair
@@ -127,11 +127,11 @@ async def columns_of(
     )
 
 
-def cut(text: str, reading: Reading, mapping: Mapping[str, str]) -> Cut:
+def cut(text: str, reading: Reading, mapping: Mapping[str, str], formats: Mapping[str, str]) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(mapping) > COLUMNS_MAX:
         raise errors.Invalid.of(FieldError("too_many", f"A file has at most {COLUMNS_MAX} columns.", pointer=""))
-    return imports.cut(text, separator=reading.separator, mapping=mapping)
+    return imports.cut(text, separator=reading.separator, mapping=mapping, readers=list_formats.readers(formats))
 
 
 async def check(
@@ -141,6 +141,7 @@ async def check(
     found: AddressList,
     reading: Reading,
     mapping: Mapping[str, str],
+    formats: Mapping[str, str],
     on_conflict: str,
     cut: Cut,
     secret: bytes,
@@ -166,6 +167,7 @@ async def check(
         {
             **dataclasses.asdict(reading),
             "mapping": dict(mapping),
+            "formats": dict(formats),
             "on_conflict": on_conflict,
             "check_id": job.import_id,
         },
@@ -334,7 +336,7 @@ def _policy(text: str) -> imports.Policy:
 async def _update(
     db: Database, found: AddressList, changes: Mapping[str, object], *, content: bytes | None = None
 ) -> None:
-    names = ("encoding", "separator", "has_header", "mapping", "on_conflict", "check_id", "import_id")
+    names = ("encoding", "separator", "has_header", "mapping", "formats", "on_conflict", "check_id", "import_id")
     columns = {name: getattr(found, name) for name in names} | dict(changes)
     await store.update_list(
         db, organization_id=found.organization_id, list_id=found.list_id, columns=columns, content=content

@@ -9,7 +9,8 @@ from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
 _COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-  encoding, separator, has_header, mapping, on_conflict, check_id, import_id, created_time, created_by, digest"""
+  encoding, separator, has_header, mapping, formats, on_conflict, check_id, import_id, created_time, created_by,
+  digest"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")
 
 
@@ -31,6 +32,7 @@ class AddressList:
     separator: str
     has_header: bool
     mapping: dict[str, str]
+    formats: dict[str, str]
     on_conflict: Any
     check_id: str | None
     import_id: str | None
@@ -128,7 +130,8 @@ async def update_list(
     """Write how it is read and its dry run; and the file, where `content` is given."""
     await db.execute(
         """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
-             mapping = n.mapping, on_conflict = n.on_conflict, check_id = n.check_id, import_id = n.import_id,
+             mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
+             check_id = n.check_id, import_id = n.import_id,
              content = coalesce($4, l.content)
            from jsonb_populate_record(null::queue_list, $3::jsonb) n
            where l.organization_id = $1 and l.list_id = $2""",

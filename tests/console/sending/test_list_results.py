@@ -147,3 +147,39 @@ async def test_stopped_and_late_corrections(client: Client) -> None:
         assert "Stop the import?" in (await browser.get(f"{here}/stop")).text
         await browser.post(f"{here}/stop")
         assert "This import was stopped." in (await browser.get(f"{here}/result")).text
+
+
+async def test_formats(client: Client) -> None:
+    """Order of dates and decimal sign: seen in the rows and said how surely; what no row proves is asked."""
+    house = client.queue.house
+    for name, kind in (("paid", "number"), ("bought", "date")):
+        declared = {"name": name, "title": name, "type": kind, "application_id": house.application_id}
+        assert 201 == (await client.send("POST", "/q/metadata/questionnaire", declared)).status_code
+    rows = ["E-mail;metadata.questionnaire.paid;metadata.questionnaire.bought"]
+    rows += ["a@b.example;1.234,50;3/4/2026", "c@d.example;7;5/6/2026", "e@f.example;1.5;31-12-26", "g@h.example;2;"]
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, "\n".join(rows[:3]).encode())
+        page = (await browser.get(f"{here}/columns")).text
+        assert "1 of 1 can only have a decimal comma." in plain(page)
+        assert "All 2 can be read both ways." in plain(page)
+        chosen = choices(page)
+        assert ("comma", "") == (chosen["format1"], chosen["format2"])
+        refused = await browser.post(f"{here}/columns", data=chosen)
+        assert "say whether the day or the month comes first." in plain(refused.text)
+        assert "comma" == choices(refused.text)["format1"]
+        assert 303 == (await browser.post(f"{here}/columns", data={**chosen, "format2": "month"})).status_code
+        await work(client)
+        assert "month" == choices((await browser.get(f"{here}/columns")).text)["format2"]
+        await browser.post(f"{here}/confirm")
+        await work(client)
+        stored = "select metadata -> 'questionnaire' from queue_item where responder_channel_identifier = 'a@b.example'"
+        assert {"paid": "1234.50", "bought": "2026-03-04"} == await client.queue.value(stored)
+        here = await upload(browser, client, "\n".join(rows).encode())
+        page = (await browser.get(f"{here}/columns")).text
+        assert "1 of 2 can only have a decimal comma. 1 of 2 can only have a decimal point." in plain(page)
+        assert "1 of 3 can only be day before month." in plain(page)
+        assert "day" == choices(page)["format2"]
+        await browser.post(f"{here}/columns", data={**choices(page), "format1": "comma"})
+        await work(client)
+        assert "3will be asked1have a problem" in plain((await browser.get(f"{here}/check")).text)
