@@ -1,0 +1,110 @@
+"""What the made-up shop of the demonstration lacks: one of each thing that has a screen of its own."""
+
+import asyncio
+import hashlib
+import html
+import re
+from typing import Final
+from uuid import uuid4
+
+import httpx2
+
+from afterword import db, ids
+from afterword.core.answers.files import NewFile
+from afterword.instances.files import store as files_store
+from afterword.worker.exports import Exporter
+from tests.browser.conftest import House
+from tests.console.logins.test_passkeys import NEW as PASSKEYS
+from tests.console.logins.test_passkeys import options_of
+from tests.console.questionnaires import test_links
+from tests.console.questionnaires.test_publication import revision_of
+from tests.console.responses.test_exports import EXPORT
+from tests.console.sending.test_pipelines import version_of
+from tests.console.settings.test_pictures import PICTURES
+from tests.console.settings.test_provider_forms import PROVIDERS
+from tests.console.test_people import PERSON
+from tests.contract.world import PIXEL
+from tests.logins.passkeys.authenticator import Authenticator
+
+RESPONSES: Final = "/console/responses"
+PIPELINE: Final = re.compile(r'href="(/console/sending/pipelines/\w{22}/\w{22})"')
+
+
+async def add_versions(owner: httpx2.AsyncClient, house: House) -> None:
+    """A second version of each questionnaire, with a draft that differs, and of each pipeline."""
+    async with db.connection(house.pool) as database:
+        found = await database.fetch("select questionnaire_id from questionnaire")
+    for path in (f"{test_links.LIST}/{row['questionnaire_id']}" for row in found):
+        assert 303 == (await owner.post(f"{path}/edit/endings")).status_code
+        form = {"revision": revision_of((await owner.get(f"{path}/publish")).text), "note": "An ending"}
+        assert 303 == (await owner.post(f"{path}/publish", data=form)).status_code
+        assert 303 == (await owner.post(f"{path}/edit/endings")).status_code
+    pipelines = set(PIPELINE.findall(html.unescape((await owner.get("/console/sending/pipelines")).text)))
+    assert pipelines
+    for path in pipelines:
+        for days in ("20", "21"):
+            form = {"delay_cap_days": days, "delay_cap_hours": "0", "delay_cap_minutes": "0"}
+            form["version"] = version_of(await owner.get(f"{path}/delay"))
+            assert 303 == (await owner.post(f"{path}/delay", data=form)).status_code
+
+
+async def add_to_settings(owner: httpx2.AsyncClient, house: House) -> list[str]:
+    """A picture, an account of a webhook and a passkey; the pages to which the tour finds no link."""
+    sent = await owner.post(PICTURES, data={"title": "Our logo"}, files={"file": ("a.png", PIXEL)})
+    assert 303 == sent.status_code
+    made = await owner.post(f"{PROVIDERS}/new", data={"kind": "webhook", "title": "Our sender", "rate_ceiling": ""})
+    path = re.search(rf'href="({PROVIDERS}/\w{{22}})', html.unescape(made.text))
+    assert path is not None
+    credential = Authenticator().create(await options_of(owner, PASSKEYS), origin=house.url)
+    assert 200 == (await owner.post(PASSKEYS, data={"title": "My phone", "credential": credential})).status_code
+    accounts = set(re.findall(rf'href="({PROVIDERS}/\w{{22}})"', html.unescape((await owner.get(PROVIDERS)).text)))
+    pages = [html.unescape((await owner.get(account)).text) for account in accounts]  # they differ by kind
+    below = {link for page in pages for link in re.findall(rf'href="({PROVIDERS}/\w{{22}}/[^"?]+)"', page)}
+    return [*below, "/console/proof?next=/console"]
+
+
+async def add_to_people(owner: httpx2.AsyncClient) -> list[str]:
+    """One who is left alone, and one who is erased."""
+    *_, alone, erased = PERSON.findall(html.unescape((await owner.get("/console/people")).text))
+    address = re.search(r'<option value="(\d+:[^"]+)"', html.unescape((await owner.get(alone)).text))
+    assert address is not None
+    stopped = await owner.post(f"{alone}/suppression", data={"address": address[1], "reason": "blocked"})
+    assert 303 == stopped.status_code
+    lift = re.search(rf"{alone}/suppression/\w{{22}}", html.unescape((await owner.get(alone)).text))
+    assert lift is not None
+    gone = await owner.post(f"{erased}/erasure", data={"reason": "She asked."})
+    assert 303 == gone.status_code
+    return [lift[0], gone.headers["location"]]
+
+
+async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]:
+    """A saved view, a tag, an export and a file."""
+    saved = await owner.post(f"{RESPONSES}/views?tab=unhappy", data={"title": "Late"})
+    assert 303 == saved.status_code
+    async with db.transaction(house.pool) as database:
+        answer = await database.fetch_row(
+            """select a.organization_id, a.instance_id, a.question_id from answer a
+               join questionnaire_instance i using (organization_id, instance_id)
+               where i.completed_time is not null and not i.test limit 1"""
+        )
+        assert answer is not None
+        content = b"It came broken.\n"
+        file = NewFile(
+            file_id=ids.secret(),
+            name="box.txt",
+            media_type="text/plain",
+            content=content,
+            content_hash=hashlib.sha256(content).digest(),
+        )
+        await files_store.insert_file(database, **dict(answer), file=file, now=database.clock.now())
+    instance_id = answer["instance_id"]
+    form = {"tag": "Late", "action": "add", "among": "page", "id": [instance_id]}
+    tagged = await owner.post(f"{RESPONSES}/taggings", data=form)
+    exported = await owner.post(f"{EXPORT}?tab=unhappy", data={"format": "csv"})
+    assert (303, 303) == (tagged.status_code, exported.status_code)
+    assert await Exporter(house.pool, uuid4()).work_next(asyncio.Event())
+    return [
+        tagged.headers["location"],
+        exported.headers["location"],
+        f"{RESPONSES}/{instance_id}/file/{file.file_id}",
+    ]
