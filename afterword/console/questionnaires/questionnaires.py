@@ -188,6 +188,7 @@ async def overview(visit: Visit) -> Response:
         senders = await _senders(visit, db, questionnaire)
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
     is_open = questionnaire.archived_time is None
+    may_update = "Questionnaire.Update" in scopes and is_open
     edit = (visit.words("Edit the questions"), f"{work.path}/edit")
     publish = (visit.words("Publish"), f"{work.path}/publish")
     may_publish = "Questionnaire Version.Create" in scopes and is_open and state.is_changed
@@ -199,13 +200,13 @@ async def overview(visit: Visit) -> Response:
         published=published_text(visit, state),
         draft=draft_text(visit, state),
         is_open=is_open,
-        actions=[edit, *([publish] if may_publish else [])] if "Questionnaire.Update" in scopes and is_open else [],
+        actions=[edit, *([publish] if may_publish else [])] if may_update else [],
         may_see_versions="Questionnaire Version.Read" in scopes and state.number is not None,
         may_see_links="Public Link.Read" in scopes,
-        may_update="Questionnaire.Update" in scopes and is_open,
+        may_update=may_update,
         may_copy="Questionnaire.Create" in scopes,
         may_archive="Questionnaire.Delete" in scopes and is_open,
-        problems=problems,
+        problems=problems if may_update else [replace(one, url="") for one in problems],
         groups=outline.rows_of(visit.words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
         length=length_text(visit.words, work.definition),
         languages=[visit.words.language_name(one) for one in questionnaire.locales],
