@@ -20,7 +20,7 @@ from benchmarks.stage import SECRET, Stage, running
 ROWS: Final = 1_000_000
 ROUNDS: Final = 3
 BATCH_ROWS: Final = 100_000
-RATIO_MIN: Final = 0.3
+RATIO_MIN: Final = 0.32
 MEMORY_GROWTH_MB_MAX: Final = 60.0
 POLL_SECONDS: Final = 0.05
 SECONDS_MAX: Final = 600.0

@@ -9,7 +9,7 @@ from benchmarks.findings import Figure
 from benchmarks.stage import SECRET, Stage, answers, free_port, running, temporary_folder
 
 IDLE_PERCENT_MAX: Final = 2.0
-READY_SECONDS_MAX: Final = 3.0
+READY_SECONDS_MAX: Final = 2.0
 MEMORY_MB_MAX: Final = 110.0
 SETTLING_SECONDS: Final = 2.0
 IDLE_SECONDS: Final = 10.0

@@ -11,7 +11,7 @@ RETIRED = (
     "door", "the road", "one road", "same road", "house rule", "into the house", "the desk", "late truth", "wake-up",
     "wakeup", "combiner", "the ear", "the speaker", "wished for", "the slice", "a slice",
 )  # fmt: skip
-AVERAGE_WORDS_MAX = 22
+AVERAGE_WORDS_MAX = 20
 SENTENCE_WORDS_MAX = 40
 FIRST_WORD = re.compile(r"[*\"“(]*(What|Who|Whose|Whom|How|That)\b")
 NO_PROSE = re.compile(r"^\s*```.*?^\s*```|<!--.*?-->", re.DOTALL | re.MULTILINE)

@@ -29,6 +29,11 @@ def test_every_page_stands_in_the_list(tmp_path: Path) -> None:
         assert (ROOT / "docs" / page).read_bytes() == (tmp_path / page).read_bytes()
 
 
+def test_the_first_page_leads_to_every_other() -> None:
+    linked = re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"} == {*linked}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
