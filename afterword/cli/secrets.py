@@ -13,6 +13,20 @@ from afterword.privacy.resealing import service, store
 app = cyclopts.App(name="secret")
 RESTART: Final = "Restart web and workers, one after the other, at any time: until then both secrets open everything."
 
+STEPS: Final = """\
+The secret is in the settings. Each step ends when all web and worker processes were restarted, one after the other.
+
+1. Leave AFTERWORD_SECRET as it is. Set this everywhere, and restart:
+
+{first}
+
+2. Set these two in place of those, and restart:
+
+AFTERWORD_SECRET={new}
+{second}
+
+3. Run: afterword secret reseal"""
+
 
 @app.command(name="rotate")
 def rotate() -> None:
@@ -22,9 +36,9 @@ def rotate() -> None:
     new = context.new_secret()
     lines = keys.written(opening=[bytes(before), *before.before], addresses=before.addresses)
     if chosen.secret is not None:
-        print("The secret is in the settings. Set these two, everywhere at once, then restart:\n")
-        print(f"AFTERWORD_SECRET={new}\nAFTERWORD_SECRET_BEFORE={','.join(lines.split())}\n")
-        print("Then run: afterword secret reseal")
+        # A process reads its settings once: each must be able to open what the new secret seals before any seals so.
+        first = keys.written(opening=[new.encode(), *before.before], addresses=before.addresses)
+        print(STEPS.format(first=_setting(first), new=new, second=_setting(lines)))
         return
     write_whole(chosen.data_dir / BEFORE_FILE, lines)  # first: whoever reads the new secret finds these
     write_whole(chosen.data_dir / SECRET_FILE, new)
@@ -57,10 +71,14 @@ async def retire() -> None:
         )
     lines = keys.written(opening=(), addresses=secret.addresses)
     if chosen.secret is not None:
-        print(f"Nothing needs the secrets of before. Set this and restart:\n\nAFTERWORD_SECRET_BEFORE={lines}")
+        print(f"Nothing needs the secrets of before. Set this and restart:\n\n{_setting(lines)}")
         return
     write_whole(chosen.data_dir / BEFORE_FILE, lines)
     print("Only the secret in use opens something now. Restart web and workers.")
+
+
+def _setting(lines: str) -> str:
+    return f"AFTERWORD_SECRET_BEFORE={','.join(lines.split())}"
 
 
 def _report(column: str, done: int, lost: int) -> None:

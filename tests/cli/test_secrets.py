@@ -1,5 +1,6 @@
 """`afterword secret`: a new one while everything works; killing it is in tests/journeys."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def secret_in(folder: Path) -> Secret:
     return context.secret_of(Settings(data_dir=folder / "data"))
+
+
+def steps_of(printed: str) -> list[dict[str, str]]:
+    """The settings of each step that `secret rotate` printed."""
+    parts = re.split(r"^\d\. ", printed, flags=re.MULTILINE)[1:]
+    found = [dict(line.split("=", 1) for line in part.splitlines() if line.startswith("AFTERWORD_")) for part in parts]
+    return [step for step in found if step]
 
 
 async def add_logins(pool: db.Pool, secret: bytes, *, number: int) -> None:
@@ -95,13 +103,18 @@ class TestRotation:
         assert 0 == shell(database_url, folder, "secret", "rotate").returncode
         assert (FIRST.encode(), [bytes(new)]) == (keys.addresses_of(secret_in(folder)), list(secret_in(folder).before))
 
-    async def test_by_settings(self, pool: db.Pool, tmp_path: Path, database_url: str) -> None:
-        """Where the secret is a setting, the command prints both and changes nothing."""
-        printed = shell(database_url, tmp_path, "secret", "rotate").stdout
-        values = dict(line.split("=", 1) for line in printed.splitlines() if line.startswith("AFTERWORD_"))
-        chosen = Settings(secret=values["AFTERWORD_SECRET"], secret_before=values["AFTERWORD_SECRET_BEFORE"])
-        secret = context.secret_of(chosen)
-        assert ([b"k" * 32], b"k" * 32) == (list(secret.before), keys.addresses_of(secret))
+    async def test_by_settings(self, database_url: str, tmp_path: Path) -> None:
+        """At each restart the processes of before and after open what the other sealed. The command changes nothing."""
+        old = Settings(secret="k" * 32)
+        first, second = steps_of(shell(database_url, tmp_path, "secret", "rotate").stdout)
+        half_way = Settings(secret=old.secret, secret_before=first["AFTERWORD_SECRET_BEFORE"])
+        new = Settings(secret=second["AFTERWORD_SECRET"], secret_before=second["AFTERWORD_SECRET_BEFORE"])
+        assert {"AFTERWORD_SECRET_BEFORE"} == set(first)
+        for pair in ((old, half_way), (half_way, new)):
+            for one, other in (pair, pair[::-1]):
+                sealed = sealing.seal("hunter2", secret=context.secret_of(one), context="account")
+                assert "hunter2" == sealing.unseal(sealed, secret=context.secret_of(other), context="account")
+        assert {b"k" * 32} == {keys.addresses_of(context.secret_of(one)) for one in (old, half_way, new)}
         assert not (tmp_path / "data/secret").exists()
 
     def test_backup_has_all(self, folder: Path, tmp_path: Path, database_url: str) -> None:
