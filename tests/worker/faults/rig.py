@@ -47,6 +47,7 @@ CONNECTIONS_MAX: Final = 300
 WORKERS_MAX: Final = CONNECTIONS_MAX // (POOL_SIZE + 2)
 GAP_SECONDS: Final = LEASE_SECONDS - 2 * HEARTBEAT_SECONDS  # of the machine, from which on leases may run out
 EXCUSE_SECONDS: Final = 2.0  # until a reaper has looked, behind the end of a lease
+GONE_SECONDS_MAX: Final = 120  # a fast shutdown writes everything down before
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"  # which users' PATH may lack
 
 
@@ -241,16 +242,16 @@ class Rig:
         finally:
             await holder.close()
 
-    async def crash_database(self) -> None:
-        """`pg_ctl -m immediate`: every connection breaks, nothing is written any more."""
+    async def crash_database(self, sign: signal.Signals = signal.SIGQUIT) -> None:
+        """`pg_ctl -m immediate`: every connection breaks, nothing is written any more; SIGINT: `-m fast`."""
         process = self.server.process
         assert process is not None
-        process.send_signal(signal.SIGQUIT)
+        process.send_signal(sign)
 
         async def gone() -> bool:
             return not self.server.is_running()
 
-        await until(gone, seconds=20, what="PostgreSQL is gone")
+        await until(gone, seconds=GONE_SECONDS_MAX, what="PostgreSQL is gone")
 
     async def revive_database(self) -> None:
         """Start it again: it recovers from its log."""
