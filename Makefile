@@ -54,7 +54,7 @@ faults: setup ## all tests that kill processes and servers, alone; each prints i
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
 # Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
-nightly: setup programs ## every test at its full size, and those that only run then: an hour or more
+nightly: setup programs ## every test at its full size, and those that only run then: three hours or more
 	export AFTERWORD_TEST_FAULTS=full; \
 	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"; failed=$$?; \
 	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
