@@ -10,6 +10,7 @@ from afterword.assistants.client import Answer, Api, Refused
 from afterword.assistants.tools import Arguments, Change, Go, Id, Moment, Tool
 
 ABORTED: Final = 5
+NO_DRAFT: Final = -1
 Text = Annotated[str, Meta(min_length=1, max_length=4000)]
 
 
@@ -76,6 +77,10 @@ class NewQuestionnaire(Arguments):
 
 class SavedDraft(Arguments):
     questionnaire_id: Id
+    revision: Annotated[
+        int,
+        Meta(ge=NO_DRAFT, description="The `revision` of the draft that you read; -1 if the questionnaire has none."),
+    ]
     definition: Definition
 
 
@@ -184,7 +189,12 @@ async def _draft_questionnaire(api: Api, asked: NewQuestionnaire, go: Go) -> Any
 
 
 async def _preview_draft(api: Api, asked: SavedDraft) -> Answer:
-    found = (await api.get(f"/q/questionnaire/{asked.questionnaire_id}")).document
+    path = f"/q/questionnaire/{asked.questionnaire_id}"
+    found = (await api.get(path)).document
+    if asked.revision != NO_DRAFT:
+        revision = (await api.get(f"{path}/draft")).document["revision"]
+        if revision != asked.revision:
+            raise Refused(f"Somebody changed the draft: it has revision {revision} now. Read it again.")
     remarks = await _check(api, asked.definition)
     plan = "The draft is replaced by this definition. The published version stays as it is."
     return Answer({"planned": plan, "display_name": found["display_name"], "remarks": remarks})
@@ -192,7 +202,8 @@ async def _preview_draft(api: Api, asked: SavedDraft) -> Answer:
 
 async def _save_draft(api: Api, asked: SavedDraft, _go: Go) -> Any:
     path = f"/q/questionnaire/{asked.questionnaire_id}/draft"
-    return {"problems": (await api.send("PUT", path, asked.definition)).document["problems"]}
+    saved = (await api.send("PUT", path, asked.definition, version=f'"{asked.revision}"')).document
+    return {"revision": saved["revision"], "problems": saved["problems"]}
 
 
 async def _preview_comment(api: Api, asked: Comment) -> Answer:
@@ -258,7 +269,8 @@ TOOLS: Final = (
     Tool(
         "save_draft",
         "Replace a draft",
-        "Replaces the draft of a questionnaire. Ids of groups and questions that you keep keep their answers together.",
+        "Replaces the draft of a questionnaire, unless somebody changed it since you read it. Ids of groups and "
+        "questions that you keep keep their answers together.",
         SavedDraft,
         Change(_preview_draft, _save_draft),
         ("Questionnaire.Read", "Questionnaire.Update"),

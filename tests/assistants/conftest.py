@@ -70,6 +70,12 @@ class Assisted:
         assert 200 == response.status_code, response.text
         return response.json()
 
+    async def put(self, path: str, body: object) -> Any:
+        async with httpx2.AsyncClient(timeout=SECONDS_MAX) as http:
+            response = await http.put(f"{self.url}/v3.2{path}", json=body, headers=self.house.headers)
+        assert response.is_success, response.text
+        return response.json()
+
 
 MESSAGE_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'

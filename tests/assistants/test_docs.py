@@ -65,7 +65,7 @@ async def test_its_commands(pool: db.Pool, house: House, database_url: str, tmp_
 
 
 async def run(command: str, **variables: str) -> dict[str, dict[str, list[dict[str, str]]]]:
-    """What a command of the page prints, an event or JSON."""
+    """Return the JSON that a command of the page prints, alone or in an event."""
     process = await asyncio.create_subprocess_exec(
         *("bash", "-c", command), env={**os.environ, **variables}, stdout=asyncio.subprocess.PIPE
     )

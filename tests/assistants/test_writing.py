@@ -33,7 +33,7 @@ async def arguments(assisted: Assisted) -> dict[str, dict[str, Any]]:
         "cancel_item": {"item_id": waiting["item_id"], "why": "The order was returned."},
         "pause_pipeline": {**pipeline, "paused": True},
         "draft_questionnaire": {"display_name": "After a visit", "definition": DEFINITION},
-        "save_draft": {"questionnaire_id": house.questionnaire_id, "definition": DEFINITION},
+        "save_draft": {"questionnaire_id": house.questionnaire_id, "revision": -1, "definition": DEFINITION},
         "comment_case": {"alert_instance_id": case["alert_instance_id"], "body": "Called back; all is well."},
         "change_case": {"alert_instance_id": case["alert_instance_id"], "status_id": 2, "cause": "Late delivery"},
     }
@@ -126,6 +126,26 @@ async def test_a_change_between_dry_run_and_act_is_refused(assisted: Assisted) -
         assert "412 precondition_failed" in await refusal(client, "cancel_item", **other, confirmation=codes[1])
 
 
+async def test_a_draft_that_a_person_changed_meanwhile_stays(assisted: Assisted) -> None:
+    """Before the dry run, and between it and the act."""
+    base = {"questionnaire_id": assisted.house.questionnaire_id, "definition": DEFINITION}
+    path = f"/q/questionnaire/{base['questionnaire_id']}/draft"
+    async with assisted.client() as client:
+        assert "404 not_found" in await refusal(client, "save_draft", **base, revision=0)
+        first = await call(client, "save_draft", **base, revision=-1)
+        saved = await call(client, "save_draft", **base, revision=-1, confirmation=first["confirmation"])
+        revision = saved["result"]["revision"]
+        assert "412 precondition_failed" in await refusal(
+            client, "save_draft", **base, revision=-1, confirmation=first["confirmation"]
+        )
+        read = {**base, "definition": {**DEFINITION, "pages": {"en": {"thank_you": "Thanks."}}}, "revision": revision}
+        code = (await call(client, "save_draft", **read))["confirmation"]
+        typed = await assisted.put(path, {**DEFINITION, "pages": {"en": {"thank_you": "Typed."}}})
+        assert "412 precondition_failed" in await refusal(client, "save_draft", **read, confirmation=code)
+        assert f"revision {typed['revision']}" in await refusal(client, "save_draft", **read)
+    assert "Typed." in str(await assisted.ask(path))
+
+
 @pytest.mark.parametrize(
     ("name", "given", "sentence"),
     [
@@ -143,7 +163,7 @@ async def test_wrong_changes_get_no_code(assisted: Assisted, name: str, given: d
     house = assisted.house
     base = {
         "schedule_item": schedule(house),
-        "save_draft": {"questionnaire_id": house.questionnaire_id},
+        "save_draft": {"questionnaire_id": house.questionnaire_id, "revision": -1},
         "change_case": {"alert_instance_id": house.pipeline_id},
     }[name]
     async with assisted.client() as client:

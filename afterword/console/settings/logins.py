@@ -15,7 +15,7 @@ from afterword.web import html
 
 INPUTS: Final = (
     Input("requires_second_factor", "switch", "A second factor is required",
-          "Who has none sets one up at the next log-in, and sees nothing before."),
+          "People without one set it up at their next log-in, and see nothing before."),
     Input("requires_provider", "switch", "Log-in through your own provider alone",
           "Owners may still use their passwords with a second factor, for days when the provider is down."),
     Input("console_networks", "lines", "Networks of the console",
