@@ -272,13 +272,16 @@ def page_groups() -> list[Pages]:
 def _authenticator(ticks: Ticks | None) -> Authenticate:
     cache = access.TokenCache()
 
-    async def authenticate(database: db.Database, sent: Mapping[str, str], query_names: Sequence[str]) -> Caller:
+    async def authenticate(
+        database: db.Database, sent: Mapping[str, str], query_names: Sequence[str], source: str
+    ) -> Caller:
         caller = await access.authenticate(
             database,
             authorization=sent.get("authorization"),
             esat_auth=sent.get("esat-auth"),
             esat_domain=sent.get("esat-domain"),
             query_names=query_names,
+            source=source,
             cache=cache,
         )
         if ticks is not None:

@@ -196,8 +196,8 @@ async def _suppression(_: Database, look: Look) -> msgspec.Struct:
 
 
 async def _token(_: Database, look: Look) -> msgspec.Struct:
-    """The log keeps the hint in place of the selector."""
-    token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""))
+    """The log keeps the hint in place of the selector; its older events have no networks."""
+    token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""), networks=[])
     return tokens_api.Token.of(token, look.zone)
 
 

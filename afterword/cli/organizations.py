@@ -89,11 +89,12 @@ async def unlock(domain: str, /) -> None:
             requires_second_factor=False,
             requires_provider=False,
             console_networks=(),
+            token_networks=(),
             address=None,
             now=database.clock.now(),
             check_version=lambda _: None,
         )
-    print("Its people log in from anywhere again, by each method.")
+    print("Its people log in from anywhere again, by each method, and its tokens work from anywhere.")
 
 
 @app.command(name="list")

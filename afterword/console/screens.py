@@ -15,12 +15,12 @@ from starlette.responses import Response, StreamingResponse
 from afterword import db, errors
 from afterword.console import done
 from afterword.console.sources import device_of, network_of
+from afterword.core.messaging.networks import is_inside, networks_of
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.db import Database
 from afterword.logins import store as logins
-from afterword.logins.policies import service as policies
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
@@ -317,7 +317,7 @@ async def _confined(visit: Visit, screen: Screen) -> Response | None:
     session, words, url = visit.session, visit.words, ""
     if screen.path in LEAVING:
         return None
-    if session.networks and not policies.is_inside(visit.address, session.networks):
+    if session.networks and not is_inside(visit.address, networks_of(",".join(session.networks))):
         sentence = words(
             "{organization} opens this from its own networks alone.", organization=session.organization_name
         )

@@ -1051,7 +1051,9 @@ CREATE TABLE login_policy (
     version bigint DEFAULT 1 NOT NULL,
     updated_time timestamp with time zone NOT NULL,
     updated_by text COLLATE pg_catalog."C",
-    CONSTRAINT login_policy_console_networks_check CHECK ((cardinality(console_networks) <= 100))
+    token_networks text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT login_policy_console_networks_check CHECK ((cardinality(console_networks) <= 100)),
+    CONSTRAINT login_policy_token_networks_check CHECK ((cardinality(token_networks) <= 100))
 );
 
 CREATE TABLE login_recovery_code (
@@ -2076,9 +2078,11 @@ CREATE TABLE token (
     maker_role text DEFAULT 'owner'::text NOT NULL,
     retires_time timestamp with time zone,
     made_by_token_id text COLLATE pg_catalog."C",
+    networks text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT token_check CHECK (((kind = 'user'::text) = (user_id IS NOT NULL))),
     CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text]))),
     CONSTRAINT token_maker_role_check CHECK ((maker_role = ANY (ARRAY['owner'::text, 'admin'::text]))),
+    CONSTRAINT token_networks_check CHECK ((cardinality(networks) <= 100)),
     CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 200))),
     CONSTRAINT token_selector_check CHECK ((length(selector) = 16)),
     CONSTRAINT token_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200))),

@@ -1,9 +1,12 @@
-"""Checks of lengths, time zones, languages, addresses and applications; each returns the errors."""
+"""Checks of lengths, time zones, languages, addresses, networks and applications."""
 
+import ipaddress
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from afterword import errors
 from afterword.core.messaging import addresses
+from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire import times
@@ -32,6 +35,20 @@ def zone_errors(time_zone: str | None) -> list[FieldError]:
 
 def locale_errors(name: str, locale: str | None) -> list[FieldError]:
     return _errors(name, locale, "invalid_locale", locales.normalise)
+
+
+def normal_networks(name: str, networks: Sequence[str]) -> list[str]:
+    """Networks as they are written usually, each once. Raises Invalid."""
+    if len(networks) > NETWORKS_MAX:
+        raise errors.Invalid.at(f"/{name}", "too_many", f"At most {NETWORKS_MAX} networks.")
+    found: list[str] = []
+    for place, text in enumerate(networks):
+        try:
+            found.append(str(ipaddress.ip_network(text.strip())))
+        except ValueError as error:
+            message = "A network or an address is expected, such as 203.0.113.0/24."
+            raise errors.Invalid.at(f"/{name}/{place}", "invalid_format", message) from error
+    return list(dict.fromkeys(found))
 
 
 async def application_errors(

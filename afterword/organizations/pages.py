@@ -70,7 +70,7 @@ async def _granted(request: Request) -> Response:
     client = _client(request.headers.get("authorization"), form)
     async with db.transaction(request.state.pool) as database:
         try:
-            credential = await _proven(database, client)
+            credential = await _proven(database, client, source)
         except InvalidClient:
             limiter.count_failure(source)
             raise
@@ -133,10 +133,10 @@ def _basic(authorization: str) -> Client:
     return Client(unquote_plus(client_id), unquote_plus(secret))  # both are form-encoded (section 2.3.1)
 
 
-async def _proven(database: db.Database, client: Client) -> Credential:
+async def _proven(database: db.Database, client: Client, source: str) -> Credential:
     """The valid token of the client. Raises InvalidClient, OAuthError `unauthorized_client` for a user's token."""
     try:
-        credential = await access.prove(database, text=client.secret)
+        credential = await access.prove(database, text=client.secret, source=source)
     except errors.Unauthorized:
         raise InvalidClient from None
     is_same = hmac.compare_digest(credential.token_id.encode(), client.client_id.encode())
@@ -173,6 +173,8 @@ def _error_of(refusal: errors.Refusal) -> str:
     match refusal:
         case OAuthError() | InvalidClient():
             return refusal.code
+        case access.NetworkNotAllowed():
+            return "unauthorized_client"
         case errors.Unavailable() | errors.TooMany():
             return "temporarily_unavailable"
         case _:

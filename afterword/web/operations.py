@@ -49,6 +49,7 @@ class Call(Generic[Body]):
     request_id: str
     strict: bool = False  # Prefer: handling=strict
     if_match: str | None = None
+    source: str = ""  # the client's address
     requested: Page | None = None
     query: Any = None  # the route's own query parameters, validated
 

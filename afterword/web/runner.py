@@ -27,7 +27,7 @@ from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Call, Download, Route
 
 Read = TypeVar("Read")
-Authenticate = Callable[[db.Database, Mapping[str, str], Sequence[str]], Awaitable[Caller]]
+Authenticate = Callable[[db.Database, Mapping[str, str], Sequence[str], str], Awaitable[Caller]]
 """Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
 
 JSON: Final = "application/json"
@@ -79,19 +79,24 @@ class _Request:
 
 async def identify(context: OperationContext, database: db.Database, scope: Scope) -> Caller:
     """The caller of a request by its token. Counts a failure; raises Unauthorized, Forbidden, TooMany."""
-    client = scope.get("client")
-    source: str = client[0] if client else ""
+    source = source_of(scope)
     if context.pool.clock.is_stale:
         async with db.connection(context.pool):
             pass  # taking a connection updates the clock
     raw_query: bytes = scope["query_string"]
     try:
         names = _names_of(raw_query) if raw_query else ()
-        return await context.authenticate(database, scope["afterword.headers"], names)
+        return await context.authenticate(database, scope["afterword.headers"], names, source)
     except errors.Unauthorized as refusal:
         if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
             context.limiter.count_failure(source)
         raise
+
+
+def source_of(scope: Scope) -> str:
+    """The address that a request came from; behind a trusted proxy its client's."""
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 class Operation:
@@ -250,6 +255,7 @@ class Operation:
             request_id=request.request_id,
             strict=request.strict,
             if_match=request.headers.get("if-match"),
+            source=source_of(request.scope),
             requested=request.page.page if request.page else None,
         )
 

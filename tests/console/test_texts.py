@@ -85,7 +85,7 @@ TABLES = (
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
     providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
     domain.STATES, domain.STATE_SENTENCES, domain.PROBLEMS, provider_forms.SECURITIES, provider_records.FINDINGS,
-    audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS,
+    audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS, tokens.OVERLAPS,
     text.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, conditions.GROUPS, condition_rows.COMPARISONS,
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,

@@ -20,7 +20,7 @@ DOCUMENTED: Final[Mapping[int, frozenset[str]]] = {
         }
     ),
     401: frozenset({"unauthenticated", "invalid_token", "token_expired", "token_revoked", "ambiguous_credentials"}),
-    403: frozenset({"insufficient_scope", "domain_mismatch", "forbidden"}),
+    403: frozenset({"insufficient_scope", "network_not_allowed", "domain_mismatch", "forbidden"}),
     404: frozenset({"not_found", "unknown_route"}),
     405: frozenset({"method_not_allowed"}),
     406: frozenset({"not_acceptable"}),

@@ -1,4 +1,4 @@
-"""Settings: conditions of the organization on how its people come into the console."""
+"""Settings: conditions of the organization on how its people and tokens come in."""
 
 from typing import Final
 
@@ -20,6 +20,8 @@ INPUTS: Final = (
           "Owners may still use their passwords with a second factor, for days when the provider is down."),
     Input("console_networks", "lines", "Networks of the console",
           "One a line, such as 203.0.113.0/24. Empty: from anywhere."),
+    Input("token_networks", "lines", "Networks of all tokens",
+          "A token of the API works from these networks alone. A token may have narrower ones of its own."),
 )  # fmt: skip
 
 routes = Screens()
@@ -41,6 +43,7 @@ async def save_policy(visit: Visit) -> Response:
                 requires_second_factor=request.requires_second_factor,
                 requires_provider=request.requires_provider,
                 console_networks=request.console_networks,
+                token_networks=request.token_networks,
                 address=visit.address,
                 now=visit.now,
                 check_version=same_version(visit),

@@ -1,4 +1,4 @@
-"""Tokens: the list, making one whose text is shown once, and ending it."""
+"""Tokens: the list, making and rotating one, whose text is shown once, changing and ending it."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import lists
+from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
 from afterword.console.lists import Column, Listing
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import audit
@@ -27,6 +28,21 @@ KINDS: Final[Mapping[str, str]] = {
 }
 # Days, 0 for none.
 ENDS: Final[Mapping[str, str]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
+# Hours for which a token that was rotated goes on, 0 for none.
+OVERLAPS: Final[Mapping[str, str]] = {
+    "24": "for a day",
+    "1": "for an hour",
+    "72": "for three days",
+    "168": "for a week",
+    "0": "not at all: it ends now",
+}
+NETWORKS: Final = Input(
+    "networks",
+    "lines",
+    "Networks",
+    "One a line, such as 203.0.113.0/24. Requests from elsewhere are refused. Empty: from anywhere.",
+)
+INPUTS: Final = (Input("title", "text", "Title", required=True), NETWORKS)
 
 routes = Screens()
 
@@ -85,15 +101,14 @@ async def make_token(visit: Visit) -> Response:
                 scopes=sorted(set(scopes)),
                 kind="user" if form.text("kind") == "user" else "organization",
                 application_ids=form.all("application"),
+                networks=document_of(form, [NETWORKS])["networks"],
                 expires_time=visit.now + timedelta(days=days) if days else None,
                 test=form.text("test") == "1",
                 now=visit.now,
             )
     except errors.Invalid as invalid:
-        return await _form(visit, invalid)
-    response = visit.page("token_made.html", title=token.title, token=token, text=text)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+        return await _form(visit, placed(invalid))
+    return _made(visit, token, text)
 
 
 @routes.get(f"{TOKENS}/{{token_id}}", scope="Token.Read")
@@ -101,7 +116,9 @@ async def token_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+        has_ended = service.has_ended(token, now=visit.now)
         applications = await settings.applications_of(visit, db)
+    is_held = not has_ended and token.user_id in {None, visit.caller.user_id}
     return visit.page(
         "token.html",
         title=token.title,
@@ -112,7 +129,61 @@ async def token_page(visit: Visit) -> Response:
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
         history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
         may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
+        may_change="Token.Update" in visit.caller.scopes and is_held,
+        may_rotate="Token.Create" in visit.caller.scopes and is_held,
+        retires=words.moment(token.retires_time, time_zone=visit.zone) if token.retires_time and not has_ended else "",
     )
+
+
+@routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+async def edit_page(visit: Visit) -> Response:
+    return await _edit(visit)
+
+
+@routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
+async def change_token(visit: Visit) -> Response:
+    try:
+        request = read_as(api.TokenUpdate, document_of(visit.form, INPUTS), visit)
+        async with visit.write() as db:
+            token = await service.update(
+                db,
+                caller=visit.caller,
+                token_id=visit.id("token_id"),
+                changes=request.named(),
+                check_version=same_version(visit),
+            )
+    except (errors.Invalid, errors.Stale) as refusal:
+        return await _edit(visit, refusal)
+    return html.redirect(f"{TOKENS}/{token.token_id}?done=saved")
+
+
+@routes.get(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
+async def rotation_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    return visit.page(
+        "token_rotation.html",
+        title=words("Rotate the token “{title}”", title=token.title),
+        back=(token.title, f"{TOKENS}/{token.token_id}"),
+        overlaps=[(hours, words(text)) for hours, text in OVERLAPS.items()],
+    )
+
+
+@routes.post(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
+async def rotate_token(visit: Visit) -> Response:
+    """Show the text of the new one, this once."""
+    hours = visit.form.text("overlap_hours")
+    async with visit.write() as db:
+        token, text = await service.rotate(
+            db,
+            caller=visit.caller,
+            token_id=visit.id("token_id"),
+            overlap_hours=int(hours) if hours in OVERLAPS else next(map(int, OVERLAPS)),
+            now=visit.now,
+        )
+        old = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    return _made(visit, token, text, old=old)
 
 
 @routes.get(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
@@ -142,6 +213,38 @@ async def end_token(visit: Visit) -> Response:
     return html.redirect(f"{TOKENS}?done=token_ended")
 
 
+def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
+    """`old`: the token in whose place this one came."""
+    words = visit.words
+    goes_on = old is not None and not service.has_ended(old, now=visit.now)
+    response = visit.page(
+        "token_made.html",
+        title=token.title,
+        text=text,
+        old_url=f"{TOKENS}/{old.token_id}" if old and goes_on else "",
+        old_until=words.moment(old.ends_time, time_zone=visit.zone) if old and goes_on and old.ends_time else "",
+        is_old_ended=old is not None and not goes_on,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    here = f"{TOKENS}/{token.token_id}"
+    return form_page(
+        visit,
+        title=visit.words("Change the token"),
+        back=(token.title, here),
+        action=f"{here}/edit",
+        inputs=INPUTS,
+        stored=token,
+        version=token.version,
+        refusal=refusal,
+    )
+
+
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
@@ -152,7 +255,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=words("New token"),
         status=refusal.status if refusal else 200,
         refusal=refusal,
-        form={name: form.text(name) for name in ("title", "kind", "end", "test")},
+        form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         chosen=form.all("scope"),
         chosen_applications=form.all("application"),
         kinds=[(name, words(text)) for name, text in KINDS.items()],
@@ -169,7 +272,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
 def _row(visit: Visit, token: Token) -> dict[str, Any]:
     words = visit.words
     ends = token.revoked_time or token.ends_time
-    has_ended = ends is not None and ends <= visit.now
+    has_ended = service.has_ended(token, now=visit.now)
     if ends is None:
         end = words("never")
     else:

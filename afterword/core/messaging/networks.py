@@ -1,4 +1,4 @@
-"""Which addresses our own calls may go to: the open internet, and the private networks that operators name."""
+"""Networks of addresses: those that our own calls may go to, and those that requests may come from."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -65,6 +65,21 @@ def is_open(address: Address, allowed: Sequence[Network] = ()) -> bool:
 def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
     plain = _plain(address)
     return any(plain in network for network in allowed)
+
+
+def is_within(network: str, allowed: Sequence[str]) -> bool:
+    """Whether each address of a network is in one of these networks."""
+    inner = ipaddress.ip_network(network)
+    outer = map(ipaddress.ip_network, allowed)
+    return any(inner.version == one.version and inner.subnet_of(one) for one in outer)  # pyrefly: ignore[bad-argument-type]  one version
+
+
+def is_inside(address: str, allowed: Sequence[Network]) -> bool:
+    """Whether an address is in one of these networks; a text that is no address is in none."""
+    try:
+        return is_allowed(ipaddress.ip_address(address), allowed)
+    except ValueError:
+        return False
 
 
 def _is_public(address: Address) -> bool:

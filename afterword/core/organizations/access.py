@@ -73,6 +73,7 @@ class Caller:
     role: str = "owner"  # the user's, or of an organization's token its maker's
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
+    networks: tuple[str, ...] = ()  # of the token; empty: from anywhere
 
     @property
     def reach(self) -> Reach:

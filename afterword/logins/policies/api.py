@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.db import Database
 from afterword.logins.policies import service, store
 from afterword.organizations import service as organizations
@@ -12,26 +13,28 @@ from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/organization/{organization_id}/login"
-Networks = Annotated[list[fields.Text50], Meta(max_length=service.NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
+Networks = Annotated[list[fields.Text50], Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
 
 routes = Routes(tag="Organizations")
 
 
 class LoginPolicyRequest(fields.Request):
-    """Conditions on how people come into the console. What is left out is not required."""
+    """Conditions on how people and tokens come in. Conditions that are left out are lifted."""
 
     requires_second_factor: bool = False
     requires_provider: bool = False
     console_networks: Networks = msgspec.field(default_factory=list[str])
+    token_networks: Networks = msgspec.field(default_factory=list[str])
 
 
 class LoginPolicy(fields.Resource):
-    """Conditions on how people come into the console."""
+    """Conditions on how people and tokens come in."""
 
     organization_id: fields.Id
     requires_second_factor: bool
     requires_provider: bool
     console_networks: list[str]
+    token_networks: list[str]
     updated_time: fields.DateTime | None
     updated_by: fields.Id | None
 
@@ -51,7 +54,7 @@ async def get_login_policy(call: Call[None], db: Database) -> Answer:
     summary="Set Login Policy",
     description=(
         "Only an owner does. It holds at once, for open sessions too. Owners may use a password with a second factor "
-        "although `requires_provider`. Tokens are not concerned, so this call can always be taken back."
+        "although `requires_provider`. `token_networks` without the address of this request is refused."
     ),
 )
 async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answer:
@@ -62,7 +65,8 @@ async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answ
         requires_second_factor=call.body.requires_second_factor,
         requires_provider=call.body.requires_provider,
         console_networks=call.body.console_networks,
-        address=None,
+        token_networks=call.body.token_networks,
+        address=call.source,
         now=call.now,
         check_version=call.check_version,
     )

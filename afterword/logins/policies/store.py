@@ -10,12 +10,13 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True)
 class LoginPolicy:
-    """`console_networks` empty: from anywhere. Before one was set nothing is required, in version 1."""
+    """Networks empty: from anywhere. Before one was set nothing is required, in version 1."""
 
     organization_id: str
     requires_second_factor: bool
     requires_provider: bool
     console_networks: list[str]
+    token_networks: list[str]
     version: int
     updated_time: datetime | None
     updated_by: str | None
@@ -25,7 +26,8 @@ _COLUMNS: Final[
     LiteralString
 ] = """o.organization_id, coalesce(p.requires_second_factor, false) as requires_second_factor,
   coalesce(p.requires_provider, false) as requires_provider, coalesce(p.console_networks, '{}') as console_networks,
-  coalesce(p.version, 0) + 1 as version, p.updated_time, p.updated_by"""
+  coalesce(p.token_networks, '{}') as token_networks, coalesce(p.version, 0) + 1 as version, p.updated_time,
+  p.updated_by"""
 
 
 async def get_login_policy(db: Database, *, organization_id: str, is_locked: bool = False) -> LoginPolicy:
@@ -46,16 +48,18 @@ async def update_login_policy(
     requires_second_factor: bool,
     requires_provider: bool,
     console_networks: Sequence[str],
+    token_networks: Sequence[str],
     now: datetime,
     updated_by: str | None,
 ) -> None:
     await db.execute(
         """insert into login_policy as p (organization_id, requires_second_factor, requires_provider, console_networks,
-             updated_time, updated_by)
-           values ($1, $2, $3, $4, $5, $6)
+             token_networks, updated_time, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7)
            on conflict (organization_id) do update set (requires_second_factor, requires_provider, console_networks,
-               version, updated_time, updated_by)
-             = (excluded.requires_second_factor, excluded.requires_provider, excluded.console_networks, p.version + 1,
-                excluded.updated_time, excluded.updated_by)""",
-        *(organization_id, requires_second_factor, requires_provider, list(console_networks), now, updated_by),
+               token_networks, version, updated_time, updated_by)
+             = (excluded.requires_second_factor, excluded.requires_provider, excluded.console_networks,
+                excluded.token_networks, p.version + 1, excluded.updated_time, excluded.updated_by)""",
+        *(organization_id, requires_second_factor, requires_provider, list(console_networks), list(token_networks)),
+        *(now, updated_by),
     )

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
+from afterword.core.messaging.networks import is_inside
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.db import Database
 from afterword.organizations.tokens import store
@@ -44,6 +45,12 @@ class InvalidToken(errors.Unauthorized):
 
 class AmbiguousCredentials(errors.Unauthorized):
     code_default = "ambiguous_credentials"
+
+
+class NetworkNotAllowed(errors.Forbidden):
+    """The token, or its organization, has a list of networks, and the request came from elsewhere."""
+
+    code_default = "network_not_allowed"
 
 
 class DomainMismatch(errors.Forbidden):
@@ -79,10 +86,14 @@ class TokenCache:
             self._entries.popitem(last=False)
 
 
-async def prove(db: Database, *, text: str) -> store.Credential:
-    """The valid token of this text, for handlers that read it from elsewhere than a header. Raises Unauthorized."""
+async def prove(db: Database, *, text: str, source: str) -> store.Credential:
+    """The valid token of this text, for handlers that read it from elsewhere than a header.
+
+    `source`: the client's address. Raises Unauthorized, NetworkNotAllowed.
+    """
     credential = await _proven(db, text)
     _require_alive(credential, db.clock.now())
+    _require_network(credential, source)
     return credential
 
 
@@ -93,13 +104,15 @@ async def authenticate(
     esat_auth: str | None,
     esat_domain: str | None,
     query_names: Iterable[str] = (),
+    source: str = "",
     cache: TokenCache | None = None,
 ) -> Caller:
     """Return the caller, with one query at most.
 
     `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so such a request is refused.
+    `source` is the client's address; without one a token with networks is refused.
     Raises Unauthorized `unauthenticated`, `invalid_token`, `token_expired`, `token_revoked`, `ambiguous_credentials`;
-    Forbidden `domain_mismatch`.
+    Forbidden `network_not_allowed`, `domain_mismatch`.
     """
     if not URL_PARAMETERS.isdisjoint(query_names):
         raise _unauthenticated("A token in a URL is never read. Send it in the header Authorization.")
@@ -114,6 +127,7 @@ async def authenticate(
             cache.keep(digest, *known, read_time=now)
     credential, caller = known
     _require_alive(credential, now)
+    _require_network(credential, source)
     if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
         raise DomainMismatch("The header esat-domain names another organization than that of the token.")
     return caller
@@ -182,6 +196,12 @@ def _require_alive(credential: store.Credential, now: datetime) -> None:
         raise InvalidToken("This token has expired.", code="token_expired")
 
 
+def _require_network(credential: store.Credential, source: str) -> None:
+    for networks in (credential.networks, credential.organization_networks):
+        if networks and not is_inside(source, networks):
+            raise NetworkNotAllowed("This token may not be used from this address.")
+
+
 def _caller(credential: store.Credential) -> Caller:
     scopes = credential.scopes
     applications = tuple(credential.application_ids)
@@ -203,6 +223,7 @@ def _caller(credential: store.Credential) -> Caller:
         role=role,
         ends_time=credential.expires_time,
         is_access=credential.access_token_id is not None,
+        networks=tuple(map(str, credential.networks)),
     )
 
 

@@ -5,13 +5,16 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.tokens import service, store
 from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
 from afterword.web.operations import Answer, Call, Routes
 
 Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
+Networks = Annotated[list[fields.Text50], Meta(max_length=NETWORKS_MAX, examples=[["203.0.113.0/24"]])]
 Applications = Annotated[list[fields.Id], Meta(max_length=100)]
 NO_STORE: Final = {"Cache-Control": "no-store"}
 routes = Routes(tag="Tokens")
@@ -24,8 +27,16 @@ class TokenRequest(fields.Request):
     scopes: Scopes
     kind: Literal["user", "organization"] | None = None
     application_ids: Applications = msgspec.field(default_factory=list[str])
+    networks: Networks = msgspec.field(default_factory=list[str])
     expires_time: fields.Moment | None = None
     test: bool = False
+
+
+class TokenUpdate(fields.Request):
+    """Changes of a token."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    networks: Networks | UnsetType = UNSET
 
 
 class RotationRequest(fields.Request):
@@ -44,6 +55,7 @@ class Token(fields.Resource):
     kind: Literal["user", "organization"]
     scopes: list[str]
     application_ids: list[str]
+    networks: list[str]
     test: bool
     hint: str
     token: fields.ShownOnce
@@ -83,6 +95,7 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
         scopes=body.scopes,
         kind=body.kind,
         application_ids=body.application_ids,
+        networks=body.networks,
         expires_time=None if body.expires_time is None else body.expires_time.instant,
         test=body.test,
         now=call.now,
@@ -93,6 +106,25 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
 @routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
 async def get_token(call: Call[None], db: Database) -> Answer:
     token = await service.get(db, caller=call.caller, token_id=call.ids["token_id"])
+    return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
+
+
+@routes.patch(
+    "/token/{token_id}",
+    scope="Token.Update",
+    body=TokenUpdate,
+    answer=Token,
+    summary="Update Token",
+    description="Its title or its networks. Networks within those that the caller has itself.",
+)
+async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
+    token = await service.update(
+        db,
+        caller=call.caller,
+        token_id=call.ids["token_id"],
+        changes=call.body.named(),
+        check_version=call.check_version,
+    )
     return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from afterword import errors, ids
+from afterword.core.messaging import networks as networks_core
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -41,6 +42,7 @@ async def create_token(
     user_id: str | None,
     now: datetime,
     application_ids: Sequence[str] = (),
+    networks: Sequence[str] = (),
     expires_time: datetime | None = None,
     test: bool = False,
     created_by: str | None = None,
@@ -48,12 +50,13 @@ async def create_token(
     maker_scopes: Collection[str] = SCOPES,
     maker_role: str = "owner",
     among: Sequence[str] = (),
+    maker_networks: Sequence[str] = (),
     actor: Actor | None = None,
 ) -> tuple[Token, str]:
     """Create a token; return it with its text, which is not stored.
 
-    `maker_scopes`, `maker_role` and `among` (applications, empty: all) are those of its creator, and limit its rights.
-    Raises Invalid (`unknown_scope`, `unknown_id`, …).
+    `maker_scopes`, `maker_role`, `among` (applications, empty: all) and `maker_networks` (empty: all) are those of its
+    creator, and limit its rights. Raises Invalid (`unknown_scope`, `unknown_id`, …).
     """
     wrong = checks.length_errors("title", title, TITLE_CHARACTERS_MAX) + _scope_errors(scopes, maker_scopes)
     if (kind == "user") != (user_id is not None):
@@ -66,12 +69,14 @@ async def create_token(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
     errors.check(wrong)
+    normal = _networks_within(networks, maker_networks)
     document = {
         "user_id": user_id,
         "kind": kind,
         "title": title,
         "scopes": sorted(set(scopes)),
         "application_ids": list(dict.fromkeys(application_ids)) or among,  # the whole is not the maker's to give
+        "networks": normal,
         "maker_role": maker_role,
         "test": test,
         "expires_time": expires_time,
@@ -89,6 +94,7 @@ async def make(
     scopes: Sequence[str],
     kind: Kind | None,
     application_ids: Sequence[str],
+    networks: Sequence[str],
     expires_time: datetime | None,
     test: bool,
     now: datetime,
@@ -115,6 +121,7 @@ async def make(
         kind=kind,
         user_id=caller.user_id if kind == "user" else None,
         application_ids=application_ids,
+        networks=networks,
         expires_time=_earlier(expires_time, caller.ends_time),
         test=test,
         created_by=caller.actor_id,
@@ -122,6 +129,7 @@ async def make(
         maker_scopes=caller.scopes,
         maker_role=caller.role if caller.role in MAKER_ROLES else "admin",
         among=caller.application_ids,
+        maker_networks=caller.networks,
         actor=Actor.of(caller),
         now=now,
     )
@@ -141,6 +149,31 @@ async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
     return token
 
 
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    token_id: str,
+    changes: Mapping[str, Any],
+    check_version: CheckVersion,
+) -> Token:
+    """Change the `title` or the `networks`.
+
+    More networks open more, so the rules are those of `rotate`. Raises NotFound, Forbidden, Invalid, Stale.
+    """
+    _require_lasting(caller)
+    before = await _locked(db, caller, token_id)
+    check_version(before.version)
+    await _require_may_hold(db, caller, before)
+    title, networks = changes.get("title", before.title), before.networks
+    errors.check(checks.length_errors("title", title, TITLE_CHARACTERS_MAX))
+    if "networks" in changes:
+        networks = _networks_within(changes["networks"], caller.networks)
+    return await store.update_token(
+        db, organization_id=before.organization_id, token_id=token_id, title=title, networks=networks
+    )
+
+
 async def rotate(
     db: Database, *, caller: Caller, token_id: str, overlap_hours: int, now: datetime
 ) -> tuple[Token, str]:
@@ -150,19 +183,16 @@ async def rotate(
     one. Raises NotFound, Forbidden, TokenEnded.
     """
     _require_lasting(caller)
-    await get(db, caller=caller, token_id=token_id)
-    old = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
-    if old is None:
-        raise _unknown()
+    old = await _locked(db, caller, token_id)
     await _require_may_hold(db, caller, old)
-    if old.revoked_time is not None or (old.ends_time is not None and old.ends_time <= now):
+    if has_ended(old, now=now):
         raise TokenEnded("This token has ended. Make a new one.")
     is_own = caller.token_id == token_id
     document = {
         **asdict(old),
         "expires_time": _earlier(old.expires_time, None if is_own else caller.ends_time),
         "created_by": caller.actor_id,
-        "made_by_token_id": old.made_by_token_id if is_own else caller.token_id,
+        "made_by_token_id": old.made_by_token_id if is_own else caller.token_id or None,
     }
     token, text = await _insert(db, old.organization_id, document, actor=Actor.of(caller), now=now)
     await store.update_maker(
@@ -214,10 +244,15 @@ async def revoke_tokens_of_user(
     await events.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
 
 
+def has_ended(token: Token, *, now: datetime) -> bool:
+    return token.revoked_time is not None or (token.ends_time is not None and token.ends_time <= now)
+
+
 def is_unused(token: Token, *, now: datetime) -> bool:
     """Whether a valid token was not used for so long that nobody may need it."""
-    is_valid = token.revoked_time is None and (token.ends_time is None or token.ends_time > now)
-    return is_valid and (token.last_used_time or token.created_time) < now - timedelta(days=UNUSED_DAYS)
+    return not has_ended(token, now=now) and (token.last_used_time or token.created_time) < now - timedelta(
+        days=UNUSED_DAYS
+    )
 
 
 async def note_use(db: Database, *, used: Mapping[tuple[str, str], datetime]) -> None:
@@ -275,6 +310,24 @@ async def _insert(
     return token, secret.text
 
 
+async def _locked(db: Database, caller: Caller, token_id: str) -> Token:
+    """A token that the caller may see, locked. Raises NotFound."""
+    await get(db, caller=caller, token_id=token_id)
+    token = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
+    if token is None:
+        raise _unknown()
+    return token
+
+
+def _networks_within(networks: Sequence[str], among: Sequence[str]) -> list[str]:
+    """The networks as they are stored: those of the maker where none are given. Raises Invalid."""
+    normal = checks.normal_networks("networks", networks)
+    for place, network in enumerate(normal):
+        if among and not networks_core.is_within(network, among):
+            raise errors.Invalid.at(f"/networks/{place}", "out_of_range", "It is in none of your own networks.")
+    return normal or list(among)
+
+
 def _require_lasting(caller: Caller) -> None:
     if caller.is_access:
         raise errors.Forbidden("An access token makes no tokens.")
@@ -285,9 +338,12 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 async def _require_may_hold(db: Database, caller: Caller, token: Token) -> None:
-    """Raise Forbidden for another user's token, and for one with more scopes, applications or data."""
+    """Raise Forbidden for another user's token, and for one with more scopes, applications, networks or data."""
     is_theirs = token.user_id == caller.user_id if token.user_id else caller.role in {token.maker_role, "owner"}
     is_within = caller.scopes.issuperset(token.scopes) and (token.test or not caller.test)
+    if caller.networks:
+        inside = [networks_core.is_within(network, caller.networks) for network in token.networks]
+        is_within &= bool(inside) and all(inside)
     if not is_theirs or not is_within or not await _is_reached(db, caller, token):
         raise errors.Forbidden("This token opens more than you hold.")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from afterword.core.messaging.networks import Network, networks_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
@@ -23,6 +24,7 @@ class Token:
     title: str
     scopes: list[str]
     application_ids: list[str]
+    networks: list[str]
     selector: str
     maker_role: str
     test: bool
@@ -46,12 +48,13 @@ class Token:
     @property
     def version(self) -> int:
         """Does not grow, but differs after each change of the token."""
-        return zlib.crc32(f"{self.retires_time} {self.revoked_time} {self.last_used_time}".encode())
+        changing = (self.title, self.networks, self.retires_time, self.revoked_time, self.last_used_time)
+        return zlib.crc32(repr(changing).encode())
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
   selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
-  retires_time, made_by_token_id"""
+  retires_time, made_by_token_id, networks"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ class Credential:
     user_role: str | None
     user_active: bool | None
     user_application_ids: list[str]
+    networks: Sequence[Network]
+    organization_networks: Sequence[Network]
 
 
 async def insert_token(
@@ -87,9 +92,10 @@ async def insert_token(
     """Insert a token from a document whose keys are columns, with its digest, without its text."""
     row = await db.fetch_one(
         f"""insert into token (organization_id, token_id, verifier_digest, user_id, kind, title, scopes,
-             application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id)
+             application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id,
+             networks)
            select $1, $2, $3, d.user_id, d.kind, d.title, d.scopes, d.application_ids, d.selector, d.maker_role, d.test,
-             d.expires_time, d.created_time, d.created_by, d.made_by_token_id
+             d.expires_time, d.created_time, d.created_by, d.made_by_token_id, d.networks
            from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
         organization_id,
         token_id,
@@ -175,6 +181,17 @@ async def count_unused_tokens(  # any tenant: for operators
     )
 
 
+async def update_token(
+    db: Database, *, organization_id: str, token_id: str, title: str, networks: Sequence[str]
+) -> Token:
+    row = await db.fetch_one(
+        f"""update token set title = $3, networks = $4 where organization_id = $1 and token_id = $2
+           returning {_COLUMNS}""",
+        *(organization_id, token_id, title, list(networks)),
+    )
+    return _token(row)
+
+
 async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:
     """Revoke the token and all tokens created with it, recursively; return those that were valid."""
     rows = await db.fetch(
@@ -252,7 +269,8 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
                   least(t.expires_time, t.retires_time, s.expires_time) as expires_time, t.revoked_time,
                   o.domain, o.time_zone, o.default_locale, t.user_id, u.role as user_role,
                   u.active and u.removed_time is null as user_active,
-                  coalesce(u.application_ids, '{}') as user_application_ids
+                  coalesce(u.application_ids, '{}') as user_application_ids, t.networks,
+                  coalesce(p.token_networks, '{}') as organization_networks
            from (select organization_id, token_id, null as access_token_id, verifier_digest, scopes,
                         null::timestamptz as expires_time
                  from token where selector = $1
@@ -261,12 +279,15 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
                  from access_token where selector = $1) s
              join token t on t.organization_id = s.organization_id and t.token_id = s.token_id
              join organization o on o.organization_id = t.organization_id
+             left join login_policy p on p.organization_id = t.organization_id
              left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id""",
         selector,
     )
     if row is None:
         return None
     values: dict[str, Any] = {**row, "scopes": frozenset(row["scopes"])}
+    for name in ("networks", "organization_networks"):
+        values[name] = networks_of(",".join(row[name])) if row[name] else ()
     return Credential(**values)
 
 

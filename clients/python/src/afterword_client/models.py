@@ -1066,25 +1066,27 @@ class LibraryQuestionnaire(Struct, kw_only=True):
 
 class LoginPolicy(Struct, kw_only=True):
     """
-    Conditions on how people come into the console.
+    Conditions on how people and tokens come in.
     """
 
     organization_id: str
     requires_second_factor: bool
     requires_provider: bool
     console_networks: list[str]
+    token_networks: list[str]
     updated_time: datetime | None
     updated_by: str | None
 
 
 class LoginPolicyRequest(Struct, kw_only=True):
     """
-    Conditions on how people come into the console. What is left out is not required.
+    Conditions on how people and tokens come in. Conditions that are left out are lifted.
     """
 
     requires_second_factor: bool | UnsetType = False
     requires_provider: bool | UnsetType = False
     console_networks: list[str] | UnsetType = UNSET
+    token_networks: list[str] | UnsetType = UNSET
 
 
 class MatrixRow(Struct, kw_only=True):
@@ -2575,6 +2577,7 @@ class Token(Struct, kw_only=True):
     kind: str
     scopes: list[str]
     application_ids: list[str]
+    networks: list[str]
     test: bool
     hint: str
     token: str | None
@@ -2594,8 +2597,18 @@ class TokenRequest(Struct, kw_only=True):
     scopes: list[str]
     kind: Literal["organization", "user"] | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
+    networks: list[str] | UnsetType = UNSET
     expires_time: datetime | None | UnsetType = UNSET
     test: bool | UnsetType = False
+
+
+class TokenUpdate(Struct, kw_only=True):
+    """
+    Changes of a token.
+    """
+
+    title: str | UnsetType = UNSET
+    networks: list[str] | UnsetType = UNSET
 
 
 class Translation(Struct, kw_only=True):

@@ -274,7 +274,7 @@ class Organizations(Family):
         """Set Login Policy.
 
         Only an owner does. It holds at once, for open sessions too. Owners may use a password with a second factor
-        although `requires_provider`. Tokens are not concerned, so this call can always be taken back. Needs
+        although `requires_provider`. `token_networks` without the address of this request is refused. Needs
         `Organization.Update`.
         """
         return self._transport.request(
@@ -477,6 +477,17 @@ class Tokens(Family):
         Needs `Token.Read`.
         """
         return self._transport.request("GET", f"/token/{_segment(token_id)}").read(models.Token)
+
+    def update_token(
+        self, token_id: str, body: models.TokenUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Token:
+        """Update Token.
+
+        Its title or its networks. Networks within those that the caller has itself. Needs `Token.Update`.
+        """
+        return self._transport.request("PATCH", f"/token/{_segment(token_id)}", body=body, if_match=if_match).read(
+            models.Token
+        )
 
     def revoke_token(self, token_id: str, *, if_match: str | None = None) -> None:
         """Revoke Token.
