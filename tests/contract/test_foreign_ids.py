@@ -241,7 +241,7 @@ GIVEN: Final[Mapping[str, Any]] = {
     "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],
     "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
     "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
-    "blanks": {"result": None}, "scanned": 1,
+    "blanks": {"result": None}, "scanned": 1, "networks": ("203.0.113.0/24",),
     "kept_names": (), "quota_ids": (), "spans_max": [9],
     "flags": ["burst"], "judgement": "held", "state": "held", "states": ["held"], "flag": None,
 }  # fmt: skip
