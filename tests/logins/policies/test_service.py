@@ -16,8 +16,12 @@ from tests.logins.identities.test_service import NIKOS, SITE, browser, connect
 from tests.logins.identities.test_service import plain as plain  # noqa: PLC0414  a fixture
 from tests.test_app import client_of
 
-NOTHING: dict[str, Any] = {"requires_second_factor": False, "requires_provider": False}
-NOTHING |= {"console_networks": (), "token_networks": ()}
+NOTHING: dict[str, Any] = {
+    "requires_second_factor": False,
+    "requires_provider": False,
+    "console_networks": (),
+    "token_networks": (),
+}
 PEOPLE = "/console/settings/people"
 ACCOUNT = "/console/settings/account"
 
