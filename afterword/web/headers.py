@@ -45,7 +45,6 @@ def saved_as(file_name: str) -> dict[str, str]:
         "Content-Disposition": attachment(file_name),
         "Content-Security-Policy": SANDBOX[1].decode(),
         "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
     }
 
 

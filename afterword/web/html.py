@@ -22,7 +22,6 @@ PAGE_HEADERS: Final[Mapping[str, str]] = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
     "X-Robots-Tag": "noindex",
-    "X-Content-Type-Options": "nosniff",
 }
 
 _environment = minijinja.Environment(

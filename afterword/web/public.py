@@ -97,7 +97,6 @@ def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
         headers={
             "Cache-Control": lasting,
             "Content-Security-Policy": "default-src 'none'; sandbox",
-            "X-Content-Type-Options": "nosniff",
             "X-Robots-Tag": "noindex",
         },
     )

@@ -59,5 +59,4 @@ async def theme_file(request: Request) -> Response:
     brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
     if brand is None:
         raise errors.NotFound("There is no such file.", "unknown_route")
-    headers = {"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"}
-    return Response(palettes.stylesheet(brand), media_type="text/css", headers=headers)
+    return Response(palettes.stylesheet(brand), media_type="text/css", headers={"Cache-Control": FOREVER})

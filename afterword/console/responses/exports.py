@@ -14,7 +14,7 @@ from afterword.exports import api, service
 from afterword.exports.store import Export
 from afterword.exports.writers import MEDIA_TYPES
 from afterword.responses import service as responses
-from afterword.web import fields, html
+from afterword.web import fields, headers, html
 
 routes = Screens()
 EXPORTS: Final = f"{RESPONSES}/export"
@@ -153,10 +153,5 @@ async def download(visit: Visit) -> Response:
     return StreamingResponse(
         service.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),
         media_type=MEDIA_TYPES[one.format],
-        headers={
-            "Content-Disposition": f'attachment; filename="{one.file_name}"',
-            "Content-Length": str(one.bytes),
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
+        headers={**headers.saved_as(one.file_name or one.export_id), "Content-Length": str(one.bytes)},
     )

@@ -25,7 +25,7 @@ from afterword.pipelines import service as pipelines_service
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.texts import Texts
-from afterword.web import html
+from afterword.web import headers, html
 
 LISTS: Final = f"{sending.SENDING}/lists"
 NEW: Final = pipelines.NEW_LIST
@@ -137,11 +137,7 @@ async def template(visit: Visit) -> Response:
     return Response(
         "\ufeff" + ",".join(names) + "\r\n",  # spreadsheets open it; no name has a comma
         media_type="text/csv; charset=utf-8",
-        headers={
-            "Content-Disposition": 'attachment; filename="template.csv"',
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
+        headers=headers.saved_as("template.csv"),
     )
 
 

@@ -22,7 +22,7 @@ from afterword.intake.imports.store import Import, ImportRow
 from afterword.intake.lists import service
 from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines.store import Pipeline
-from afterword.web import html
+from afterword.web import headers, html
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
@@ -72,11 +72,7 @@ async def download_faulty(visit: Visit) -> Response:
     return Response(
         "\ufeff" + content,  # spreadsheets open it
         media_type="text/csv; charset=utf-8",
-        headers={
-            "Content-Disposition": 'attachment; filename="faulty-rows.csv"',
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        },
+        headers=headers.saved_as("faulty-rows.csv"),
     )
 
 

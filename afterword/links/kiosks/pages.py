@@ -21,7 +21,6 @@ PATH: Final = "/l/{link_key}/kiosk"
 WORKER_HEADERS: Final = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
-    "X-Content-Type-Options": "nosniff",
 }
 
 routes = Pages()
