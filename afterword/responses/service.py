@@ -24,8 +24,8 @@ from afterword.responses.store import Filter, ResponseRow
 
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 17
-CONDITION_SCANNED_MAX: Final = 1_000  # responses that a page evaluates a condition for
-CONDITION_BATCH: Final = 250
+CONDITION_SCANNED_MAX: Final = 1_000  # responses that a condition is evaluated for at once, and those of a page
+CONDITION_BATCH: Final = 250  # the first ones of a page
 CONDITION_GROWTH: Final = 4  # of the next batch, where few match
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
@@ -216,8 +216,8 @@ async def select(
     if condition is None:
         return found
     met: list[tuple[str, str]] = []
-    for begin in range(0, len(found), CONDITION_BATCH):
-        batch = found[begin : begin + CONDITION_BATCH]
+    for begin in range(0, len(found), CONDITION_SCANNED_MAX):
+        batch = found[begin : begin + CONDITION_SCANNED_MAX]
         known = await outcomes.list_facts(
             db,
             organization_id=caller.organization_id,

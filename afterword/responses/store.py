@@ -130,17 +130,13 @@ _UNREAD: Final[LiteralString] = """r.submitted_time > coalesce((
       $14::timestamptz)
     and r.instance_id not in (
       select s.instance_id from response_read s where s.organization_id = $1 and s.user_id = $13::text)"""
-_IS_UNREAD: Final[LiteralString] = f"({_UNREAD})"
-_IS_COMMENTED: Final[LiteralString] = "r.comment is not null"
-_IS_UNHAPPY: Final[LiteralString] = "r.band = 'detractor'"  # as the condition of its index says
-_IS_MINE: Final[LiteralString] = """r.instance_id in (select c.instance_id from alert_instance c
-      where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null)"""
 _OF_TABS: Final[Mapping[Tab, LiteralString]] = {
     "all": "true",
-    "unread": _IS_UNREAD,
-    "comment": _IS_COMMENTED,
-    "unhappy": _IS_UNHAPPY,
-    "mine": _IS_MINE,
+    "unread": f"({_UNREAD})",
+    "comment": "r.comment is not null",
+    "unhappy": "r.band = 'detractor'",  # as the condition of its index says
+    "mine": """r.instance_id in (select c.instance_id from alert_instance c
+      where c.organization_id = $1 and c.assigned_user_id = $13::text and c.resolved_time is null)""",
 }
 _FITS: Final[LiteralString] = """($4::text is null or r.questionnaire_id = $4)
     and ($9::text is null or r.band = $9) and ($10::text is null or r.score_kind = $10)
@@ -176,6 +172,26 @@ def _plain(reached: LiteralString) -> LiteralString:
     )
 
 
+def _source(chosen: Filter) -> LiteralString:
+    """The source that leads to few rows; empty where none does."""
+    if chosen.search:
+        return _FOUND
+    return _TAGGED if chosen.tag else _MINE if chosen.tab == "mine" else ""
+
+
+def _newest(chosen: Filter) -> LiteralString:
+    """The source that an index has in the order of time."""
+    if chosen.link_id:
+        return _OF_LINK
+    if chosen.questionnaire_id:
+        return _OF_QUESTIONNAIRE
+    return _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
+
+
+def _tab(chosen: Filter) -> LiteralString:
+    return _OF_TABS[chosen.tab]
+
+
 def _filtered() -> LiteralString:
     return ", ".join(f"count(*) filter (where r.fits and {_OF_TABS[tab]})" for tab in TABS)
 
@@ -188,18 +204,7 @@ async def list_responses(
     Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
     to go on.
     """
-    source: LiteralString = (
-        _FOUND if chosen.search else _TAGGED if chosen.tag
-        else _MINE if chosen.tab == "mine" else ""
-    )  # fmt: skip
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    tab: LiteralString = (
-        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
-        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
-    )  # fmt: skip
+    source = _source(chosen)
     rest: LiteralString = (
         f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
         else _MET
@@ -209,7 +214,8 @@ async def list_responses(
     if not source or _is_by_time(chosen):
         rows = await db.fetch(
             f"""select {_SHOWN} from (
-                  select r.* from ({newest} {_ORDER} limit $17) r where {_MET} and {tab} {_ORDER} limit $16) r
+                  select r.* from ({_newest(chosen)} {_ORDER} limit $17) r
+                  where {_MET} and {_tab(chosen)} {_ORDER} limit $16) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             *(limit, _scanned(chosen)),
@@ -217,7 +223,7 @@ async def list_responses(
     if source and not chosen.is_frequent and len(rows) < limit:
         rows = await db.fetch(
             f"""with found as materialized ({source})
-                select {_SHOWN} from (select r.* from found r where {rest} and {tab} {_ORDER} limit $16) r
+                select {_SHOWN} from (select r.* from found r where {rest} and {_tab(chosen)} {_ORDER} limit $16) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id {_ORDER}""",
             *values,
             limit,
@@ -238,23 +244,12 @@ async def list_ids(
 
     Without them, a search or a tag, of the newest LISTED_MAX alone.
     """
-    source: LiteralString = (
-        _AMONG if among is not None else _FOUND if chosen.search else _TAGGED if chosen.tag
-        else _MINE if chosen.tab == "mine" else ""
-    )  # fmt: skip
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    tab: LiteralString = (
-        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
-        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
-    )  # fmt: skip
-    kept: LiteralString = f"{newest} {_ORDER} limit $18"
+    source: LiteralString = _AMONG if among is not None else _source(chosen)
+    kept: LiteralString = f"{_newest(chosen)} {_ORDER} limit $18"
     rows = await db.fetch(
         f"""select r.instance_id, r.questionnaire_id
             from ({source if bool(source) else kept}) r
-            where {_MET} and {tab} and cardinality($17::text[]) >= 0 and $18::integer > 0
+            where {_MET} and {_tab(chosen)} and cardinality($17::text[]) >= 0 and $18::integer > 0
             {_ORDER} limit $16""",
         *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
@@ -264,22 +259,11 @@ async def list_ids(
 async def list_response_page(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
 ) -> Rows[ResponseRow]:
-    source: LiteralString = (
-        _FOUND if chosen.search else _TAGGED if chosen.tag
-        else _MINE if chosen.tab == "mine" else ""
-    )  # fmt: skip
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    tab: LiteralString = (
-        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
-        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
-    )  # fmt: skip
+    source = _source(chosen)
     rows = await db.fetch_list(
-        f"""select {_SHOWN} from ({source if bool(source) else newest}) r
+        f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
-            where {_MET} and {tab}""",
+            where {_MET} and {_tab(chosen)}""",
         *(organization_id, list(application_ids), *_values(chosen)),
         page=page,
     )
@@ -298,12 +282,8 @@ async def get_last_scanned(
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
     if (chosen.search or chosen.tag or chosen.tab == "mine") and not chosen.is_frequent:
         return None
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
     row = await db.fetch_row(
-        f"""select r.submitted_time, r.instance_id from ({newest}) r
+        f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
             {_ORDER} offset $16 limit 1""",
         *(organization_id, list(application_ids), *_values(chosen, after)),
         (scanned or _scanned(chosen)) - 1,
@@ -361,7 +341,7 @@ async def count_tabs(
         if is_of_tag or not is_found or counts[0] >= FREQUENT_MIN or scanned <= most:
             is_frequent = True if is_found else None
             return TabCounts(dict(zip(TABS, counts, strict=True)), is_part=scanned > most, is_frequent=is_frequent)
-    source: LiteralString = _FOUND if chosen.search else _TAGGED
+    source = _source(chosen)
     rest: LiteralString = f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}"
     most = TAGGED_MAX if is_of_tag else SEARCHED_MAX
     *counts, scanned = await db.fetch_one(
@@ -386,17 +366,9 @@ async def count_newer(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
 ) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    tab: LiteralString = (
-        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
-        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
-    )  # fmt: skip
     return await db.fetch_value(
-        f"""select count(*) from (select from ({newest} {_ORDER} limit $17) r
-              where {_MET} and {tab} limit $16) r""",
+        f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $17) r
+              where {_MET} and {_tab(chosen)} limit $16) r""",
         *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
     )
 
@@ -414,30 +386,19 @@ class Facets:
 
 
 async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
-    source: LiteralString = (
-        _FOUND if chosen.search else _TAGGED if chosen.tag
-        else _MINE if chosen.tab == "mine" else ""
-    )  # fmt: skip
-    newest: LiteralString = (
-        _OF_LINK if chosen.link_id else _OF_QUESTIONNAIRE if chosen.questionnaire_id
-        else _COMMENTED if chosen.tab == "comment" else _UNHAPPY if chosen.tab == "unhappy" else _NEWEST
-    )  # fmt: skip
-    tab: LiteralString = (
-        _IS_UNREAD if chosen.tab == "unread" else _IS_COMMENTED if chosen.tab == "comment"
-        else _IS_UNHAPPY if chosen.tab == "unhappy" else _IS_MINE if chosen.tab == "mine" else "true"
-    )  # fmt: skip
+    source = _source(chosen)
     rest: LiteralString = (
         f"{_FITS} and {_HAS_TAG}" if chosen.search else f"{_FITS} and {_HAS_WORDS}" if chosen.tag
         else _FITS
     )  # fmt: skip
-    kept: LiteralString = f"{newest} {_ORDER}"
+    kept: LiteralString = f"{_newest(chosen)} {_ORDER}"
     rows = await db.fetch(
         f"""select case grouping(r.fits, r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented)
                 when 15 then 'band' when 23 then 'channel' when 27 then 'questionnaire' when 29 then 'score'
                 when 30 then 'commented' when 31 then 'fits' else '' end as name,
               coalesce(r.band, r.channel, r.questionnaire_id, r.score_kind, r.commented) as value, count(*)
             from (select r.band, coalesce(r.channel_id, 0)::text as channel, r.questionnaire_id, r.score_kind,
-                    (r.comment is not null)::text as commented, {rest} and {tab} as fits
+                    (r.comment is not null)::text as commented, {rest} and {_tab(chosen)} as fits
                   from ({source if bool(source) else kept} limit $16) r offset 0) r
             group by grouping sets (
               (), (r.fits), (r.fits, r.band), (r.fits, r.channel), (r.fits, r.questionnaire_id), (r.fits, r.score_kind),

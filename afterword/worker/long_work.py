@@ -2,20 +2,23 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import ClassVar, Final, Generic
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
 
 from afterword import db, errors
 from afterword.db import Database, Pool
-from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeaseLost, Leases
+from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob, LeaseLost, Leases
 from afterword.worker.waiting import repeat
 
 POLL_SECONDS: Final = 1.0
 RENEW_SECONDS: Final = 15.0
+STEPS_A_TURN: Final = 5  # some seconds at most: then whoever has waited longest is next
+PAUSE_SECONDS: Final = 0.01  # between two steps, for those who wait for the database
 
 assert RENEW_SECONDS * 3 < LEASE_SECONDS  # noqa: S101
 
@@ -87,3 +90,42 @@ class LongWorker(ABC, Generic[Job]):
         """Let the next worker go on, or this one later; a job that has ended stays as it is."""
         async with db.transaction(self._pool) as database:
             await self._leases.release(database, job=job, owner=self._owner, is_tried=is_tried)
+
+
+class SteppedJob(LeasedJob, Protocol):
+    @property
+    def has_ended(self) -> bool: ...
+
+
+Stepped = TypeVar("Stepped", bound=SteppedJob)
+
+
+class StepWorker(LongWorker[Stepped]):
+    """Works off some steps of a job, each a transaction, then some of the next job."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        owner: UUID,
+        leases: Leases[Stepped],
+        *,
+        work: Callable[..., Awaitable[Stepped]],
+        fail: Callable[..., Awaitable[None]],
+        secret: bytes,
+    ) -> None:
+        super().__init__(pool, owner, leases)
+        self._step, self._fail, self._secret = work, fail, secret
+
+    async def work(self, job: Stepped, stop: asyncio.Event) -> None:
+        for _ in range(STEPS_A_TURN):
+            if stop.is_set():
+                return
+            async with db.transaction(self._pool) as database:
+                now = database.clock.now()
+                job = await self._step(database, job=job, owner=self._owner, secret=self._secret, now=now)
+            if job.has_ended:
+                return
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def fail(self, database: Database, job: Stepped, error: str | None, now: datetime) -> None:
+        await self._fail(database, job=job, owner=self._owner, error=error, now=now)

@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import html
+import json
 import re
 from typing import Final
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2
@@ -103,7 +105,9 @@ async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]
     exported = await owner.post(f"{EXPORT}?tab=unhappy", data={"format": "csv"})
     assert (303, 303) == (tagged.status_code, exported.status_code)
     assert await Exporter(house.pool, uuid4()).work_next(asyncio.Event())
+    condition = {"not": {"subject": f"question:{answer['question_id']}", "operator": "is_empty"}}
     return [
+        f"{RESPONSES}/taggings?condition={quote(json.dumps(condition))}",
         tagged.headers["location"],
         exported.headers["location"],
         f"{RESPONSES}/{instance_id}/file/{file.file_id}",

@@ -75,7 +75,6 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/{questionnaire_id}/message",
-        "/console/responses/taggings",  # where a condition stands in the address: it reads the responses in parts
     }
 )
 

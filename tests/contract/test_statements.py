@@ -184,7 +184,7 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
         case ast.Call(func=ast.Name(id="columns_of")):  # of db.columns: members of a record, which are no tables
             parts = ["columns"]
         case ast.Call(func=ast.Name(id=name), args=args) if f"{name}()" in constants:
-            parts = [text_of(each, constants) for each in args]
+            parts = [text_of(each, constants) or "" for each in args]
         case ast.Attribute(value=ast.Name(id=name), attr="is_held") if name.isupper():
             parts = [HELD]
         case ast.IfExp(body=body, orelse=other):  # one of two literals

@@ -18,7 +18,8 @@ from afterword.db import leases
 from afterword.db.leases import ATTEMPTS_MAX, LeaseLost
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import Import
-from afterword.worker.imports import PIECES_A_TURN, Importer
+from afterword.worker.imports import Importer
+from afterword.worker.long_work import STEPS_A_TURN
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
@@ -555,7 +556,7 @@ class TestFaults:
 class TestTurns:
     async def test_a_large_one_starves_nobody(self, importing: Importing, neighbour: House) -> None:
         """Another's file of some rows waits for one turn of a large one, not for all of it."""
-        large = await importing.send(many(PIECES_A_TURN * 10 * 4))
+        large = await importing.send(many(STEPS_A_TURN * 10 * 4))
         other = Queue(importing.queue.pool, neighbour, neighbour.pipeline_id)
         theirs = Importing(Client(importing.client.http, other), other)
         importer = importing.importer()

@@ -12,7 +12,7 @@ from tests.queue.test_batches import client as client  # noqa: PLC0414  a fixtur
 
 async def test_stop_and_go_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afterword.queue.batches.service.ITEMS_A_STEP", 1)
-    monkeypatch.setattr("afterword.worker.batches.STEPS_A_TURN", 2)
+    monkeypatch.setattr("afterword.worker.long_work.STEPS_A_TURN", 2)
     for day in range(1, 5):
         await client.create(send_time=f"{YEAR}-05-0{day}T10:00:00+00:00")
     path = f"{BATCHES}/{(await start(client, action='cancel'))['batch_id']}"
