@@ -53,11 +53,13 @@ drawn-faults: setup ## of the tests that kill processes and servers those of eve
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
-# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
-nightly: setup programs ## every test at its full size, and those that only run then: three hours or more
-	export AFTERWORD_TEST_FAULTS=full; \
-	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"; failed=$$?; \
-	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
+# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, pgbouncer, iproute2, postgresql-15, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
+nightly: setup programs ## every test at its full size, those that only run then, and the proof of a release: three hours or more
+	export AFTERWORD_TEST_FAULTS=full; failed=0; \
+	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly" || failed=1; \
+	  $(BIN)/pytest -m "faults or nightly" || failed=1; \
+	  $(BIN)/python -m release || failed=1; \
+	  exit $$failed
 
 check: setup ## format, lint, import contracts, project rules, types, tests
 	$(MAKE) --no-print-directory --jobs=2 quick types programs compiled

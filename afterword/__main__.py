@@ -1,6 +1,8 @@
 """The command line. Each command lives in `cli/`, and is imported when it is run: start-up time counts."""
 
 import asyncio
+import os
+import select
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -12,6 +14,8 @@ from afterword.cli import CommandError
 
 EXIT_REFUSED = 1
 EXIT_SETTING = 2
+EXIT_UNREAD = 141  # as a shell counts a program that SIGPIPE ended
+OUTPUT: Final = 1  # standard output
 COMMANDS: Final = {
     "serve": ("serve:serve", "Run all of it: API, pages, worker, and an embedded PostgreSQL without a database URL."),
     "web": ("web:web", "Run a web process: the API and the pages."),
@@ -53,8 +57,25 @@ for name, (module, sentence) in COMMANDS.items():
 def main() -> None:
     import uvloop
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        sys.exit(runner.run(run(sys.argv[1:])))
+    try:
+        try:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                code = runner.run(run(sys.argv[1:]))
+        finally:
+            print(end="", flush=True)
+    except BrokenPipeError:
+        if not _has_lost_its_reader():
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), OUTPUT)  # what Python flushes at its end
+        code = EXIT_UNREAD
+    sys.exit(code)
+
+
+def _has_lost_its_reader() -> bool:
+    """Whether nobody reads the standard output any more, as behind `| head`."""
+    poll = select.poll()
+    poll.register(OUTPUT, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 async def run(words: Sequence[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
@@ -133,13 +134,15 @@ def create_app(
     load_shedder: LoadShedder | None = None,
     make_endpoint: MakeEndpoint | None = None,
     telemetry: Telemetry | None = None,
+    backup_every: timedelta | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: clients that may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers
     that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
     messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down;
-    `make_endpoint` makes the one for assistants; `telemetry` is told of each request.
+    `make_endpoint` makes the one for assistants; `telemetry` is told of each request; `backup_every`: workers make
+    backups this often.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -154,7 +157,7 @@ def create_app(
         pool=pool,
         is_migrated=migrations.is_usable,
         metrics=metrics,
-        collectors=[queue_figures(pool)],
+        collectors=[queue_figures(pool, backup_every)],
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
@@ -299,7 +302,7 @@ def _owners_of(pool: db.Pool) -> OwnersOf:
     return owners_of
 
 
-def queue_figures(pool: db.Pool) -> Collect:
+def queue_figures(pool: db.Pool, backup_every: timedelta | None) -> Collect:
     last: list[Sample] = []
     read_at = -FIGURES_SECONDS
 
@@ -309,7 +312,7 @@ def queue_figures(pool: db.Pool) -> Collect:
             async with db.connection(pool) as database:
                 last = [
                     *await queue_metrics.samples(database),
-                    *await backups_figures.samples(database),
+                    *await backups_figures.samples(database, every=backup_every),
                     *await deliveries_store.list_figures(database),
                 ]
             read_at = time.monotonic()

@@ -9,6 +9,7 @@ import stat
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http.client import HTTPException
@@ -20,10 +21,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import asyncpg
 
 from afterword import db, errors, migrations, surroundings
-from afterword.backups import store as backups
+from afterword.backups import figures as backups
+from afterword.backups import store as backups_store
 from afterword.core.messaging.networks import NameServer
+from afterword.core.wire.site import Site
 from afterword.embedded import VERSION_MIN
 from afterword.pipelines import service as pipelines
+from afterword.providers.domains import service as domains
+from afterword.providers.domains.service import Way
 from afterword.providers.health import store as health_store
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.restores import service as guard
@@ -32,10 +37,12 @@ from afterword.reports import comparison
 from afterword.responses.rows import service as responses
 from afterword.surroundings import Finding
 from afterword.web.loopback import is_loopback
+from afterword.web.metrics import FORWARDED_FOR
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
 
-BACKUP_LATE = timedelta(hours=2)  # that a backup of much data may take
+BACKUP_SECONDS_MAX = 8 * 86_400  # since the last one that somebody asked for
+UNSAVED_SECONDS_MAX = 86_400  # of a new installation
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
@@ -59,6 +66,7 @@ class Outside:
     mail_from: str = ""
     name_servers: tuple[NameServer, ...] = ()
     file_folder: Path | None = None
+    site: Site | None = None  # with the secret that opens the settings of accounts
     scan: Sequence[str] = ()
     scan_seconds: float = 30.0
 
@@ -83,11 +91,11 @@ async def examine(
     found = await asyncio.gather(
         _look_at_database(database_url, clock, data_folder, timedelta(hours=backup_hours) if backup_to else None),
         _look_at_mail(smtp_url),
-        asyncio.to_thread(_look_at_public_url, public_url),
-        _look_at_proxies(public_url, trusted_proxies),
+        asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
         asyncio.to_thread(surroundings.look_at_certificate, public_url, now=clock()),
-        surroundings.look_at_sender(outside.mail_from, smtp_url=smtp_url, name_servers=outside.name_servers),
+        _look_at_senders(database_url, smtp_url, outside),
+        asyncio.to_thread(surroundings.look_at_backup_folder, backup_to),
         asyncio.to_thread(surroundings.look_at_file_folder, outside.file_folder),
         surroundings.look_at_scan(outside.scan, seconds=outside.scan_seconds),
     )
@@ -229,13 +237,14 @@ async def _guard(database: db.Database, data_folder: Path) -> Finding:
 
 
 async def _backup(database: db.Database, every: timedelta | None) -> Finding:
-    seconds = await backups.get_age_seconds(database)
-    last = await backups.get_last_time(database)
+    seconds = await backups_store.get_age_seconds(database) or 0.0
+    last = await backups_store.get_last_time(database)
     when = f"The last one was begun {last:%Y-%m-%d %H:%M} UTC." if last else "There is none yet."
     if every is None:
-        detail = f"None is made by itself. {when}"
-        return Finding("backups", True, detail, "To have them made, set AFTERWORD_BACKUP_TO.")
-    if seconds is None or seconds <= (every + BACKUP_LATE).total_seconds():
+        is_old = seconds > (BACKUP_SECONDS_MAX if last else UNSAVED_SECONDS_MAX)
+        advice = "Run `afterword backup`. To have them made every day, set AFTERWORD_BACKUP_TO."
+        return Finding("backups", True, f"None is made by itself. {when}", advice, is_warning=is_old)
+    if not backups.seconds_late(seconds, every=every):
         return Finding("backups", True, when)
     advice = "Run `afterword backup`: it says why it fails. Workers make backups, and log the reason each time."
     return Finding("backups", False, f"A backup is late. {when}", advice)
@@ -326,10 +335,26 @@ async def _look_at_mail(url: str | None) -> Sequence[Finding]:
         return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
 
 
+async def _look_at_senders(database_url: str | None, smtp_url: str | None, outside: Outside) -> Sequence[Finding]:
+    """The installation's own sender, and those of the pipelines of all organizations."""
+    host = surroundings.host_of(smtp_url)
+    ways = [Way(outside.mail_from.rpartition("@")[2].lower(), host)] if host else []
+    if database_url is not None and outside.site is not None:
+        with suppress(errors.Unavailable, asyncpg.PostgresError, OSError, ValueError):  # the other findings name it
+            async with (
+                await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
+                db.connection(pool) as database,
+            ):
+                ways += await domains.list_ways(
+                    database, site=outside.site, mail_from=outside.mail_from, host=host, limit=surroundings.SENDERS_MAX
+                )
+    return await surroundings.look_at_senders(ways, name_servers=outside.name_servers)
+
+
 # The public address ----------------------------------------------------------------------------------------
 
 
-def _look_at_public_url(url: str) -> Sequence[Finding]:
+def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
     name, setting = "public address", "AFTERWORD_PUBLIC_URL"
     try:
         parts = urlsplit(url)
@@ -342,25 +367,21 @@ def _look_at_public_url(url: str) -> Sequence[Finding]:
         advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
         return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
     try:
-        status, is_ours = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
+        status, is_ours, forwarded = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
     except (OSError, HTTPException, ValueError) as error:
-        return [_unreachable(name, url, error)]
+        return [_unreachable(name, url, error), *surroundings.judge_proxies(url, trusted, None)]
+    proxies = surroundings.judge_proxies(url, trusted, forwarded if is_ours else None)
     if not is_ours:
         advice = f"Let the proxy forward every path of {host} to Afterword, or correct {setting}."
-        return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice)]
+        return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice), *proxies]
     if status != 200:  # noqa: PLR2004
-        return [Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`.")]
+        return [
+            Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`."),
+            *proxies,
+        ]
     detail = f"{url} reaches us."
     advice = "Nobody outside this machine can open the links in mails." if is_loopback(host) else ""
-    return [Finding(name, True, detail, advice)]
-
-
-async def _look_at_proxies(url: str, trusted: str) -> Sequence[Finding]:
-    if trusted or not url.startswith("https:"):  # we speak no TLS ourselves
-        return []
-    detail = "Behind an unknown proxy all clients have one address, and share the limits of one."
-    advice = "Write the address of the proxy that speaks TLS into AFTERWORD_TRUSTED_PROXIES."
-    return [Finding("trusted proxies", False, detail, advice)]
+    return [Finding(name, True, detail, advice), *proxies]
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -368,14 +389,15 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _fetch(url: str) -> tuple[int, bool]:
+def _fetch(url: str) -> tuple[int, bool, str | None]:
+    """The status, whether we answered, and what we say of X-Forwarded-For."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
     try:
         with opener.open(url, timeout=WEB_SECONDS_MAX) as answer:
-            return answer.status, _is_ours(answer)
+            return answer.status, _is_ours(answer), answer.headers.get(FORWARDED_FOR)
     except urllib.error.HTTPError as error:
         with error:
-            return error.code, _is_ours(error)
+            return error.code, _is_ours(error), error.headers.get(FORWARDED_FOR)
 
 
 def _is_ours(answer: Any) -> bool:

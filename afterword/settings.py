@@ -5,6 +5,7 @@ import shlex
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import urlsplit
@@ -117,6 +118,11 @@ class Settings:
     @property
     def scan(self) -> tuple[str, ...]:
         return tuple(shlex.split(self.scan_command))
+
+    @property
+    def backup_every(self) -> timedelta | None:
+        """None: workers make no backups."""
+        return timedelta(hours=self.backup_hours) if self.backup_to else None
 
     @property
     def backup_keys(self) -> list[str]:

@@ -1,11 +1,12 @@
 """Looks at what stands beside an installation's database: certificate, DNS of its sender, files and their scan."""
 
+import asyncio
 import os
 import shutil
 import socket
 import ssl
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from afterword.core.messaging.networks import NameServer
 from afterword.instances.files import scanning
 from afterword.providers.domains import service as domains
+from afterword.providers.domains.service import Way
 
 CERTIFICATE_DAYS_MIN: Final = 14  # authorities renew after two thirds of 90 days
 CONNECT_SECONDS_MAX: Final = 10.0
@@ -22,16 +24,20 @@ FREE_BYTES_MIN: Final = 1_000_000_000
 WRONG: Final = frozenset({"missing", "wrong"})
 SAMPLE: Final = b"%PDF-1.4\n%%EOF\n"  # nothing that a scan should refuse
 HTTPS_PORT: Final = 443
+SENDERS_MAX: Final = 20
+SENDER: Final = "DNS of sender"
+REMOTE: Final = "s3://"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: what was found and, when it is wrong, what to do."""
+    """One thing looked at: what was found and, when it is wrong, what to do. A warning is no fault."""
 
     name: str
     ok: bool
     detail: str
     advice: str = ""
+    is_warning: bool = False
 
 
 def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:
@@ -56,36 +62,66 @@ def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:
     return [Finding("certificate", False, detail, advice)]
 
 
-async def look_at_sender(
-    sender: str, *, smtp_url: str | None, name_servers: tuple[NameServer, ...]
-) -> Sequence[Finding]:
-    """The records of the domain of the installation's sender, as its mail server needs them."""
-    domain = sender.rpartition("@")[2].lower()
-    host = _host_of(smtp_url)
-    if host is None or "." not in domain:
-        return []
-    records = await domains.check_domain(domain, host=host, name_servers=name_servers)
+async def look_at_senders(ways: Iterable[Way], *, name_servers: tuple[NameServer, ...]) -> Sequence[Finding]:
+    """The records of domains that mails come from, as their mail servers need them."""
+    asked = sorted({way for way in ways if "." in way.domain})[:SENDERS_MAX]
+    return await asyncio.gather(*(_look_at_sender(way, name_servers) for way in asked))
+
+
+async def _look_at_sender(way: Way, name_servers: tuple[NameServer, ...]) -> Finding:
+    records = await domains.check_domain(way.domain, host=way.host, name_servers=name_servers)
     wrong = [record for record in records if record.state in WRONG]
-    if not wrong:
-        return [Finding("DNS of sender", True, f"{domain} has the records of a sender.")]
-    to_set = [f"{record.name} TXT {record.record}" for record in wrong if record.record]
-    advice = f"Set in your DNS: {'; '.join(to_set)}." if to_set else "Your mail provider names the records."
-    return [Finding("DNS of sender", False, f"{domain}: {' '.join(record.message for record in wrong)}", advice)]
+    if wrong:
+        to_set = [f"{record.name} TXT {record.record}" for record in wrong if record.record]
+        advice = f"Set in your DNS: {'; '.join(to_set)}." if to_set else "Your mail provider names the records."
+        return Finding(SENDER, False, f"{way.domain}: {' '.join(record.message for record in wrong)}", advice)
+    if any(record.state == "unknown" for record in records):
+        advice = "Set AFTERWORD_NAME_SERVERS to servers that this machine reaches, or try again later."
+        return Finding(SENDER, True, f"{way.domain}: name servers did not answer.", advice, is_warning=True)
+    return Finding(SENDER, True, f"{way.domain} has the records of a sender.")
 
 
-def _host_of(smtp_url: str | None) -> str | None:
+def host_of(smtp_url: str | None) -> str | None:
     try:
         return urlsplit(smtp_url or "").hostname
     except ValueError:
         return None
 
 
-def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
-    """The folder for files of responses: this user can write there, and the disk has room."""
-    if folder is None:
+def judge_proxies(url: str, trusted: str, forwarded: str | None) -> Sequence[Finding]:
+    """`trusted`: the setting; `forwarded`: what /healthz said of X-Forwarded-For, asked at the public address."""
+    name = "trusted proxies"
+    is_https = url.startswith("https:")  # we speak no TLS ourselves
+    if forwarded == "ignored" or (is_https and not trusted):
+        held = f"not the one in AFTERWORD_TRUSTED_PROXIES ({trusted})" if trusted else "unknown"
+        detail = f"The proxy is {held}: all clients have its address, and share the limits of one."
+        advice = (
+            "Write the address of the proxy, as the log of `afterword web` names it, into AFTERWORD_TRUSTED_PROXIES."
+        )
+        return [Finding(name, False, detail, advice)]
+    if is_https and forwarded == "missing":
+        detail = "The proxy does not say for whom it asks: all clients have its address, and share the limits of one."
+        return [Finding(name, False, detail, "Let the proxy set the header X-Forwarded-For.")]
+    return []
+
+
+def look_at_backup_folder(place: str) -> Sequence[Finding]:
+    """The folder of backups, or the one that it is made in; nothing where they lie in a store elsewhere."""
+    if not place or place.startswith(REMOTE):
         return []
-    name = "file folder"
-    advice = f"Give it to the user that runs Afterword (`chown {os.geteuid()} {folder}`), or set AFTERWORD_FILE_FOLDER."
+    folder = Path(place).expanduser().absolute()
+    standing = next(path for path in (folder, *folder.parents) if path.exists())
+    return _look_at_folder("backup folder", standing, setting="AFTERWORD_BACKUP_TO")
+
+
+def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
+    """The folder for files of responses."""
+    return [] if folder is None else _look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")
+
+
+def _look_at_folder(name: str, folder: Path, *, setting: str) -> Sequence[Finding]:
+    """This user can write there, and the disk has room."""
+    advice = f"Give it to the user that runs Afterword (`chown {os.geteuid()} {folder}`), or set {setting}."
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(SAMPLE)
@@ -94,7 +130,7 @@ def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
     free = shutil.disk_usage(folder).free
     if free < FREE_BYTES_MIN:
         detail = f"The disk of {folder} has {free / 1e6:.0f} MB left."
-        return [Finding(name, False, detail, "Make room there, or move the folder and set AFTERWORD_FILE_FOLDER.")]
+        return [Finding(name, False, detail, f"Make room there, or move the folder and set {setting}.")]
     return [Finding(name, True, f"{folder} can be written.")]
 
 

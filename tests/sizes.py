@@ -7,7 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
+
+import pytest
 
 FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 SEED_VARIABLE: Final = "AFTERWORD_TEST_SEED"
@@ -19,6 +21,13 @@ T = TypeVar("T")
 def size(here: int, full: int) -> int:
     """A volume: in every change, and at full size."""
     return full if FULL else here
+
+
+def lack(what: str) -> NoReturn:
+    """Something that this test needs is not here: it is left out, but at full size that is a failure."""
+    if FULL:
+        pytest.fail(f"a nightly run needs {what}")
+    pytest.skip(f"needs {what}")
 
 
 def one_of(cases: Sequence[T]) -> Sequence[T]:

@@ -22,8 +22,10 @@ from afterword.reports import comparison
 from afterword.reports.comparison import Comparison
 from afterword.reports.rollups.store import Span
 from afterword.worker.guard import FILE_NAME as MARK_FILE
+from tests.channels.name_server import name_server
 from tests.channels.receiver import closed_port
-from tests.conftest import House
+from tests.conftest import SITE, House
+from tests.providers.test_accounts import add as add_account
 from tests.queue.conftest import Queue
 
 PASSWORD = "Pa55word"
@@ -127,6 +129,33 @@ class TestBackups:
             assert "afterword backup" in finding.advice
         assert (await look(tmp_path, database_url=database_url))["backups"].ok
 
+    @pytest.mark.parametrize(
+        ("founded", "saved", "expected"),
+        [("1 hour", None, False), ("25 hours", None, True), ("1 year", "7 days", False), ("1 year", "9 days", True)],
+    )
+    async def test_nobody_makes_them(
+        self,
+        tmp_path: Path,
+        house: House,
+        pool: db.Pool,
+        database_url: str,
+        *,
+        founded: str,
+        saved: str | None,
+        expected: bool,
+    ) -> None:
+        """Other programs may make them, so it is a warning, after the first day."""
+        async with db.transaction(pool) as database:
+            await database.execute("update organization set created_time = now() - $1::text::interval", founded)
+            await database.execute(
+                """insert into backup (backup_id, kind, started_time, finished_time, bytes)
+                   select 'one', 'whole', now() - $1::text::interval, now(), 1 where $1::text is not null""",
+                saved,
+            )
+        finding = (await look(tmp_path, database_url=database_url))["backups"]
+        assert (True, expected) == (finding.ok, finding.is_warning)
+        assert "Run `afterword backup`" in finding.advice
+
     async def test_in_time(self, tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
         async with db.transaction(pool) as database:
             await database.execute(
@@ -142,6 +171,45 @@ async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url
     assert not finding.ok
     assert f"demo (pipeline {house.pipeline_id}: billing@other.example)" in finding.detail
     assert "afterword sender add" in finding.advice
+
+
+async def test_records_of_all_senders(
+    tmp_path: Path, pool: db.Pool, house: House, database_url: str, unused_port: int
+) -> None:
+    """Each domain that a pipeline of any organization sends from, by the server of its account; none that is paused."""
+    queue = Queue(pool, house, house.pipeline_id)
+    account, _ = await add_account(queue, "smtp", {"url": "smtp://u:p@smtp.sendgrid.net:587"}, is_default=False)
+    await queue.execute("update pipeline set sender_address = 'ask@own.example', account_id = $1", account.account_id)
+    for domain, more in (
+        ("plain.example", ""),
+        ("paused.example", "paused = true,"),
+        ("over.example", "end_time = now(),"),
+    ):
+        other = await queue.pipeline(questionnaire_id=house.questionnaire_id, channel_id=1, title=domain)
+        await queue.execute(
+            f"update pipeline set {more} sender_address = $1 where pipeline_id = $2", f"a@{domain}", other.pipeline_id
+        )
+    texts = {f"{name}.example": [] for name in ("own", "plain", "paused", "over", "house")}
+    async with name_server(texts) as server:
+        outside = doctor.Outside(
+            mail_from="survey@house.example", name_servers=(("127.0.0.1", server.port),), site=SITE
+        )
+        found = await examine(
+            tmp_path, database_url=database_url, smtp_url=f"smtp://127.0.0.1:{unused_port}", outside=outside
+        )
+    told = {one.detail.partition(":")[0]: one.advice for one in found if one.name == "DNS of sender"}
+    assert {"own.example", "plain.example", "house.example"} == told.keys()
+    assert "include:sendgrid.net" in told["own.example"]
+    assert "a:127.0.0.1" in told["plain.example"]
+
+
+async def test_a_proxy_that_is_not_trusted(tmp_path: Path) -> None:
+    """Another address than the proxy's is in the setting, as /healthz tells."""
+    async with web("200 OK", ours=True, more="Afterword-Forwarded-For: ignored\r\n") as port:
+        found = await look(tmp_path, public_url=f"http://localhost:{port}", trusted_proxies="10.0.0.9")
+    assert found["public address"].ok
+    assert not found["trusted proxies"].ok
+    assert "(10.0.0.9)" in found["trusted proxies"].detail
 
 
 async def test_messages_that_nobody_sends(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
@@ -367,7 +435,12 @@ class TestFolder:
         assert (await look(tmp_path))["data folder"].ok
 
 
-async def look(
+async def look(folder: Path, **options: Any) -> dict[str, Finding]:
+    """What is found, by name."""
+    return {finding.name: finding for finding in await examine(folder, **options)}
+
+
+async def examine(
     folder: Path,
     *,
     database_url: str | None = None,
@@ -376,8 +449,9 @@ async def look(
     trusted_proxies: str = "",
     skew: timedelta = timedelta(0),
     backup_to: str = "",
-) -> dict[str, Finding]:
-    """What is found, by name; whatever it is, it has advice when it is wrong and never says the password."""
+    outside: doctor.Outside = doctor.Outside(),  # noqa: B008  frozen
+) -> list[Finding]:
+    """What is found; whatever it is, it has advice when it is wrong and never says the password."""
     found = await doctor.examine(
         database_url=database_url,
         smtp_url=smtp_url,
@@ -385,12 +459,13 @@ async def look(
         trusted_proxies=trusted_proxies,
         data_folder=folder,
         backup_to=backup_to,
+        outside=outside,
         clock=lambda: datetime.now(UTC) + skew,
     )
     for finding in found:
         assert finding.ok or finding.advice
         assert PASSWORD not in finding.detail + finding.advice
-    return {finding.name: finding for finding in found}
+    return found
 
 
 async def only_database(folder: Path, url: str) -> Finding:
@@ -424,8 +499,8 @@ async def listening(greeting: str, answers: dict[str, str] | None = None) -> Asy
 
 
 @asynccontextmanager
-async def web(status: str, *, ours: bool) -> AsyncGenerator[int, None]:
-    header = "X-Request-Id: 1\r\n" if ours else ""
+async def web(status: str, *, ours: bool, more: str = "") -> AsyncGenerator[int, None]:
+    header = f"X-Request-Id: 1\r\n{more}" if ours else ""
     answer = f'HTTP/1.1 {status}\r\n{header}Content-Length: 18\r\nConnection: close\r\n\r\n{{"status":"alive"}}'
     async with listening("", {"GET": answer}) as port:
         yield port

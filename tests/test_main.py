@@ -1,6 +1,8 @@
 """The command line: each command is there, and whatever refuses it is a sentence with an exit code, no traceback."""
 
 import importlib
+import subprocess
+import sys
 
 import cyclopts
 import pytest
@@ -55,3 +57,36 @@ async def test_a_bug_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(__main__, "app", app_that_raises(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         await __main__.run([])
+
+
+class TestUnread:
+    """Standard output that nobody reads to its end, as behind `| head`."""
+
+    SCRIPT = """
+import sys
+from afterword import __main__
+async def run(words):
+    for _ in range({lines}):
+        print("x" * 100)
+    {then}
+__main__.run = run
+__main__.main()
+"""
+
+    @pytest.mark.parametrize("lines", [1, 10_000])
+    def test_ends_quietly(self, lines: int) -> None:
+        with subprocess.Popen(
+            [sys.executable, "-c", self.SCRIPT.format(lines=lines, then="")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as child:
+            assert child.stdout
+            assert child.stderr
+            child.stdout.close()
+            assert (b"", 141) == (child.stderr.read(), child.wait(60))
+
+    def test_another_broken_pipe_is_told(self) -> None:
+        script = self.SCRIPT.format(lines=1, then="raise BrokenPipeError('the mail server')")
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=False)
+        assert 1 == ended.returncode
+        assert b"the mail server" in ended.stderr

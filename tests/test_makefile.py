@@ -1,6 +1,7 @@
 """`make test`, `check` and `nightly` run both halves of the tests whatever becomes of the first one, and then fail."""
 
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
@@ -54,6 +55,23 @@ def test_both_halves_run_at_night(venv: Path) -> None:
     is_green, runs = made(venv, "nightly", red=f"-m {FIRST}")
     assert not is_green
     assert [FIRST, "faults or nightly"] == [run.rpartition("-m ")[2] for run in runs if run.startswith("pytest ")]
+    assert "python -m release" in runs
+
+
+def test_a_release_that_fails_at_night(venv: Path) -> None:
+    assert not made(venv, "nightly", red="-m release")[0]
+
+
+def test_every_test_that_kills_is_found() -> None:
+    """`make faults` looks into some folders alone."""
+    named = re.search(r"^FAULTS := ([\w/ ]+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert named
+    folders = [ROOT / name for name in named[1].split()]
+    files = [
+        file for file in (ROOT / "tests").rglob("test_*.py") if re.search(r"pytest\.mark\.faults", file.read_text())
+    ]
+    assert [] == [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
+    assert all(any(file.is_relative_to(folder) for file in files) for folder in folders)
 
 
 @pytest.mark.parametrize("red", ["ruff format", "ruff check", "lint-imports", "pyrefly check"])

@@ -15,7 +15,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from afterword import surroundings
 from afterword.channels.resolver import NotAsked, Resolver
+from afterword.providers.domains.service import Way
 
+HOST = "mail.shop.org"
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
@@ -54,6 +56,21 @@ class TestFileFolder:
         assert (False, True) == (found.ok, "Make room" in found.advice)
 
 
+class TestBackupFolder:
+    @pytest.mark.parametrize("place", ["", "s3://bucket/prefix"])
+    def test_none(self, place: str) -> None:
+        assert [] == surroundings.look_at_backup_folder(place)
+
+    def test_absent_and_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The first backup makes it, where there is room."""
+        place = str(tmp_path / "a/b")
+        assert [True] == [one.ok for one in surroundings.look_at_backup_folder(place)]
+        assert [] == list(tmp_path.iterdir())
+        monkeypatch.setattr(surroundings, "FREE_BYTES_MIN", 10**18)
+        [found] = surroundings.look_at_backup_folder(place)
+        assert (False, True) == (found.ok, "AFTERWORD_BACKUP_TO" in found.advice)
+
+
 class TestSender:
     """Only the questions to name servers are answered here."""
 
@@ -69,23 +86,43 @@ class TestSender:
         monkeypatch.setattr(Resolver, "texts", texts)
         return known
 
-    async def look(self, sender: str, smtp_url: str | None = "smtp://mail.shop.org") -> list[surroundings.Finding]:
-        return list(await surroundings.look_at_sender(sender, smtp_url=smtp_url, name_servers=()))
-
-    async def test_no_mail_server(self) -> None:
-        assert [] == await self.look("survey@shop.org", smtp_url=None)
+    async def look(self, *ways: Way) -> list[surroundings.Finding]:
+        return list(await surroundings.look_at_senders(ways, name_servers=()))
 
     async def test_no_domain(self) -> None:
-        assert [] == await self.look("survey@localhost")
+        assert [] == await self.look(Way("localhost", HOST))
 
     async def test_missing(self) -> None:
-        [found] = await self.look("survey@shop.org")
+        [found] = await self.look(Way("shop.org", HOST), Way("shop.org", HOST))
         assert not found.ok
         assert "There is no SPF record" in found.detail
         assert "shop.org TXT v=spf1 a:mail.shop.org ~all" in found.advice
 
     async def test_not_asked(self) -> None:
-        assert [True] == [one.ok for one in await self.look("survey@silent.org")]
+        [found] = await self.look(Way("silent.org", HOST))
+        assert (True, True) == (found.ok, found.is_warning)
+        assert "did not answer" in found.detail
+
+    async def test_many(self) -> None:
+        found = await self.look(*(Way(f"shop{number}.org", HOST) for number in range(25)))
+        assert surroundings.SENDERS_MAX == len({one.detail for one in found})
+
+
+@pytest.mark.parametrize(
+    ("url", "trusted", "forwarded", "expected"),
+    [
+        ("https://a.example", "10.0.0.9", "ignored", "AFTERWORD_TRUSTED_PROXIES (10.0.0.9)"),
+        ("http://localhost:8080", "", "ignored", "is unknown"),
+        ("https://a.example", "", None, "is unknown"),
+        ("https://a.example", "10.0.0.9", "missing", "does not say for whom"),
+        ("https://a.example", "10.0.0.9", None, None),
+        ("http://localhost:8080", "", "missing", None),
+    ],
+)
+def test_proxies(url: str, trusted: str, forwarded: str | None, expected: str | None) -> None:
+    found = surroundings.judge_proxies(url, trusted, forwarded)
+    assert (expected is not None) == bool(found)
+    assert all(not one.ok and one.advice and expected in one.detail for one in found if expected)
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ async def test_requests(pool: db.Pool, house: House, collector: Collector) -> No
 async def test_figures(pool: db.Pool, house: House, collector: Collector) -> None:
     with telemetry.started("web", os.environ, version="1") as found:
         assert found is not None
-        published = asyncio.create_task(found.keep_published(queue_figures(pool)))
+        published = asyncio.create_task(found.keep_published(queue_figures(pool, None)))
         while "afterword_queue_items" not in found.figures:
             await asyncio.sleep(0)
         published.cancel()

@@ -50,7 +50,8 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             report=_report,
         )
         await service.keep_ledger(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
-    words = "" if writer.sealer.recipients else ", not encrypted: it holds the secret and all data"
+    whose = "all data" if named is None else f"all data of {named[1]}"
+    words = "" if writer.sealer.recipients else f", not encrypted: it holds the secret of the installation and {whose}"
     print(f"{writer.backup_id}: {writer.size:,} bytes in {to or copies.location_name(chosen)}{words}")
 
 
@@ -74,6 +75,8 @@ async def restore(
     """
     chosen = context.read_settings()
     location = locations.location_of(source) if source else copies.location_of(chosen)
+    if isinstance(location, locations.Folder) and not location.path.is_dir():
+        raise errors.NotFound(f"The folder {location.path} does not exist, so there is no backup in it.")
     names = manifests.list_backups(location)
     if show:
         print("\n".join(names))

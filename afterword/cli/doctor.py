@@ -61,7 +61,7 @@ async def _examined(chosen: Settings) -> bool:
 async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
     """Print each finding of an installation whose database runs; whether all is well."""
     findings = [
-        *await _examine(chosen, database_url),
+        *await _examine(chosen, database_url, site),
         *await _secrets(database_url, site),
         *await _tokens(database_url),
     ]
@@ -70,14 +70,22 @@ async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool
 
 def _show(findings: list[Finding], keyed: list[str]) -> bool:
     for finding in findings:
-        print(f"{'ok   ' if finding.ok else 'FAULT'}  {finding.name:16} {finding.detail}")
+        print(f"{_word(finding):5}  {finding.name:16} {finding.detail}")
         if finding.advice:
             print(f"{'':24}{finding.advice}")
     for url in keyed:
         print(f"With its key: {url}")
     faults = sum(not finding.ok for finding in findings)
-    print("All is well." if not faults else f"{faults} to mend.")
+    warnings = sum(finding.ok and finding.is_warning for finding in findings)
+    counts = [f"{faults} to mend"] * (faults > 0) + [f"{warnings} to think of"] * (warnings > 0)
+    print(f"{', '.join(counts) or 'All is well'}.")
     return not faults
+
+
+def _word(finding: Finding) -> str:
+    if not finding.ok:
+        return "FAULT"
+    return "warn" if finding.is_warning else "ok"
 
 
 async def _recount(chosen: Settings) -> int:
@@ -125,7 +133,7 @@ async def _tokens(database_url: str) -> list[Finding]:
     return [Finding("tokens", True, words)] if unused else []
 
 
-async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
+async def _examine(chosen: Settings, database_url: str | None, site: Site | None = None) -> list[Finding]:
     return await examination.examine(
         database_url=database_url,
         smtp_url=chosen.smtp_url,
@@ -137,6 +145,7 @@ async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
         clock=lambda: datetime.now(UTC),
         outside=examination.Outside(
             mail_from=chosen.mail_from,
+            site=site,
             name_servers=chosen.resolvers,
             file_folder=chosen.file_folder,
             scan=chosen.scan,

@@ -53,7 +53,7 @@ async def web() -> None:
         ending = asyncio.create_task(_end_when(gone, server))
         ticking = asyncio.create_task(_write_ticks(pool, ticks, seen))
         refreshing = asyncio.create_task(domains.keep_fresh(pool, site=opened.site))
-        publishing = asyncio.create_task(_publish(collecting, pool))
+        publishing = asyncio.create_task(_publish(collecting, pool, chosen))
         try:
             async with serve.process(gone):
                 await server.serve()
@@ -92,6 +92,7 @@ def _config(
         seen=seen,
         load_shedder=LoadShedder(),
         telemetry=telemetry,
+        backup_every=chosen.backup_every,
     )
     return uvicorn.Config(
         cast("_types.ASGIApplication", app),
@@ -123,9 +124,9 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
     return Endpoint
 
 
-async def _publish(collecting: Telemetry | None, pool: db.Pool) -> None:
+async def _publish(collecting: Telemetry | None, pool: db.Pool, chosen: Settings) -> None:
     if collecting is not None:
-        await collecting.keep_published(queue_figures(pool))
+        await collecting.keep_published(queue_figures(pool, chosen.backup_every))
 
 
 async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:

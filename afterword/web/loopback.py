@@ -48,6 +48,13 @@ def untrusted_proxy(scope: MutableMapping[str, Any], sent: Mapping[str, str]) ->
     return None if forwarded is None or client is None or client[0] in forwarded else client[0]
 
 
+def fate_of_forwarded(scope: MutableMapping[str, Any], sent: Mapping[str, str]) -> str | None:
+    """`missing` without X-Forwarded-For, `ignored` where its sender is not trusted, None where it is used."""
+    if "x-forwarded-for" not in sent:
+        return "missing"
+    return "ignored" if untrusted_proxy(scope, sent) else None
+
+
 def is_local(request: Request) -> bool:
     """True for a loopback client that asked for a loopback name and is no proxy.
 

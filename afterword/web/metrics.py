@@ -19,6 +19,7 @@ from afterword.web.routing import Pages
 CONTENT_TYPE = "text/plain; version=0.0.4"
 BUCKETS_SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 READY_SECONDS_MAX = 1.0
+FORWARDED_FOR: Final = "Afterword-Forwarded-For"  # on /healthz, for the doctor; it names no address
 NO_STORE: Final = {"Cache-Control": "no-store"}
 disable_created_metrics()
 
@@ -100,8 +101,9 @@ class Probes:
         self.pages.get("/readyz")(self._get_readiness)
         self.pages.get("/metrics")(self._get_metrics)
 
-    async def _get_health(self, _request: Request) -> Response:
-        return JSONResponse({"status": "alive"}, headers=NO_STORE)
+    async def _get_health(self, request: Request) -> Response:
+        fate = loopback.fate_of_forwarded(request.scope, request.headers)
+        return JSONResponse({"status": "alive"}, headers={**NO_STORE, **({FORWARDED_FOR: fate} if fate else {})})
 
     async def _get_readiness(self, _request: Request) -> Response:
         reason = await self._what_is_missing()

@@ -12,8 +12,15 @@ import pytest
 from tests.cli.shell import shell
 from tests.conftest import House
 from tests.privacy.conftest import CANARY, Known, desk_on, people
+from tests.sizes import lack
 
 OF_A_RESTORE: Final = frozenset({"sending_guard", "backup"})  # its pause, and the row of the backup itself
+
+
+def old_postgresql() -> Path:
+    """The programs of an older PostgreSQL, from which databases are upgraded."""
+    folder = Path("/usr/lib/postgresql/15/bin")
+    return folder if folder.exists() else lack("Debian's postgresql-15")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,10 @@ class TestRefusals:
         assert {} == differing(before, await contents(original.url))
 
     async def test_no_backup(self, empty_database_url: str, tmp_path: Path) -> None:
+        for words in (("--from", str(tmp_path / "typo")), ("--from", str(tmp_path / "typo"), "--list"), ()):
+            told = await refused(empty_database_url, tmp_path, "restore", *words)
+            assert f"The folder {tmp_path / ('typo' if words else 'data/backups')} does not exist" in told
+        (tmp_path / "data/backups").mkdir(parents=True)
         assert "no finished backup" in await refused(empty_database_url, tmp_path, "restore")
         assert "no finished backup" in await refused(empty_database_url, tmp_path, "restore", "20260101T000000Z")
 
@@ -56,8 +60,9 @@ class TestRefusals:
 class TestRoundTrip:
     async def test_every_table(self, original: Original, empty_database_url: str, tmp_path: Path) -> None:
         before = await contents(original.url)
-        assert "not encrypted" in await done(original.url, tmp_path, "backup")
-        assert "Sending is paused" in await done(empty_database_url, tmp_path, "restore")
+        assert "secret of the installation and all data\n" in await done(original.url, tmp_path, "backup")
+        text = await done(empty_database_url, tmp_path, "restore")
+        assert text.index("Sending is paused") < text.index("afterword doctor --confirm-sending")
         assert {} == differing(before, await contents(empty_database_url))
         assert await shape(original.url) == await shape(empty_database_url)
         async with await db.open_pool(empty_database_url, size_max=1) as pool, db.connection(pool) as database:
@@ -91,7 +96,8 @@ class TestRoundTrip:
         """Nothing of another organization is in the backup, and nothing of this one is missing."""
         words = ("organization", "create", "acme", "--name", "Acme", "--owner", "zqann@acme.example")
         made = dict(line.split("=", 1) for line in (await done(original.url, tmp_path, *words)).splitlines())
-        await done(original.url, tmp_path, "backup", "--organization", "demo")
+        text = await done(original.url, tmp_path, "backup", "--organization", "demo")
+        assert "secret of the installation and all data of demo\n" in text
         await done(empty_database_url, tmp_path, "restore")
         async with desk_on(empty_database_url, original.house) as desk:
             assert [] == await desk.traces("zqann")

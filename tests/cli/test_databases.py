@@ -10,11 +10,9 @@ import pytest
 
 from afterword import embedded
 from afterword.cli import databases
-from tests.backups.conftest import contents, differing, done, refused
+from tests.backups.conftest import contents, differing, done, old_postgresql, refused
 from tests.cli.shell import MORE, found
 from tests.embedded.servers import running, value
-
-OLD = Path("/usr/lib/postgresql/15/bin")
 
 pytestmark = pytest.mark.costly
 
@@ -70,7 +68,6 @@ async def test_no_newer_one(place: Path) -> None:
     assert "is the newest that is here" in await done("", place, "database", "upgrade")
 
 
-@pytest.mark.skipif(not OLD.exists(), reason="needs Debian's postgresql-15")
 class TestUpgrade:
     async def test_rows_and_versions(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         before = await old_cluster(place, monkeypatch)
@@ -101,11 +98,12 @@ class TestUpgrade:
 
 async def old_cluster(place: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """An installation under PostgreSQL 15; its contents."""
+    folder = old_postgresql()
     with monkeypatch.context() as patch:
-        patch.setitem(MORE, "AFTERWORD_POSTGRES_BIN", str(OLD))
+        patch.setitem(MORE, "AFTERWORD_POSTGRES_BIN", str(folder))
         await done("", place, "migrate")
         found("", place)
     assert 15 == int((place / "data/postgresql/cluster/PG_VERSION").read_text())
-    async with await embedded.start(place / "data", bin_folder=OLD) as server:
+    async with await embedded.start(place / "data", bin_folder=folder) as server:
         assert 15 == int(await value(server.url, "show server_version_num")) // 10_000
         return await contents(server.url)

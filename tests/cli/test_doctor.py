@@ -36,6 +36,17 @@ class TestResume:
         assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
 
 
+async def test_a_warning_is_no_fault(pool: db.Pool, house: House, database_url: str, tmp_path: Path) -> None:
+    def last_words() -> str:
+        return shell(database_url, tmp_path, "doctor").stdout.splitlines()[-1]
+
+    before = last_words()
+    assert "to mend." in before
+    async with db.transaction(pool) as database:
+        await database.execute("update organization set created_time = now() - interval '2 days'")
+    assert before.replace("to mend.", "to mend, 1 to think of.") == last_words()
+
+
 class TestConfirmSending:
     async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
         assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode

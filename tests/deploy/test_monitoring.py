@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -14,8 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from afterword import db
 from tests.conftest import House
 from tests.deploy.engine import DEPLOY
+from tests.sizes import lack
 from tests.test_app import client_of
-from tests.worker.faults.rig import lack
 
 RULES: Final = DEPLOY / "monitoring" / "alerts.yaml"
 DASHBOARD: Final = DEPLOY / "monitoring" / "grafana.json"
@@ -38,7 +39,7 @@ async def exposed(pool: db.Pool, house: House) -> Mapping[str, list[Mapping[str,
     async with db.transaction(pool) as database:
         await database.execute("insert into event_cursor (reader) values ('test') on conflict do nothing")
         await database.execute("insert into pruned_total (status, total) values (4, 1) on conflict do nothing")
-    async with client_of(pool, metrics_access="all") as client:
+    async with client_of(pool, metrics_access="all", backup_every=timedelta(days=1)) as client:
         await client.get("/nowhere")
         text = (await client.get("/metrics")).text
     found: dict[str, list[Mapping[str, str]]] = {}

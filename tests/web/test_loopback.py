@@ -18,6 +18,16 @@ class TestProxies:
         sent = {"host": "a", **({"x-forwarded-for": forwarded} if forwarded else {})}
         assert expected == untrusted_proxy({"client": ("192.0.2.7", 1)}, sent)
 
+    @pytest.mark.parametrize(
+        ("forwarded", "expected"), [(None, "missing"), ("203.0.113.9", "ignored"), ("203.0.113.9, 192.0.2.1", None)]
+    )
+    async def test_health_tells_it(self, pool: db.Pool, forwarded: str | None, expected: str | None) -> None:
+        """The doctor asks it at the public address. No address is in the answer."""
+        async with client_of(pool) as client:
+            response = await client.get("/healthz", headers={"X-Forwarded-For": forwarded} if forwarded else {})
+        assert expected == response.headers.get("Afterword-Forwarded-For")
+        assert not any(part in f"{response.headers}{response.text}" for part in ("192.0.2.", "203.0.113."))
+
     async def test_is_warned_of_once(self, client: httpx2.AsyncClient) -> None:
         with capture_logs() as told:
             for _ in range(2):

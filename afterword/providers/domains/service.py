@@ -6,7 +6,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from afterword import errors
+from afterword import errors, sealing
+from afterword.channels import accounts as kinds
 from afterword.channels.base import EMAIL
 from afterword.channels.resolver import NotAsked, Resolver
 from afterword.core.messaging import domain_records as records
@@ -49,6 +50,35 @@ async def check(
     selectors = (selector,) if selector else records.service_of(host or "")[1]
     checks = (_check(resolver, domain, host=host, selectors=selectors) for domain in domains)
     return list(await asyncio.gather(*checks))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Way:
+    """A domain that mails come from, and the mail server that they leave through."""
+
+    domain: str
+    host: str
+
+
+async def list_ways(db: Database, *, site: Site, mail_from: str, host: str | None, limit: int) -> list[Way]:
+    """The ways of all organizations' pipelines. `mail_from`, `host`: those of the installation, None: it has none."""
+    rows = await store.list_ways(db, mail_from=mail_from, limit=limit)
+    hosts = [await _host_of(db, row, site=site) if row.account_id else host for row in rows]
+    return [Way(row.domain, server) for row, server in zip(rows, hosts, strict=True) if server]
+
+
+async def _host_of(db: Database, way: store.WayOut, *, site: Site) -> str | None:
+    """The mail server of an account of its own; None where its settings cannot be read."""
+    if way.organization_id is None or way.account_id is None:
+        return None
+    try:
+        opened = await accounts.open_account(
+            db, organization_id=way.organization_id, account_id=way.account_id, site=site
+        )
+        kind = kinds.kind_of(opened.kind) if opened else None
+        return kinds.host_of(kind, opened.settings) if opened and kind else None
+    except (sealing.Unreadable, ValueError):
+        return None
 
 
 async def check_domain(

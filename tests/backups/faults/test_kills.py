@@ -12,14 +12,13 @@ import pytest
 from afterword import embedded
 from afterword.backups import manifests, service
 from afterword.backups.locations import Folder
-from tests.backups.conftest import Original, contents, differing
+from tests.backups.conftest import Original, contents, differing, old_postgresql
 from tests.backups.faults.killing import Command, copy_of
 from tests.bar import Tell
 from tests.sizes import size
 
 pytestmark = pytest.mark.faults
 
-OLD: Final = Path("/usr/lib/postgresql/15/bin")
 KILLS: Final = size(2, 20)
 SETTINGS: Final = {"shared_buffers": "16MB", "max_connections": "20"}
 
@@ -85,11 +84,10 @@ async def test_move(original: Original, empty_database_url: str, place: Path, te
     tell("T50 move: {kills} kills, tables that differ {differing}", kills=command.kills, differing=0)
 
 
-@pytest.mark.skipif(not OLD.exists(), reason="needs Debian's postgresql-15")
 async def test_upgrade(original: Original, place: Path, tell: Tell) -> None:
     before = await contents(original.url)
     moving = Command(place, original.url, "database", "move", "embedded")
-    moving.environment["AFTERWORD_POSTGRES_BIN"] = str(OLD)
+    moving.environment["AFTERWORD_POSTGRES_BIN"] = str(old_postgresql())
     moving.done()
     copy_of(place / "data", place / "old")
     command = Command(place, "", "database", "upgrade")

@@ -14,10 +14,9 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import asyncpg
-import pytest
 
 from afterword import db, embedded
 from afterword.pipelines import service as pipelines
@@ -28,7 +27,7 @@ from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, FIGURE, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
-from tests.sizes import FULL, size
+from tests.sizes import FULL, lack, size
 from tests.worker.faults import mutants
 from tests.worker.faults.nursery import Nursery
 from tests.worker.faults.reconciler import Figures, reconcile
@@ -49,13 +48,6 @@ GAP_SECONDS: Final = LEASE_SECONDS - 2 * HEARTBEAT_SECONDS  # of the machine, fr
 EXCUSE_SECONDS: Final = 2.0  # until a reaper has looked, behind the end of a lease
 GONE_SECONDS_MAX: Final = 120  # a fast shutdown writes everything down before
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"  # which users' PATH may lack
-
-
-def lack(what: str) -> NoReturn:
-    """Something that this test needs is not here: it is left out, but at full size that is a failure."""
-    if FULL:
-        pytest.fail(f"a nightly run needs {what}")
-    pytest.skip(f"needs {what}")
 
 
 def needs(program: str) -> str:
