@@ -445,27 +445,23 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
     words = guest.words
     visit = guest if isinstance(guest, Visit) else None
     has_keys = guest.cookie(KEYS_COOKIE) != "off"
-    return html.page(
-        f"console/{template}",
-        status=status,
-        headers=HEADERS,
-        **{
-            "t": words,
-            "lang": words.language,
-            "direction": words.direction,
-            "title": title,
-            "is_wrong": status >= WRONG_STATUS,
-            "sections": visit.sections if visit else [],
-            "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
-            "session": visit.session if visit else None,
-            "may_open": visit.may_open if visit else None,
-            "done": done_of(guest),
-            "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
-            "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
-            "has_keys": has_keys,
-            **values,
-        },
-    )
+    frame: dict[str, Any] = {
+        "t": words,
+        "lang": words.language,
+        "direction": words.direction,
+        "title": title,
+        "is_wrong": status >= WRONG_STATUS,
+        "section": guest.request.url.path.removeprefix(HOME).strip("/").partition("/")[0],
+        "session": visit.session if visit else None,
+        "may_open": visit.may_open if visit else None,
+        "done": done_of(guest),
+        "styles": [static.url("public/afterword.css"), static.url("console/console.css")],
+        "scripts": [static.url(f"console/{name}.js") for name in ("swap", *(("keys",) if has_keys else ()))],
+        "has_keys": has_keys,
+    }
+    values.setdefault("sections", visit.sections if visit else [])
+    # Not one mapping over the other: a value that has the name of one of the frame is an error.
+    return html.page(f"console/{template}", status=status, headers=HEADERS, **frame, **values)
 
 
 def download(file: Download) -> Response:

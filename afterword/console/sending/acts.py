@@ -167,7 +167,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         actions=[(one, words(ACTIONS[one])) for one in actions],
         chosen_action=visit.form.text("action") or (actions[0] if len(actions) == 1 else ""),
         send_time=visit.form.text("send_time"),
-        done=[
+        earlier=[
             (
                 _url(one),
                 words(TITLES[one.action][0 if one.dry_run else 1]),

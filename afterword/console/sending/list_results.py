@@ -1,6 +1,7 @@
 """Lists in five steps: the check and its faulty rows, the confirmation, the result."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -26,6 +27,7 @@ from afterword.web import headers, html
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
+ROW: Final = re.compile(r"^Row [0-9,]+(, |: )")
 
 routes = Screens()
 
@@ -308,13 +310,16 @@ def _progress(
         failed=[
             {
                 "line": one.line or one.row,
-                "wrong": [each["message"] for each in (one.problem or {})["errors"]] or [(one.problem or {})["detail"]],
+                "wrong": [
+                    _without_row(one) for one in [each["message"] for each in problem["errors"]] or [problem["detail"]]
+                ],
             }
             for one in failed
+            if (problem := one.problem) is not None
         ],
         kinds=[
             (
-                one.message,
+                _without_row(one.message),
                 one.count,
                 address(f"{here}/alike", kind=service.key_of(one))
                 if is_alike and service.column_of(found, one)
@@ -338,6 +343,12 @@ def _progress(
     if not job.has_ended:
         response.headers["Refresh"] = REFRESH_SECONDS
     return response
+
+
+def _without_row(message: str) -> str:
+    """The sentence of a problem for a table that has the line of the row in a column of its own."""
+    said = ROW.sub("", message)
+    return said[:1].upper() + said[1:]
 
 
 def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:

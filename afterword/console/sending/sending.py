@@ -12,6 +12,7 @@ from afterword.console.answers import has_answer, note_person
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import kept_sentence, plan_of
+from afterword.console.text import near_moment
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -203,6 +204,7 @@ async def list_items(visit: Visit) -> Response:
         periods=[(each, words.plural("{n} day", "{n} days", each)) for each in PERIODS],
         reasons=_reasons(words, counts, chosen),
         acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
+        acts_count=_acts_count(counts, chosen),
         may_repeat={"Queue.Create", "Queue.Update"} <= visit.caller.scopes,
         plan=plan,
         asked="",
@@ -316,29 +318,26 @@ def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
         "kind": item.status_id.name.lower(),
         "channel": words(CHANNELS[item.channel_id]),
         "sentence": sentence_of(visit, item),
-        "when": words.moment(item.send_time, time_zone=visit.zone),
+        "when": near_moment(words, item.dispatched_time or item.send_time, now=visit.now, zone=visit.zone),
     }
 
 
 def sentence_of(visit: Visit, item: ListedItem) -> str:
-    """The end of an item, or its next moment with the cause."""
+    """The cause of an end, or of a wait; empty where status and time say all."""
     words, reason = visit.words, reason_text(visit.words, item.reason or "")
-    sent: Any = item.dispatched_time
     if item.status_id == PublicItem.PENDING:
         return _next_of(visit, item, reason)
-    if item.status_id == PublicItem.SENT:
-        return words("Sent {moment}", moment=words.moment(sent, time_zone=visit.zone))
     if reason and item.status_id == PublicItem.FAILED:
         return words("Failed: {reason}", reason=reason)
     if reason and item.status_id == PublicItem.IGNORED:
         return words("Not asked: {reason}", reason=reason)
-    return words(STATUS_TEXTS[item.status_id])
+    return ""
 
 
 def _next_of(visit: Visit, item: ListedItem, reason: str) -> str:
     words, moment = visit.words, visit.words.moment(item.due_time, time_zone=visit.zone)
     if not reason:
-        return words("Goes out {moment}", moment=moment)
+        return ""
     if item.due_time <= visit.now:
         return words("Waits: {reason}", reason=reason)
     return words("Held until {moment}: {reason}", moment=moment, reason=reason)
@@ -386,6 +385,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
         periods=[],
         reasons=[],
         plan=None,
+        acts_count=0,
         asked=asked,
         facts=facts,
     )
@@ -472,6 +472,13 @@ def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
     ours = [one for one in counts if one.status_id in statuses]
     total = sum(one.count for one in ours)
     return f"{total}+" if any(one.is_capped for one in ours) else total
+
+
+def _acts_count(counts: list[Count], chosen: Chosen) -> int | str:
+    """The messages that an act on this list would find: those that failed on their tab, else those that wait."""
+    status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
+    reason = reason_of(chosen)
+    return sum_of([one for one in counts if reason is None or (one.reason or "") == reason], (status,))
 
 
 def _reasons(words: Texts, counts: list[Count], chosen: Chosen) -> list[tuple[str, str, int | str]]:

@@ -42,8 +42,8 @@ async def test_refused_checked_and_done(client: Client) -> None:
         ):
             wrong = await browser.post(NEW, data=form)
             assert (422, True) == (wrong.status_code, f'href="#{field}"' in wrong.text)
-        assert "match: 1" in plain((await browser.get(f"{NEW}?reason=quiet_hours")).text)
-        assert "match: 4" in plain((await browser.get(NEW)).text)
+        assert "that wait: 1" in plain((await browser.get(f"{NEW}?reason=quiet_hours")).text)
+        assert "that wait: 4" in plain((await browser.get(NEW)).text)
         tried = await browser.post(f"{NEW}?reason=quiet_hours", data={"action": "cancel"})
         here = tried.headers["location"]
         running = await browser.get(here)
@@ -72,7 +72,7 @@ async def test_refused_checked_and_done(client: Client) -> None:
         await log_in(browser, email="pan@patras.example")
         for method, address in (("GET", here), ("POST", f"{here}/doing"), ("POST", f"{moved}/stop")):
             assert 404 == (await browser.request(method, address)).status_code
-        assert "match: 0" in plain((await browser.get(NEW)).text)
+        assert "that wait: 0" in plain((await browser.get(NEW)).text)
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser, email="ben@demo.example")
         assert 403 == (await browser.post(NEW, data={"action": "cancel"})).status_code
@@ -89,7 +89,7 @@ async def test_what_failed_is_sent_again(client: Client) -> None:
         failed = html.unescape((await browser.get("/console/sending?tab=failed")).text)
         assert f'href="{NEW}?tab=failed"' in failed
         page = await browser.get(f"{NEW}?tab=failed")
-        assert "Messages that failed and match: 2" in plain(page.text)
+        assert "Messages that failed: 2" in plain(page.text)
         assert 'value="cancel"' not in page.text
         assert 422 == (await browser.post(f"{NEW}?tab=failed", data={"action": "cancel"})).status_code
         assert 422 == (await browser.post(NEW, data={"action": "repeat"})).status_code
@@ -111,11 +111,11 @@ async def test_a_list_alone(client: Client) -> None:
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)
         page = plain((await browser.get(f"{NEW}?import={import_id}")).text)
-        assert "match: 2" in page
+        assert "Messages that wait: 2" in page
         assert "Those alone that this list made." in page
         here = (await browser.post(f"{NEW}?import={import_id}", data={"action": "cancel"})).headers["location"]
         await work(client)
         await browser.post(f"{here}/doing")
         await work(client)
         assert 1 == await client.queue.value("select count(*) from queue_item where status = 1")
-        assert "match: 0" in plain((await browser.get(f"{NEW}?import={'z' * 22}")).text)
+        assert "that wait: 0" in plain((await browser.get(f"{NEW}?import={'z' * 22}")).text)
