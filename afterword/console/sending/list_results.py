@@ -311,7 +311,7 @@ def _progress(
             {
                 "line": one.line or one.row,
                 "wrong": [
-                    _without_row(one) for one in [each["message"] for each in problem["errors"]] or [problem["detail"]]
+                    without_row(one) for one in [each["message"] for each in problem["errors"]] or [problem["detail"]]
                 ],
             }
             for one in failed
@@ -319,7 +319,7 @@ def _progress(
         ],
         kinds=[
             (
-                _without_row(one.message),
+                without_row(one.message),
                 one.count,
                 address(f"{here}/alike", kind=service.key_of(one))
                 if is_alike and service.column_of(found, one)
@@ -345,7 +345,7 @@ def _progress(
     return response
 
 
-def _without_row(message: str) -> str:
+def without_row(message: str) -> str:
     """The sentence of a problem for a table that has the line of the row in a column of its own."""
     said = ROW.sub("", message)
     return said[:1].upper() + said[1:]

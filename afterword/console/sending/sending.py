@@ -311,6 +311,7 @@ async def send_again(visit: Visit) -> Response:
 
 def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
     words = visit.words
+    when: Any = item.dispatched_time or item.send_time
     return {
         "url": f"{SENDING}/{item.item_id}",
         "item": item,
@@ -318,7 +319,7 @@ def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
         "kind": item.status_id.name.lower(),
         "channel": words(CHANNELS[item.channel_id]),
         "sentence": sentence_of(visit, item),
-        "when": near_moment(words, item.dispatched_time or item.send_time, now=visit.now, zone=visit.zone),
+        "when": near_moment(words, when, now=visit.now, zone=visit.zone),
     }
 
 

@@ -74,7 +74,7 @@ async def test_tabs_add_up_and_reasons_filter(client: Client) -> None:
         assert chip is not None
         assert "A message and its details are kept for 400 days" in plain(page)
         narrow = (await browser.get(html.unescape(chip[1]))).text
-        assert ["capped@example.com"] == re.findall(r"<bdi>(\w+@example.com)</bdi>", narrow)
+        assert ["capped<wbr>@example.com"] == re.findall(r"<bdi>(\w+<wbr>@example.com)</bdi>", narrow)
         for query in ("tab=nope&days=x&after=zz", "reason=%F0%9F&application=" + "0" * 22):
             assert (await browser.get(f"/console/sending?{query}")).status_code in {200, 422}
 
