@@ -5,8 +5,10 @@ are templates, and statements come without their values.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import structlog
@@ -18,6 +20,9 @@ ENDPOINTS: Final = (
 )
 FIGURES_SECONDS: Final = 30.0
 SCOPE: Final = "afterword"
+STATEMENTS_MAX: Final = 2_000  # whose names are remembered
+_CHANGE: Final = re.compile(r"(?<!for )(?<!do )(?<!key )\b(insert|update|delete)(?: into| from)? ([a-z_]+)")
+_READ: Final = re.compile(r"\b(select)\b.*? from ([a-z_]+)")
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -76,9 +81,25 @@ class Telemetry:
         """A span around the body. `parent`: headers with the `traceparent` of a caller."""
         under = self._propagate.extract(parent) if parent else None
         with self._tracer.start_as_current_span(
-            name, context=under, kind=self._trace.SpanKind[kind], attributes=attributes, record_exception=False
+            name,
+            context=under,
+            kind=self._trace.SpanKind[kind],
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
         ) as opened:
-            yield opened
+            try:
+                yield opened
+            except Exception:
+                self.fail(opened)
+                raise
+
+    def statement(self, query: str) -> AbstractContextManager[Any]:
+        """A span around a statement of the database, below the span that is open; without one there is none."""
+        if not self._trace.get_current_span().is_recording():
+            return nullcontext()
+        name, text = _named(query)
+        return self.span(name, kind="CLIENT", **{"db.system.name": "postgresql", "db.query.text": text})
 
     def fail(self, span: Any) -> None:
         """Mark a span as failed; its exception may quote values, and stays in the log."""
@@ -119,7 +140,20 @@ class Telemetry:
             self._metrics.shutdown()
 
 
+@lru_cache(STATEMENTS_MAX)
+def _named(query: str) -> tuple[str, str]:
+    """A short name for a statement, as `insert queue_item`, and all of it on one line."""
+    text = " ".join(query.split())
+    found = _CHANGE.search(text) or _READ.search(text)
+    return f"{found[1]} {found[2]}" if found else text.partition(" ")[0], text
+
+
 _current: Telemetry | None = None
+
+
+def current() -> Telemetry | None:
+    """The collection of this process, if there is one."""
+    return _current
 
 
 @contextmanager

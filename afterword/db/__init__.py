@@ -20,6 +20,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import list_queries
 from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize, limit_transactions
 from afterword.db.semaphore import FifoSemaphore, TooManyWait
+from afterword.db.traced import traced
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
@@ -264,7 +265,7 @@ class _Loan:
             except BaseException:
                 await _discard(pool, raw)
                 raise
-        return Database(raw, clock)
+        return Database(traced(raw), clock)
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         pool, raw = self._pool, self._raw
