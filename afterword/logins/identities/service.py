@@ -260,7 +260,7 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
 
 
 async def _known_by_address(db: Database, provider: IdentityProvider, identity: Identity) -> Member | None:
-    """The user with this address, who logs in this way for the first time. Raises LoginFailed."""
+    """The user with this address: who never logged in this way, or did so a moment ago. Raises LoginFailed."""
     if identity.is_verified is False:
         raise LoginFailed("The log-in of your organization has not verified your address. Tell its owner.")
     member = await store.get_member_by_email(db, organization_id=provider.organization_id, email=identity.email)
@@ -268,7 +268,7 @@ async def _known_by_address(db: Database, provider: IdentityProvider, identity: 
         return None
     if not identity.is_verified and not provider.trusts_addresses:
         raise LoginFailed("The log-in of your organization does not say that your address is verified. Tell its owner.")
-    if member.issuer == provider.issuer:  # an address that was given to somebody else
+    if member.issuer == provider.issuer and member.subject != identity.subject:  # the address was given to another one
         raise LoginFailed("Another person of your organization logs in with this address. Tell its owner.")
     return member
 
@@ -284,7 +284,7 @@ async def _provisioned(
         profile={"display_name": identity.name},
         now=now,
     )
-    return Member(user.user_id, role, True, None, None)
+    return Member(user.user_id, role, True, None, None, None)
 
 
 async def _opened(

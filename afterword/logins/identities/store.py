@@ -45,12 +45,13 @@ class Member:
     active: bool
     login_id: str | None
     issuer: str | None
+    subject: str | None
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, issuer, client_id, client_secret, authorization_url, checked_time,
   problem, scopes, groups_claim, group_roles, default_role, trusts_addresses, version, created_time, updated_time,
   created_by, updated_by"""
-_MEMBER: Final[LiteralString] = """select u.user_id, u.role, u.active, i.login_id, i.issuer
+_MEMBER: Final[LiteralString] = """select u.user_id, u.role, u.active, i.login_id, i.issuer, i.subject
   from organization_user u
     left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id
   where u.organization_id = $1 and u.removed_time is null"""

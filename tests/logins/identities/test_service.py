@@ -405,6 +405,24 @@ class TestLogIn:
         assert {303} <= {answer.status_code for answer in answers} <= {303, 409}
         assert 2 == len(await roles(office))
 
+    async def test_in_another_browser_meanwhile(
+        self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first log-in ends elsewhere, after this one looked for the person and before it looks for the address."""
+        await connect(office, provider)
+        async with browser(office, provider) as one, browser(office, provider) as other:
+            first, second = await one.go(), await other.go()
+
+            async def find_and_wait(database: db.Database, **key: str) -> store.Member | None:
+                monkeypatch.undo()
+                found = await store.get_member_by_subject(database, **key)
+                assert 303 == (await other.come_back(second)).status_code
+                return found
+
+            monkeypatch.setattr(store, "get_member_by_subject", find_and_wait)
+            assert 303 == (await one.come_back(first)).status_code
+        assert 2 == len(await roles(office))
+
     async def test_slow_provider(self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
         await connect(office, provider)
         monkeypatch.setattr(openid, "CALL_SECONDS_MAX", 0.05)
