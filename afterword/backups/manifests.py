@@ -21,11 +21,10 @@ FORMAT: Final = 1
 PART_BYTES: Final = 16 * 1024 * 1024  # of COPY text before compression; a part is in memory as a whole
 MANIFEST: Final = "manifest.json"
 KEY: Final = "key.age"
-LEDGERS: Final = "erasures"
 LEVEL: Final = 3
 GZIP: Final = 31  # zlib's word for a header of gzip
-ID: Final = re.compile(r"\d{8}T\d{6}Z(-[a-z0-9.-]+)?")
-_TIME: Final = "%Y%m%dT%H%M%SZ"
+ID: Final = re.compile(r"(\d{8}T\d{6})(\.\d{6})?Z(-[a-z0-9.-]+)?")
+_TIME: Final = "%Y%m%dT%H%M%S.%fZ"
 
 
 class Damaged(errors.Invalid):
@@ -69,7 +68,12 @@ def backup_id_of(now: datetime, *, suffix: str = "") -> str:
 
 
 def time_of(backup_id: str) -> datetime:
-    return datetime.strptime(backup_id[:16], _TIME).replace(tzinfo=UTC)
+    """The start of a backup. Older releases named it by the second. Raises ValueError."""
+    found = ID.fullmatch(backup_id)
+    if found is None:
+        raise ValueError(backup_id)
+    seconds, fraction, _ = found.groups()
+    return datetime.strptime(f"{seconds}{fraction or '.0'}Z", _TIME).replace(tzinfo=UTC)
 
 
 def list_backups(location: Location) -> list[str]:

@@ -100,14 +100,23 @@ def rotate(location: Location, *, keep_days: int, now: datetime) -> list[str]:
     return sorted(old)
 
 
-async def keep_ledger(pool: db.Pool, *, location: Location, sealer: Callable[[], Sealer], now: datetime) -> bool:
-    """Write the ledger of erasures beside the backups, unless the newest there has all; whether it was written."""
+async def keep_ledgers(pool: db.Pool, *, location: Location, sealer: Callable[[], Sealer], now: datetime) -> list[str]:
+    """Write the ledgers beside the backups, unless the newest there have all; the folders of those that were written.
+
+    The sealer is asked for each: deriving a key takes long, and often there is nothing to write.
+    """
     async with db.connection(pool) as database:
-        changed = await store.get_ledger_time(database)
-    if changed is None or not ledgers.is_behind(location, changed=changed):
-        return False
-    await ledgers.write(pool, location=location, sealer=sealer(), now=now)
-    return True
+        erased = await store.get_erased_time(database)
+        forgotten = await store.get_forgotten_time(database)
+    written: list[str] = []
+    for folder, changed, write in (
+        (ledgers.ERASURES, erased, ledgers.write_erasures),
+        (ledgers.RUNS, forgotten, ledgers.write_runs),
+    ):
+        if changed is not None and ledgers.is_behind(location, folder=folder, changed=changed):
+            await write(pool, location=location, sealer=sealer(), now=now)
+            written.append(folder)
+    return written
 
 
 async def _save_tables(

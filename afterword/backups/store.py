@@ -194,9 +194,18 @@ async def get_age_seconds(db: Database) -> float | None:  # any tenant: of the i
     )
 
 
-async def get_ledger_time(db: Database) -> datetime | None:  # any tenant: the ledger is the installation's
+async def get_erased_time(db: Database) -> datetime | None:  # any tenant: the ledger is the installation's
     """The last change of the ledger of erasures; None: nobody was ever erased."""
     return await db.fetch_value("select max(greatest(requested_time, finished_time)) from erasure")
+
+
+async def get_forgotten_time(db: Database) -> datetime | None:  # any tenant: the ledger is the installation's
+    """The start of the last retention run, looked up by the index of each organization; None: there was none."""
+    return await db.fetch_value(
+        """select max(r.started_time) from organization o cross join lateral (
+             select started_time from retention_run
+             where organization_id = o.organization_id order by started_time desc limit 1) r"""
+    )
 
 
 def _names(table: Table) -> str:

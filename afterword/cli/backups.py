@@ -14,6 +14,8 @@ from afterword.cli import CommandError, context, copies
 from afterword.cli.doctor import show_findings
 from afterword.cli.erasures import LEDGER_BYTES_MAX, replay_lines
 from afterword.privacy import ledger as ledger_lines
+from afterword.privacy.replays import service as replays
+from afterword.privacy.replays.store import KeptRun
 from afterword.privacy.store import LedgerLine
 from afterword.settings import Settings
 
@@ -26,14 +28,14 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
     Args:
         organization: The domain of the only organization that the backup has.
         to: A folder or s3://bucket/prefix instead of AFTERWORD_BACKUP_TO.
-        if_due: Keep only the ledger of erasures while the last backup is younger than AFTERWORD_BACKUP_HOURS.
+        if_due: Keep only the ledgers while the last backup is younger than AFTERWORD_BACKUP_HOURS.
     """
     chosen = context.read_settings()
     location = locations.location_of(to) if to else copies.location_of(chosen)
     async with context.open_pool(chosen) as (opened, pool):
         now = datetime.now(UTC)
         if if_due and not await copies.is_due(pool, chosen, now=now):
-            await service.keep_ledger(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+            await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
             return
         named = None
         if organization is not None:
@@ -49,7 +51,7 @@ async def backup(*, organization: str | None = None, to: str | None = None, if_d
             organization=named,
             report=_report,
         )
-        await service.keep_ledger(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
+        await service.keep_ledgers(pool, location=location, sealer=lambda: copies.sealer_of(chosen), now=now)
     whose = "all data" if named is None else f"all data of {named[1]}"
     words = "" if writer.sealer.recipients else f", not encrypted: it holds the secret of the installation and {whose}"
     print(f"{writer.backup_id}: {writer.size:,} bytes in {to or copies.location_name(chosen)}{words}")
@@ -64,7 +66,7 @@ async def restore(
     ledger: Path | None = None,
     show: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> None:
-    """Put a backup into an empty location, erase again who was erased since, and pause sending until you confirm it.
+    """Put a backup into an empty location, forget again what was forgotten since, and pause sending.
 
     Args:
         backup_id: The name of the backup; the newest one without it.
@@ -85,12 +87,13 @@ async def restore(
         raise errors.NotFound(f"There is no finished backup in {source or copies.location_name(chosen)}.")
     passphrase = chosen.backup_passphrase
     manifest, reader = manifests.open_backup(location, backup_id or names[-1], passphrase=passphrase, identity=identity)
-    lines = ledgers.read(location, passphrase=passphrase, identity=identity)
+    lines = ledgers.read_erasures(location, passphrase=passphrase, identity=identity)
+    runs = ledgers.read_runs(location, passphrase=passphrase, identity=identity)
     if ledger is not None:
         lines += read_lines(ledger)
     async with context.open_database(chosen, join=False) as url:
         if await _load(chosen, url, manifest, reader):
-            await _finish(chosen, url, manifest, lines)
+            await _finish(chosen, url, manifest, lines, runs)
         print(f"The backup {manifest.backup_id} is restored. Sending is paused: look, then confirm it.")
         await show_findings(chosen, url, context.site_of(chosen))
 
@@ -114,13 +117,15 @@ async def _load(chosen: Settings, url: str, manifest: Manifest, reader: Reader) 
     return True
 
 
-async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[LedgerLine]) -> None:
-    """Bring the schema up to date and erase people again, before any release may use the database."""
+async def _finish(chosen: Settings, url: str, manifest: Manifest, lines: list[LedgerLine], runs: list[KeptRun]) -> None:
+    """Bring the schema up to date, erase people and forget by age again, before any release may use the database."""
     await migrations.migrate(url, is_closed=True, report=_report)
     async with await db.open_pool(url, size_max=2, statement_cache_size=chosen.statement_cache) as pool:
         await restoring.pause(pool, manifest)
         done = await replay_lines(pool, kept=lines, secret=context.site_of(chosen).secret)
         _report(f"{done:,} of {len(lines):,} people of the ledger erased again")
+        done = await replays.forget(pool, kept=runs)
+        _report(f"{done:,} of {len(runs):,} retention runs of the ledger repeated")
     await service.reopen(url)
 
 

@@ -16,6 +16,7 @@ import cyclopts
 from afterword import db, errors
 from afterword.cli.context import open_pool, read_text
 from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.events.log import service as event_log
 from afterword.privacy import ledger, service, store
 from afterword.privacy.store import LedgerLine
 from afterword.queue.sending import service as sending
@@ -61,6 +62,8 @@ async def replay_lines(pool: db.Pool, *, kept: Sequence[LedgerLine], secret: byt
     What ran when the backup was taken ends first, since of a person one erasure runs at a time.
     """
     done = 0
+    async with db.transaction(pool) as database:
+        await event_log.adopt(database)  # else no reader works on what came from another cluster
     await _work(pool, secret=secret)
     for line in kept:
         async with db.transaction(pool) as database:

@@ -74,13 +74,13 @@ async def _require_schema(url: str, statement_cache_size: int) -> None:
 
 
 async def _back_up(opened: context.Context, stop: asyncio.Event) -> None:
-    """Make backups when they are due and keep the ledger of erasures beside them, in a process of its own."""
-    seen: datetime | None = None
+    """Make backups when they are due and keep the ledgers beside them, in a process of its own."""
+    seen: tuple[datetime | None, datetime | None] = None, None
     async with await db.open_pool(opened.database_url, size_max=1, statement_cache_size=0) as pool:
         while not stop.is_set():
             pause = BACKUP_LOOK_SECONDS
             try:
-                changed = await copies.get_ledger_time(pool)
+                changed = await copies.get_ledger_times(pool)
                 if changed != seen or await copies.is_due(pool, opened.settings, now=datetime.now(UTC)):
                     if await _run_backup(opened, stop):
                         seen = changed

@@ -14,6 +14,7 @@ from afterword.backups.manifests import Damaged, Manifest, TableParts, TableWrit
 
 NOW = datetime(2026, 11, 26, 17, 52, 3, tzinfo=UTC)
 ID = "20261126T175203Z"
+PRECISE = "20261126T175203.000070Z"
 
 
 async def saved(folder: Path, *, backup_id: str = ID, rows: int = 0) -> TableParts:
@@ -93,16 +94,20 @@ async def test_rows_are_cut_between_parts(tmp_path: Path, monkeypatch: pytest.Mo
 
 async def test_list(tmp_path: Path) -> None:
     """In order of time, the unfinished ones left out."""
-    for name in ("20261126T175203Z-demo", "20261125T000000Z", "20261127T000000Z-migration"):
+    for name in (f"{PRECISE}-demo", "20261126T175203.000069Z", "20261125T000000Z", "20261127T000000Z-migration"):
         await saved(tmp_path, backup_id=name)
     (tmp_path / "20261128T000000Z").mkdir()
     (tmp_path / "20261128T000000Z/00001-secret.gz").touch()
     await saved(tmp_path, backup_id="erasures")
-    assert ["20261125T000000Z", "20261126T175203Z-demo", "20261127T000000Z-migration"] == manifests.list_backups(
-        Folder(tmp_path)
-    )
+    assert [
+        "20261125T000000Z", "20261126T175203.000069Z", f"{PRECISE}-demo", "20261127T000000Z-migration"
+    ] == manifests.list_backups(Folder(tmp_path))  # fmt: skip
 
 
 def test_ids() -> None:
-    assert (ID, f"{ID}-demo") == (manifests.backup_id_of(NOW), manifests.backup_id_of(NOW, suffix="demo"))
-    assert NOW == manifests.time_of(f"{ID}-demo")
+    """Two backups of one second differ; names of older releases, with seconds alone, are read too."""
+    now = NOW.replace(microsecond=70)
+    assert (PRECISE, f"{PRECISE}-demo") == (manifests.backup_id_of(now), manifests.backup_id_of(now, suffix="demo"))
+    assert (now, NOW) == (manifests.time_of(f"{PRECISE}-demo"), manifests.time_of(f"{ID}-demo"))
+    with pytest.raises(ValueError, match="erasures"):
+        manifests.time_of("erasures")

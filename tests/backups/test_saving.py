@@ -1,4 +1,4 @@
-"""What a backup refuses, sees and removes."""
+"""A backup refuses some places, sees one moment alone, and removes old ones."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

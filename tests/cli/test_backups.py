@@ -1,18 +1,24 @@
 """`afterword backup` and `afterword restore`: the same rows come back, and nobody who was erased since."""
 
 import re
+import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from afterword import db, migrations
 from afterword.cli import backups
+from afterword.events.log import service as event_log
+from afterword.privacy.replays import service as replays
 from tests.backups.conftest import Original, contents, differing, done, refused, run, shape
 from tests.backups.test_encryption import identity_in
+from tests.bar import Tell
 from tests.cli.shell import MORE
 from tests.conftest import FIGURE
-from tests.privacy.conftest import CANARY, desk_on
+from tests.privacy.conftest import CANARY, Desk, desk_on
+from tests.privacy.test_retention import figures_as_of, keep, left, stop_waiting
 
 pytestmark = pytest.mark.costly
 
@@ -172,6 +178,72 @@ class TestErased:
             assert [] == await desk.traces(CANARY)
 
 
+class TestForgotten:
+    @pytest.mark.parametrize("period", ["anonymize_after_days", "delete_after_days"])
+    async def test_runs_are_repeated(
+        self,
+        original: Original,
+        empty_database_url: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        tell: Tell,
+        period: str,
+    ) -> None:
+        """The backup is older than the period and its runs, and comes from another server."""
+        days = later(monkeypatch)
+        async with desk_on(original.url, original.house) as desk:
+            await stop_waiting(desk)
+            await desk.execute("update event_cluster set system_identifier = 1")
+        await done(original.url, tmp_path, "backup")
+        (old,) = (await done(original.url, tmp_path, "restore", "--list")).split()
+        async with desk_on(original.url, original.house) as desk:
+            await adopted(desk)
+            await keep(desk, **{period: days - 10})
+            await replays.forget(desk.pool, kept=[])
+            wanted = await left(desk, CANARY), await counted(desk)
+        await done(original.url, tmp_path, "backup", "--organization", "demo")
+        back = await run(empty_database_url, tmp_path, "restore", old)
+        assert re.search(r"[1-4] of ([1-4]) retention runs of the ledger repeated", back.stderr), back
+        async with desk_on(empty_database_url, original.house) as desk:
+            assert wanted == (await left(desk, CANARY), await counted(desk))
+            assert "answer" not in wanted[0]
+            assert 0 == await desk.value("select count(*) from retention_run where state = 'running'")
+            assert await desk.value(f"select {period} is null from organization")
+        tell(f"T41 backup from before {period}: tables with more than was left {{more}}", more=0)
+
+    async def test_the_period_of_the_backup(
+        self, original: Original, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without a ledger a restore removes what became too old while the backup lay there."""
+        async with desk_on(original.url, original.house) as desk:
+            await stop_waiting(desk)
+            await keep(desk, anonymize_after_days=60)
+        await done(original.url, tmp_path, "backup")
+        shutil.rmtree(tmp_path / "data/backups/retention", ignore_errors=True)
+        later(monkeypatch)
+        await done(empty_database_url, tmp_path, "restore")
+        async with desk_on(empty_database_url, original.house) as desk:
+            assert "answer" not in await left(desk, CANARY)
+
+
+def later(monkeypatch: pytest.MonkeyPatch) -> int:
+    """From now on all clocks of the database are ahead by so many days."""
+    now, days = db.Clock.now, 70
+    monkeypatch.setattr(db.Clock, "now", lambda clock: now(clock) + timedelta(days=days))
+    return days
+
+
+async def adopted(desk: Desk) -> None:
+    async with db.transaction(desk.pool) as database:
+        assert await event_log.adopt(database) is not None
+
+
+async def counted(desk: Desk) -> object:
+    """The responses in kept counts, whether they are still there or not; and those that are."""
+    counts = await figures_as_of(desk)
+    return counts, await desk.value("select count(*) from questionnaire_instance")
+
+
 async def test_if_due(original: Original, tmp_path: Path) -> None:
-    assert re.match(r"\d{8}T\d{6}Z: [\d,]+ bytes", await done(original.url, tmp_path, "backup", "--if-due"))
+    assert re.match(r"\d{8}T\d{6}\.\d{6}Z: [\d,]+ bytes", await done(original.url, tmp_path, "backup", "--if-due"))
     assert "" == await done(original.url, tmp_path, "backup", "--if-due")

@@ -48,12 +48,16 @@ async def work(desk: Desk, *, days: int) -> int:
 async def asked(desk: Desk, *canaries: str) -> list[Known]:
     """People of whom nothing waits any more."""
     known = await people(desk, canaries)
+    await stop_waiting(desk)
+    return known
+
+
+async def stop_waiting(desk: Desk) -> None:
     waiting = await desk.value("select array_agg(item_id) from queue_item where status = 1")
     for item_id in waiting:
         await desk.ask("PATCH", f"/q/queue/item/{item_id}", {"status_id": 5})
     await desk.execute("update organization set minimum_base = 1")
     await settled(desk.pool)
-    return known
 
 
 async def left(desk: Desk, canary: str) -> set[str]:

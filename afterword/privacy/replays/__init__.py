@@ -1,0 +1,1 @@
+"""Retention runs that are repeated in a restored database."""
