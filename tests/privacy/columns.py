@@ -115,6 +115,7 @@ FIXED: Final = "one of a few words, or a number's name"
 ACCOUNT: Final = "of the organization, its users and its accounts, not of people who are asked"
 FIGURES: Final = "figures and groups of many"
 OURS: Final = "made by us: a hash, a place, a secret"
+SEALED: Final = "sealed with the installation's secret"
 
 FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "access_token": {"scopes": FIXED, "selector": OURS, "verifier_digest": OURS},
@@ -138,7 +139,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "audit_entry": {"action": FIXED, "actor_kind": FIXED, "actor_role": FIXED, "after": ACCOUNT, "before": ACCOUNT,
                     "device": ACCOUNT, "network": ACCOUNT, "thing_kind": FIXED, "thing_name": AUTHORED},
     "attempt_total": {"outcome": FIXED},
-    "channel_account": {"kind": FIXED, "paused_reason": AUTHORED, "settings": ACCOUNT, "title": AUTHORED},
+    "channel_account": {"kind": FIXED, "paused_reason": AUTHORED, "settings": SEALED, "title": AUTHORED},
     "contact_policy": {"holiday_country": FIXED, "if_exceeded": FIXED},
     "custom_report": {"description": AUTHORED, "spec": AUTHORED, "title": AUTHORED},
     "delivery": {"event_type": FIXED, "state": FIXED},
@@ -156,11 +157,11 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
                "filter": AUTHORED, "format": FIXED, "locale": AUTHORED, "scopes": FIXED, "since_cursor": OURS,
                "state": FIXED, "values_as": FIXED},
     "idempotency_key": {"headers": "ids, versions", "key": "the client's own, for 24 hours", "request_digest": OURS},
-    "inbound_endpoint": {"adapter": FIXED, "confirm_url": ACCOUNT, "settings": ACCOUNT},
-    "identity_provider": {"authorization_url": ACCOUNT, "client_id": ACCOUNT, "client_secret": ACCOUNT,
+    "inbound_endpoint": {"adapter": FIXED, "confirm_url": ACCOUNT, "settings": SEALED},
+    "identity_provider": {"authorization_url": ACCOUNT, "client_id": ACCOUNT, "client_secret": SEALED,
                           "default_role": FIXED, "group_roles": ACCOUNT, "groups_claim": ACCOUNT, "issuer": ACCOUNT,
                           "problem": OURS, "scopes": ACCOUNT},
-    "login": {"email": ACCOUNT, "password_hash": OURS, "totp_secret": OURS},
+    "login": {"email": ACCOUNT, "password_hash": OURS, "totp_secret": SEALED},
     "login_identity": {"issuer": ACCOUNT, "subject": ACCOUNT},
     "login_challenge": {"digest": OURS},
     "login_failure": {"key": OURS},
@@ -171,7 +172,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "login_session": {"device": ACCOUNT, "digest": OURS, "network": ACCOUNT},
     "metadata_definition": {"kind": FIXED, "level": FIXED, "name": AUTHORED, "title": AUTHORED, "type": FIXED},
     "notice_mail": {"content": "figures, and names of reports, groups and questions",
-                    "error": "about the user's own mailbox", "link": OURS, "purpose": FIXED,
+                    "error": "about the user's own mailbox", "link": SEALED, "purpose": FIXED,
                     "recipient": "a user's, or a visitor's until the mail has left; the row goes with an erasure",
                     "address_key": OURS, "locale": FIXED, "state": FIXED},
     "notification": {"body": "names of alerts and questionnaires, figures", "link": OURS, "title": "as body",
@@ -204,7 +205,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "questionnaire_draft": {"definition": AUTHORED, "translated_sources": AUTHORED},
     "public_link": {"box": AUTHORED, "key": OURS, "kiosk": FIXED, "kiosk_pin_hash": OURS, "locale": FIXED,
                     "metadata": AUTHORED, "one_response_per": FIXED, "parameters": AUTHORED, "title": AUTHORED},
-    "anonymous_pool": {"sealed": "answers of people whom nobody can tell apart"},
+    "anonymous_pool": {"sealed": f"{SEALED}: answers of people whom nobody can tell apart"},
     "questionnaire_instance": {"anonymity": FIXED, "flags": FIXED, "judgement": FIXED,
                                "locale": "one of the questionnaire's languages",
                                "question_ids": OURS},
@@ -235,7 +236,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "token": {"kind": FIXED, "maker_role": FIXED, "networks": ACCOUNT, "scopes": FIXED, "selector": OURS,
               "title": AUTHORED, "verifier_digest": OURS},
     "trial": {"locale": FIXED, "outcome": FIXED, "state": FIXED},
-    "webhook": {"event_types": FIXED, "previous_secret": OURS, "secret": OURS, "target_url": ACCOUNT,
+    "webhook": {"event_types": FIXED, "previous_secret": SEALED, "secret": SEALED, "target_url": ACCOUNT,
                 "title": AUTHORED},
 }  # fmt: skip
 """By table and column: why no person can stand in it. Ids (`*_id`, `*_ids`, `*_by`) tell nothing and are left out."""
