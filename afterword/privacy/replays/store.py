@@ -27,7 +27,7 @@ async def list_furthest_runs(db: Database) -> list[KeptRun]:  # any tenant: the 
     return [KeptRun(**row) for row in rows]
 
 
-async def insert_run(db: Database, *, kept: KeptRun, now: datetime) -> bool:
+async def insert_run(db: Database, *, kept: KeptRun, now: datetime) -> bool:  # any tenant: that of the run
     """Begin a run anew, or let the one under way go as far; False where one has been, or no such organization is."""
     count = await db.execute(
         """insert into retention_run as r (organization_id, run_id, kind, days, before_time, due_time, started_time)
