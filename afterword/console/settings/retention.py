@@ -1,4 +1,4 @@
-"""Settings: how long data is kept, what a change would remove, what was removed, and legal holds."""
+"""Settings: periods for which data is kept, with a preview; the runs that removed something; legal holds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -32,6 +32,7 @@ INPUTS: Final = (
     Input("people_days", "number", "Names, addresses and values of people", AS_FORGOTTEN),
     Input("items_days", "number", "Addresses and values of messages", AS_FORGOTTEN),
     Input("uploads_days", "number", "Files that came with answers", AS_FORGOTTEN),
+    Input("answers_days", "number", "Responses", "At least 30. Empty: as “Delete responses after days”."),
     Input("events_days", "number", "Event log", "30 to 90 days. Empty: 90."),
     Input("audit_days", "number", "Audit log", "30 to 730 days. Empty: 730."),
     Input("exports_days", "number", "Files of exports", "1 to 7 days. Empty: 7."),
@@ -121,20 +122,20 @@ async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Res
     return form_page(
         visit,
         title=words("Retention"),
-        lead=words("How long data of people is kept. Before anything is removed, you see how much it is."),
+        lead=words("Data of people is kept for the numbers of days below. Before anything is removed, you see how much it is."),
         back=(words("Settings"), "/console/settings"),
         action=RETENTION,
         inputs=INPUTS,
         stored=stored,
         version=stored.version,
         refusal=refusal,
-        links=[(words("What was removed"), f"{RETENTION}/runs"), (words("Legal holds"), f"{RETENTION}/holds")],
+        links=[(words("Removed so far"), f"{RETENTION}/runs"), (words("Legal holds"), f"{RETENTION}/holds")],
         thing=("organization", stored.organization_id),
         tab="retention",
     )
 
 
-# What was removed -------------------------------------------------------------------------------------------------
+# Removed so far ---------------------------------------------------------------------------------------------------
 
 
 @routes.get(f"{RETENTION}/runs", scope="Organization.Update")
@@ -151,7 +152,7 @@ async def list_runs(visit: Visit) -> Response:
     here = f"{RETENTION}/runs"
     return visit.page(
         "things.html",
-        title=words("What was removed"),
+        title=words("Removed so far"),
         tab="retention",
         lead=words("A run a day for each kind of data that has a period."),
         new=None,
@@ -196,7 +197,7 @@ async def list_holds(visit: Visit) -> Response:
         "things.html",
         title=words("Legal holds"),
         tab="retention",
-        lead=words("What is held is not removed by its age, and cannot be erased, until the hold is lifted."),
+        lead=words("Data under a hold is not removed by its age, and cannot be erased, until the hold is lifted."),
         new=(words("New legal hold"), f"{here}/new"),
         list=Listing(
             rows=[
@@ -250,7 +251,7 @@ async def confirm_removal(visit: Visit) -> Response:
         one = await periods.get_hold(db, caller=visit.caller, hold_id=visit.id("hold_id"))
     return visit.confirm(
         title=words("Lift the hold “{reason}”?", reason=one.reason),
-        sentences=[words("What is too old by now is removed within a day.")],
+        sentences=[words("Data that is too old by now is removed within a day.")],
         button=words("Lift the hold"),
         action=f"{RETENTION}/holds/{one.hold_id}/removal",
         back=f"{RETENTION}/holds",

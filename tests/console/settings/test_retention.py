@@ -15,10 +15,12 @@ async def test_retention(office: Office) -> None:
     async with begun(office) as (client, _):
         page = text_of(await client.get(PATH))
         assert "Forget people after days" in page
-        wrong = await client.post(PATH, data={**EMPTY, "delete_after_days": "7"})
-        assert (422, True) == (wrong.status_code, 'href="#delete_after_days"' in wrong.text)
-        form = {**EMPTY, "anonymize_after_days": "400"}
+        for name in ("delete_after_days", "answers_days"):
+            wrong = await client.post(PATH, data={**EMPTY, name: "7"})
+            assert (422, True) == (wrong.status_code, f'href="#{name}"' in wrong.text)
+        form = {**EMPTY, "anonymize_after_days": "400", "answers_days": "500"}
         assert 303 == (await client.post(PATH, data=form)).status_code
+        assert 'value="500"' in (await client.get(PATH)).text
         stale = await client.post(PATH, data={**form, "texts_days": "30"})
         assert (412, True) == (stale.status_code, "Somebody changed this" in stale.text)
         async with db.transaction(office.pool) as database:
