@@ -252,10 +252,11 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "worker/faults/test_figures.py",
     ),
     _proof(
-        "T50", "backup, restore, move and upgrade of the database killed at random moments; a large one; a past moment",
-        "2 kills each", "20 kills each, 10 GB",
-        "repeated to the end, no table differs; no unfinished backup is listed", "backups/faults/test_kills.py",
-        "backups/faults/test_volume.py", "backups/faults/test_points_in_time.py",
+        "T50", "backup, restore, move and upgrade of the database, retention and a new secret killed at random moments; "
+        "a large database; a past moment", "2 to 5 kills each", "20 kills each, 10 GB",
+        "repeated to the end, no table differs; no unfinished backup is listed; nobody is left, each row counts once; "
+        "each secret opens", "backups/faults/test_kills.py", "worker/faults/test_forgetting.py",
+        "journeys/test_secrets.py", "backups/faults/test_volume.py", "backups/faults/test_points_in_time.py",
     ),
     _proof(
         "T51", "a worker, a web process and the database restart in turns, by signal and by force, beside orders, "

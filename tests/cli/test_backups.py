@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from afterword import db, migrations
+from afterword.backups.locations import location_of
 from afterword.cli import backups
 from afterword.events.log import service as event_log
 from afterword.privacy.replays import service as replays
 from tests.backups.conftest import Original, contents, differing, done, refused, run, shape
 from tests.backups.test_encryption import identity_in
+from tests.backups.test_locations import bucket as bucket  # noqa: PLC0414  a fixture
+from tests.backups.test_locations import s3 as s3  # noqa: PLC0414  a fixture
 from tests.bar import Tell
 from tests.cli.shell import MORE
 from tests.conftest import FIGURE
@@ -21,6 +24,8 @@ from tests.privacy.conftest import CANARY, Desk, desk_on
 from tests.privacy.test_retention import figures_as_of, keep, left, stop_waiting
 
 pytestmark = pytest.mark.costly
+
+OLD = ("20200101T000000Z", "20200102T000000Z", "20200103T000000.500000Z", "20200104T000000.000001Z")
 
 
 class TestRefusals:
@@ -113,6 +118,41 @@ class TestRoundTrip:
             assert 200 == (await desk.http.get(desk.items, headers=desk.house.headers)).status_code
         async with desk_on(original.url, original.house) as desk:
             assert items == await desk.value(counts)
+
+
+class TestBucket:
+    async def test_every_table(
+        self,
+        original: Original,
+        empty_database_url: str,
+        tmp_path: Path,
+        bucket: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """There and back through a store that speaks S3, with files and ledgers, and without the oldest backups."""
+        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_TO", bucket)
+        monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "files"))
+        assert "must be encrypted" in await refused(original.url, tmp_path, "backup")
+        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_PASSPHRASE", "four words make one")
+        kept = tmp_path / "files" / original.house.organization_id / "file"
+        kept.parent.mkdir(parents=True)
+        kept.write_bytes(b"a picture")
+        async with desk_on(original.url, original.house) as desk:
+            await desk.erase(original.known.responder_id)
+        before = await contents(original.url)
+        store = location_of(bucket)
+        for name in (*OLD, "20200105T000000Z"):
+            store.put(f"{name}/00001-secret.gz.age", b"")
+        for name in OLD:
+            store.put(f"{name}/manifest.json.age", b"")
+        made = (await done(original.url, tmp_path, "backup")).partition(":")[0]
+        assert f"{OLD[-2]}\n{OLD[-1]}\n{made}\n" == await done(original.url, tmp_path, "restore", "--list")
+        assert {*OLD[-2:], made, "erasures"} == {name.partition("/")[0] for name in store.list_names()}
+        monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "again"))
+        await done(empty_database_url, tmp_path, "restore")
+        assert {} == differing(before, await contents(empty_database_url))
+        assert await shape(original.url) == await shape(empty_database_url)
+        assert b"a picture" == (tmp_path / "again" / original.house.organization_id / "file").read_bytes()
 
 
 class TestInterrupted:

@@ -1,7 +1,8 @@
-"""A year, day by day: of nobody is anything found in a table, a file or the log longer than it was promised."""
+"""A year, day by day: nothing of anybody is in a table, file, export, log or new backup longer than was promised."""
 
 import asyncio
 import random
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +15,10 @@ import pytest
 
 from afterword import db
 from afterword.app import create_app
+from afterword.backups import ledgers, manifests
+from afterword.backups import service as backups
+from afterword.backups.encryption import Sealer
+from afterword.backups.locations import Folder
 from afterword.channels.base import Sent
 from afterword.instances.files import folder
 from afterword.queue.retention.service import DAYS_DEFAULT
@@ -32,6 +37,7 @@ LOOKED_EVERY_DAYS: Final = 15
 FORGOTTEN_DAYS: Final = 60
 DELETED_DAYS: Final = 120
 RUN_DAYS: Final = 1  # from one run to the end of the next
+EXPORT_DAYS: Final = 7  # in which a file stays that was made while somebody was known
 BATCHES_MAX: Final = 200  # of a job in one day
 NOT_OF_DAYS: Final = {"reap", "end stalled sessions", "expire items of closed lanes", "mail digests of reports"}
 # Rows that come into being with a person, and whose times are moved to the simulated day.
@@ -50,8 +56,10 @@ class DayClock(db.Clock):
 @pytest.mark.nightly
 async def test_a_year(
     pool: db.Pool,
+    database_url: str,
     house: House,
     tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
     record_property: Callable[[str, object], None],
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -82,21 +90,29 @@ async def test_a_year(
             assert [] == [path for path in _files(tmp_path) for each in gone if each.encode() in path.read_bytes()]
             kept = [each for each, since in born.items() if day - since < FORGOTTEN_DAYS - RUN_DAYS]
             assert all([await desk.traces(each) for each in kept])
+            exported = await _exported(desk)
+            last = FORGOTTEN_DAYS + RUN_DAYS + EXPORT_DAYS
+            assert [] == [each for each, since in born.items() if day - since > last and each.encode() in exported]
+            assert kept[-1].encode() in exported
     oldest = await desk.value("select min(greatest(sent_time, submitted_time)) from questionnaire_instance")
     assert clock.now() - oldest < timedelta(days=DELETED_DAYS + 1 + RUN_DAYS)
     assert len(born) == await _counted(desk)
+    backup = await _backed_up(database_url, tmp_path, tmp_path_factory.mktemp("backups"), now=clock.now())
+    assert ([], []) == (_found(gone, backup), [each for each in kept if each.encode() not in backup])
     output = capfd.readouterr()
     assert "zqperson" not in output.out + output.err
     runs = await desk.value("select count(*) from retention_run where state = 'done'")
     assert runs > DAYS
     record_property(
-        FIGURE, f"{len(born)} people in {DAYS} days, {runs} runs: nothing older than promised, {len(born)} counted"
+        FIGURE,
+        f"{len(born)} people in {DAYS} days, {runs} runs: nothing older than promised in tables, files, exports, log "
+        f"and a backup of {len(backup):,} bytes; {len(born)} counted",
     )
 
 
 async def _desk(pool: db.Pool, house: House) -> Desk:
-    transport = httpx2.ASGITransport(app=create_app(pool=pool, site=house.site))  # type: ignore[arg-type]
-    http = httpx2.AsyncClient(transport=transport, base_url="https://answers.example/v3.2")
+    asgi: Any = create_app(pool=pool, site=house.site)
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=asgi), base_url="https://answers.example/v3.2")
     return Desk(pool, house, http, Queue(pool, house, house.pipeline_id))
 
 
@@ -172,6 +188,33 @@ async def _moved(desk: Desk, day: int, act: Callable[[], Any]) -> None:
 
 def _files(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file()]
+
+
+async def _exported(desk: Desk) -> bytes:
+    """The text of all files of exports."""
+    async with db.connection(desk.pool) as database:
+        rows = await database.fetch("select content from export_piece order by export_id, number")
+    return b"".join(zlib.decompress(row["content"]) for row in rows)
+
+
+async def _backed_up(url: str, files: Path, folder: Path, *, now: datetime) -> bytes:
+    """The text of a backup that is made now: rows, files and ledgers."""
+    location, backup_id = Folder(folder), manifests.backup_id_of(now)
+    await backups.save(
+        url=url, location=location, sealer=Sealer(), backup_id=backup_id, kind="whole", secret=b"s" * 32,
+        file_folder=files, now=now,
+    )  # fmt: skip
+    async with await db.open_pool(url, size_max=1) as pool:
+        assert [ledgers.RUNS] == await backups.keep_ledgers(pool, location=location, sealer=Sealer, now=now)
+    return b"".join(
+        zlib.decompress(location.get(name), manifests.GZIP) if name.endswith(".gz") else location.get(name)
+        for name in location.list_names()
+    )
+
+
+def _found(canaries: Sequence[str], content: bytes) -> list[str]:
+    """Those that stand there, as text or in bytes as COPY writes them."""
+    return [each for each in canaries if each.encode() in content or each.encode().hex().encode() in content]
 
 
 async def _counted(desk: Desk) -> int:
