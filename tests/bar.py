@@ -252,7 +252,8 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "worker/faults/test_figures.py",
     ),
     _proof(
-        "T50", "backup, restore, move and upgrade of the database, retention and a new secret killed at random moments; "
+        "T50",
+        "backup, restore, move and upgrade of the database, retention and a new secret killed at random moments; "
         "a large database; a past moment", "2 to 5 kills each", "20 kills each, 10 GB",
         "repeated to the end, no table differs; no unfinished backup is listed; nobody is left, each row counts once; "
         "each secret opens", "backups/faults/test_kills.py", "worker/faults/test_forgetting.py",

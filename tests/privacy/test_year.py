@@ -76,6 +76,7 @@ async def test_a_year(
     await desk.execute("update organization set minimum_base = 1")
     jobs = _jobs(house, tmp_path)
     born: dict[str, int] = {}
+    gone, kept = list[str](), list[str]()
     for day in range(DAYS):
         clock.days = 0
         if day % EVERY_DAYS == 0:

@@ -122,7 +122,7 @@ async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Res
     return form_page(
         visit,
         title=words("Retention"),
-        lead=words("Data of people is kept for the numbers of days below. Before anything is removed, you see how much it is."),
+        lead=words("Data of people is kept for the days below. Before anything is removed, you see how much it is."),
         back=(words("Settings"), "/console/settings"),
         action=RETENTION,
         inputs=INPUTS,

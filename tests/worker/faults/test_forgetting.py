@@ -3,7 +3,7 @@
 import random
 import subprocess
 import sys
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -64,6 +64,6 @@ async def test_killed_at_any_moment(desk: Desk, database_url: str, tell: Tell) -
     )  # fmt: skip
 
 
-async def runs(desk: Desk, kind: str) -> list[dict[str, object]]:
+async def runs(desk: Desk, kind: str) -> list[dict[str, Any]]:
     listed = await desk.ask("GET", f"/organization/{desk.house.organization_id}/retention/run")
     return [run for run in listed["results"] if kind == run["kind"]]
