@@ -194,10 +194,12 @@ class TestErased:
         tmp_path: Path,
         record_property: Callable[[str, object], None],
     ) -> None:
-        """The ledger beside the backups is newer than they are."""
+        """The ledger beside the backups is newer than they are, and the backup comes from another server."""
+        await make_foreign(original)
         await done(original.url, tmp_path, "backup")
         (old,) = (await done(original.url, tmp_path, "restore", "--list")).split()
         async with desk_on(original.url, original.house) as desk:
+            await adopted(desk)
             await desk.erase(original.known.responder_id)
         await done(original.url, tmp_path, "backup", "--organization", "demo")
         back = await run(empty_database_url, tmp_path, "restore", old)
@@ -233,7 +235,7 @@ class TestForgotten:
         days = later(monkeypatch)
         async with desk_on(original.url, original.house) as desk:
             await stop_waiting(desk)
-            await desk.execute("update event_cluster set system_identifier = 1")
+        await make_foreign(original)
         await done(original.url, tmp_path, "backup")
         (old,) = (await done(original.url, tmp_path, "restore", "--list")).split()
         async with desk_on(original.url, original.house) as desk:
@@ -271,6 +273,12 @@ def later(monkeypatch: pytest.MonkeyPatch) -> int:
     now, days = db.Clock.now, 70
     monkeypatch.setattr(db.Clock, "now", lambda clock: now(clock) + timedelta(days=days))
     return days
+
+
+async def make_foreign(original: Original) -> None:
+    """Give the log of events the order of another server."""
+    async with desk_on(original.url, original.house) as desk:
+        await desk.execute("update event_cluster set system_identifier = 1")
 
 
 async def adopted(desk: Desk) -> None:
