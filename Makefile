@@ -104,13 +104,14 @@ client: setup ## the generated half of the Python client, anew from the OpenAPI 
 release: setup ## wheels, source archives and their list of packages in dist/, proved where the repository is not
 	$(BIN)/python -m release
 
-image: release ## the container image of this machine's architecture; needs buildah
+image: release ## the container image of this machine's architecture on Debian's own base; needs buildah
 	$(BIN)/python -m release.images
 
 lock: setup ## resolve the dependencies again
 	$(LOCK) --group installer --output-file requirements-installer.lock
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock
 	$(LOCK) pyproject.toml --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(LOCK) pyproject.toml --extra mcp --extra otel --extra s3 --extra smpp --constraints requirements-dev.lock --output-file requirements-extras.lock
 	$(LOCK) --group release --output-file release/requirements.lock
 	$(LOCK) --group deploy --output-file tests/deploy/requirements.lock
 	$(LOCK) pyproject.toml --extra bench --constraints requirements.lock --output-file benchmarks/requirements.lock

@@ -1,4 +1,4 @@
-"""`python -m release [pip] [uvx] [pipx]`: builds a release in dist/ and proves it in empty environments."""
+"""`python -m release [pip] [uvx] [pipx] [image]`: builds a release in dist/ and proves it in empty environments."""
 
 import argparse
 import os
@@ -8,27 +8,49 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from release import files
+from release import files, images
 
 FOLDER: Final = files.ROOT / "dist"
 PROGRAMS: Final = Path(sys.executable).parent
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
 OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
 
+IMAGE: Final = "image"
+
 Proof = Callable[[Path, Path, Path], None]
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m release", description=__doc__)
-    parser.add_argument("proofs", nargs="*", metavar="PROOF", help=f"of {', '.join(PROOFS)}; without any, all of them")
-    chosen: list[str] = parser.parse_args(arguments).proofs or [*PROOFS]
-    if not PROOFS.keys() >= {*chosen}:
-        parser.error(f"A PROOF is one of {', '.join(PROOFS)}.")
+    parser.add_argument(
+        "proofs", nargs="*", metavar="PROOF", help=f"of {', '.join(PROOFS)} and {IMAGE}; without any, all of them"
+    )
+    known = (*PROOFS, IMAGE)
+    chosen: list[str] = parser.parse_args(arguments).proofs or [*known]
+    if not {*chosen} <= {*known}:
+        parser.error(f"A PROOF is one of {', '.join(known)}.")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as beside:
+        base = (
+            beside.submit(images.write_base, Path(folder, "base.tar")) if IMAGE in chosen and _builds_images() else None
+        )
+        wheel, client = build()
+        image = beside.submit(by_image, base, Path(folder)) if base else None
+        for name in chosen:
+            if name in PROOFS:
+                with tempfile.TemporaryDirectory() as empty:  # nothing of the repository is in reach
+                    PROOFS[name](wheel, client, Path(empty))
+        if IMAGE in chosen:
+            print(image.result() if image else f"image: not tried, it needs root and {', '.join(images.PROGRAMS)}.")
+
+
+def build() -> tuple[Path, Path]:
+    """The wheels of the service and the client."""
     files.build(FOLDER)
     wheel, client = next(FOLDER.glob("afterword-*.whl")), next(FOLDER.glob("afterword_client-*.whl"))
     count = files.require_complete(wheel, "afterword")
@@ -39,14 +61,12 @@ def main(arguments: Sequence[str]) -> None:
     files.write_sums(FOLDER)
     for path in sorted(FOLDER.iterdir()):
         print(f"{path.stat().st_size:>12,} bytes  dist/{path.name}")
-    for name in chosen:
-        with tempfile.TemporaryDirectory() as folder:  # nothing of the repository is in reach
-            PROOFS[name](wheel, client, Path(folder))
+    return wheel, client
 
 
 def write_bill_of_materials(wheel: Path, folder: Path) -> None:
-    """Write the packages of an installation with the locked dependencies as CycloneDX."""
-    installed = _installed(folder / "installed", files.ROOT / "requirements.lock")
+    """Write the packages of an installation with the locked dependencies and those of all extras as CycloneDX."""
+    installed = _installed(folder / "installed", files.ROOT / "requirements-extras.lock")
     _run(folder, PROGRAMS / "uv", "pip", "install", "--quiet", "--python", installed / "python", "--no-deps", wheel)
     into = FOLDER / f"{wheel.name.removesuffix('-py3-none-any.whl')}.cdx.json"
     options = ("--output-reproducible", "--pyproject", files.ROOT / "pyproject.toml", "--output-file", into)
@@ -78,6 +98,19 @@ def by_pipx(wheel: Path, _: Path, folder: Path) -> None:
 
 
 PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx}
+
+
+def by_image(base: Future[Path], folder: Path) -> str:
+    """In a store of its own, whose mounts end with the process; returns what it says."""
+    began, settings = time.monotonic(), folder / "storage.conf"
+    settings.write_text(f'[storage]\ndriver = ""\ngraphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n')
+    command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base.result())
+    printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
+    return f"image: {printed.strip()} It took {time.monotonic() - began:.0f} s."
+
+
+def _builds_images() -> bool:
+    return os.geteuid() == 0 and all(map(shutil.which, images.PROGRAMS))
 
 
 def _demonstrate(name: str, began: float, folder: Path, *command: str | Path) -> None:

@@ -2,7 +2,7 @@
 
 The packages are put together outside, so that building needs no compiler and no pip in the image, and an image for
 another architecture no emulation of theirs. Where no registry is reached, `--make-base` makes Debian's base by
-mmdebstrap, as root.
+mmdebstrap, as root. `python -m release image` does it all with a store of its own.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from release.files import ANSWERED, run
 TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
+PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare")
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"  # of that Debian
 PLATFORMS: Final[Mapping[str, str]] = {"amd64": "x86_64-manylinux_2_28", "arm64": "aarch64-manylinux_2_28"}
@@ -52,27 +53,37 @@ def write_archive(image: str, path: Path) -> Path:
 
 
 def collect_packages(wheel: Path, folder: Path, *, architecture: str) -> None:
-    """Install the locked dependencies and the wheel as the image has them."""
+    """Install the wheel, the locked dependencies and those of the extras: an image is not added to."""
     uv = Path(sys.executable).with_name("uv")
     install = (uv, "pip", "install", "--quiet", "--target", folder, "--python-version", PYTHON)
     chosen = ("--python-platform", PLATFORMS[architecture], "--only-binary", ":all:")
-    run(*install, *chosen, "--require-hashes", "--requirement", files.ROOT / "requirements.lock")
+    run(*install, *chosen, "--require-hashes", "--requirement", files.ROOT / "requirements-extras.lock")
     run(*install, "--no-deps", wheel)
     for pattern in LEFT_OUT:
         for path in folder.rglob(pattern):
             path.unlink()
 
 
-def make_base(mirror: str | None) -> str:
+def make_base() -> str:
     with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder, "base.tar")
-        excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in UNUSED]
-        options = ("--quiet", "--variant=minbase", "--include=python3,ca-certificates")
-        kept = "--dpkgopt=path-include=/usr/share/doc/*/copyright"
-        run("mmdebstrap", *options, *excluded, kept, SUITE, archive, *([mirror] if mirror else []))
-        container = run("buildah", "from", "scratch").strip()
-        run("buildah", "add", "--quiet", container, archive, "/")
-        run("buildah", "commit", "--quiet", "--rm", container, MADE_BASE)
+        return load_base(write_base(Path(folder, "base.tar")))
+
+
+def write_base(archive: Path) -> Path:
+    """Write the files of Debian's base with Python. Needs root, and nothing of a release."""
+    excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in UNUSED]
+    kept = "--dpkgopt=path-include=/usr/share/doc/*/copyright"
+    unsynced = "--dpkgopt=force-unsafe-io"  # a base that is not finished is thrown away
+    options = ("--quiet", "--variant=minbase", "--include=python3,ca-certificates", *excluded, kept, unsynced)
+    mirror = mirror_of_this_machine()
+    run("mmdebstrap", *options, SUITE, archive, *([mirror] if mirror else []))
+    return archive
+
+
+def load_base(archive: Path) -> str:
+    container = run("buildah", "from", "scratch").strip()
+    run("buildah", "add", "--quiet", container, archive, "/")
+    run("buildah", "commit", "--quiet", "--rm", container, MADE_BASE)
     return MADE_BASE
 
 
@@ -115,16 +126,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--base", default=BASE)
     parser.add_argument("--make-base", action="store_true")
+    parser.add_argument("--base-archive", type=Path, help="a base that is made already")
     parser.add_argument("--arch", choices=sorted(PLATFORMS), default=architecture_here())
     chosen = parser.parse_args()
     wheel = next((files.ROOT / "dist").glob("afterword-*.whl"), None)
     if wheel is None:
         raise files.NotReleasable("There is no wheel in dist/: make release.")
-    base = make_base(mirror_of_this_machine()) if chosen.make_base else chosen.base
+    base = chosen.base
+    if chosen.base_archive or chosen.make_base:
+        base = load_base(chosen.base_archive) if chosen.base_archive else make_base()
     image = build(wheel, architecture=chosen.arch, base=base)
     archive = write_archive(
         image, wheel.parent / f"{wheel.name.removesuffix('-py3-none-any.whl')}-{chosen.arch}.oci.tar"
     )
+    files.write_sums(wheel.parent)
     print(f"{image}: {archive.stat().st_size:,} bytes compressed, dist/{archive.name}")
     if chosen.arch == architecture_here():
         if ANSWERED not in prove(image):

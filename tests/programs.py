@@ -1,7 +1,7 @@
 """The programs that tests run beside Python: those that are there, else Debian's by apt (as root).
 
 Chromium opens the pages; without apt it is playwright's own. PHP runs the example of docs/webhooks.md; without apt that
-test is skipped.
+test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried.
 """
 
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 # Without windows it takes half the processor time.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+PACKAGES = {"php": "php-cli", "buildah": "buildah", "mmdebstrap": "mmdebstrap"}  # of the other programs
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # the tests may run as root; they visit pages of this process alone
     "--disable-gpu",
@@ -36,10 +37,10 @@ def find_chromium() -> str | None:
 
 def install() -> None:
     """Install the programs that are missing; raises SystemExit with what to do when there is no Chromium afterwards."""
-    has_chromium, has_php = find_chromium() is not None, shutil.which("php") is not None
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        _install_packages([*([] if has_chromium else ["chromium-headless-shell"]), *([] if has_php else ["php-cli"])])
-    elif not has_chromium:
+        missing = [package for program, package in PACKAGES.items() if not shutil.which(program)]
+        _install_packages([*([] if find_chromium() else ["chromium-headless-shell"]), *missing])
+    elif not find_chromium():
         print("Fetching playwright's Chromium for the page tests.")
         _run(sys.executable, "-m", "playwright", "install", "chromium")
     chromium = find_chromium()
@@ -47,7 +48,9 @@ def install() -> None:
         raise SystemExit(
             f"No Chromium could be found or installed. Install one, or set {CHROMIUM_VARIABLE} to its path."
         )
-    print(f"Chromium: {chromium}. PHP: {shutil.which('php') or 'missing, so one test is skipped'}.")
+    print(f"Chromium: {chromium}.")
+    for program in PACKAGES:
+        print(f"{program}: {shutil.which(program) or 'missing, so its tests are skipped'}.")
 
 
 def _install_packages(packages: Sequence[str]) -> None:
