@@ -18,7 +18,6 @@ FOLDER: Final = files.ROOT / "dist"
 PROGRAMS: Final = Path(sys.executable).parent
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
 OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
-
 IMAGE: Final = "image"
 
 Proof = Callable[[Path, Path, Path], None]
@@ -36,9 +35,9 @@ def main(arguments: Sequence[str]) -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as beside:
-        base = (
-            beside.submit(images.write_base, Path(folder, "base.tar")) if IMAGE in chosen and _builds_images() else None
-        )
+        base = None
+        if IMAGE in chosen and images.can_build():
+            base = beside.submit(images.write_base, Path(folder, "base.tar"))  # while the files are built
         wheel, client = build()
         image = beside.submit(by_image, base, Path(folder)) if base else None
         for name in chosen:
@@ -103,14 +102,12 @@ PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx
 def by_image(base: Future[Path], folder: Path) -> str:
     """In a store of its own, whose mounts end with the process; returns what it says."""
     began, settings = time.monotonic(), folder / "storage.conf"
-    settings.write_text(f'[storage]\ndriver = ""\ngraphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n')
+    settings.write_text(
+        f'[storage]\ndriver = "overlay"\ngraphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n'
+    )
     command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base.result())
     printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
     return f"image: {printed.strip()} It took {time.monotonic() - began:.0f} s."
-
-
-def _builds_images() -> bool:
-    return os.geteuid() == 0 and all(map(shutil.which, images.PROGRAMS))
 
 
 def _demonstrate(name: str, began: float, folder: Path, *command: str | Path) -> None:

@@ -26,19 +26,12 @@ class NotReleasable(Exception):
 
 
 def run(*command: str | Path, folder: Path = ROOT, environment: Mapping[str, str] = os.environ) -> str:
-    """Its output. Raises NotReleasable with that where the command fails."""
+    """Its output. Raises NotReleasable with that and its errors where the command fails."""
     done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=SECONDS_MAX,
-        check=False,
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
     )
     if done.returncode:
-        raise NotReleasable(f"{' '.join(map(str, command))[:500]} failed:\n{done.stdout}")
+        raise NotReleasable(f"{' '.join(map(str, command))[:500]} failed:\n{done.stdout}\n{done.stderr}")
     return done.stdout
 
 

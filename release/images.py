@@ -23,6 +23,7 @@ from release.files import ANSWERED, run
 TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
+EXTRAS: Final = "import afterword.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, smpp34"
 PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare")
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"  # of that Debian
@@ -30,6 +31,11 @@ PLATFORMS: Final[Mapping[str, str]] = {"amd64": "x86_64-manylinux_2_28", "arm64"
 LEFT_OUT: Final = ("*.c", "*.pyx", "*.pxd", "*.h")  # sources of compiled modules
 UNUSED: Final = ("doc", "man", "info", "locale", "groff", "lintian")  # folders of /usr/share, as in Debian's slim image
 COMPRESSED_BYTES_MAX: Final = 250_000_000
+
+
+def can_build() -> bool:
+    """Whether it can be made here with its base."""
+    return os.geteuid() == 0 and all(map(shutil.which, PROGRAMS))
 
 
 def build(wheel: Path, *, architecture: str, base: str) -> str:
@@ -98,7 +104,7 @@ def mirror_of_this_machine() -> str | None:
 
 
 def prove(image: str) -> str:
-    """Run the demonstration as the image's user on a read-only root; returns its output. Needs root.
+    """Import the extras and run the demonstration, as its user on a read-only root; returns the output. Needs root.
 
     Mounts and chroot stand for an engine: they ask less of the machine, and read-only is read-only.
     """
@@ -115,9 +121,12 @@ def prove(image: str) -> str:
                 f"mount --rbind /dev {root}/dev", f"mount -t tmpfs tmpfs {root}/tmp",  # noqa: S108
                 *(f"mount --bind {volume} {root}{path}" for path in config["Volumes"]),
             )  # fmt: skip
-            command = ["chroot", f"--userspec={config['User']}", str(root), "env", "--ignore-environment"]
-            command += [f"--chdir={config['WorkingDir']}", *config["Env"], *config["Entrypoint"], "demo", "--once"]
-            return run("unshare", "--mount", "sh", "-ec", f"{'; '.join(mounts)}; exec {shlex.join(command)}")
+            within = ["chroot", f"--userspec={config['User']}", str(root), "env", "--ignore-environment"]
+            within += [f"--chdir={config['WorkingDir']}", *config["Env"]]
+            commands = [*mounts, *(shlex.join([*within, *command]) for command in (
+                ("python3", "-c", EXTRAS), (*config["Entrypoint"], "demo", "--once")
+            ))]  # fmt: skip
+            return run("unshare", "--mount", "sh", "-ec", "\n".join(commands))
     finally:
         run("buildah", "rm", container)
 
