@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would com
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs screenshots client release image faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs screenshots client release image faults nightly programs base lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -40,6 +40,11 @@ serve: install ## API, pages, worker and database in one process tree
 
 programs: setup ## what tests run beside Python: Chromium, PHP
 	@$(BIN)/python tests/programs.py
+
+base: ## Debian's base of the container image, where root may make it; the next proof of an image takes it
+	@$(PYTHON) tests/programs.py buildah mmdebstrap
+	@mkdir -p $(VENV)
+	@$(PYTHON) -m release.images --write-base $(VENV)/base.tar
 
 test: setup programs ## every test; the second half runs although the first one fails
 	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults

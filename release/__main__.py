@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from release import files, images
 
 FOLDER: Final = files.ROOT / "dist"
 PROGRAMS: Final = Path(sys.executable).parent
+BASE: Final = PROGRAMS.parent / "base.tar"  # of the image, by `make base`
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
 OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
 IMAGE: Final = "image"
@@ -34,18 +35,20 @@ def main(arguments: Sequence[str]) -> None:
         parser.error(f"A PROOF is one of {', '.join(known)}.")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as beside:
-        base = None
-        if IMAGE in chosen and images.can_build():
-            base = beside.submit(images.write_base, Path(folder, "base.tar"))  # while the files are built
-        wheel, client = build()
-        image = beside.submit(by_image, base, Path(folder)) if base else None
+    wheel, client = build()
+    with ThreadPoolExecutor() as beside:
+        image = beside.submit(by_image) if IMAGE in chosen else None  # it takes as long as the others together
+        with tempfile.TemporaryDirectory() as folder:
+            write_bill_of_materials(wheel, Path(folder))
         for name in chosen:
             if name in PROOFS:
                 with tempfile.TemporaryDirectory() as empty:  # nothing of the repository is in reach
                     PROOFS[name](wheel, client, Path(empty))
-        if IMAGE in chosen:
-            print(image.result() if image else f"image: not tried, it needs root and {', '.join(images.PROGRAMS)}.")
+        if image:
+            print(image.result())
+    files.write_sums(FOLDER)
+    for path in sorted(FOLDER.iterdir()):
+        print(f"{path.stat().st_size:>12,} bytes  dist/{path.name}")
 
 
 def build() -> tuple[Path, Path]:
@@ -55,11 +58,6 @@ def build() -> tuple[Path, Path]:
     count = files.require_complete(wheel, "afterword")
     files.require_complete(client, "clients/python/src/afterword_client")
     print(f"{files.commit()[:10]} was built twice with the same bytes. {wheel.name} has all {count:,} files.")
-    with tempfile.TemporaryDirectory() as folder:
-        write_bill_of_materials(wheel, Path(folder))
-    files.write_sums(FOLDER)
-    for path in sorted(FOLDER.iterdir()):
-        print(f"{path.stat().st_size:>12,} bytes  dist/{path.name}")
     return wheel, client
 
 
@@ -99,14 +97,22 @@ def by_pipx(wheel: Path, _: Path, folder: Path) -> None:
 PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx}
 
 
-def by_image(base: Future[Path], folder: Path) -> str:
+def by_image() -> str:
     """In a store of its own, whose mounts end with the process; returns what it says."""
-    began, settings = time.monotonic(), folder / "storage.conf"
-    settings.write_text(
-        f'[storage]\ndriver = "overlay"\ngraphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n'
-    )
-    command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base.result())
-    printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
+    if not images.can_build():
+        return f"image: not tried, it needs root and {', '.join(images.PROGRAMS)}."
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        folder, base = Path(name), Path(name, "base.tar")
+        if BASE.exists():
+            shutil.move(BASE, base)  # used once, so that no other image gets an old one
+        else:
+            images.write_base(base)
+        settings = folder / "storage.conf"
+        store = f'graphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n'
+        settings.write_text(f'[storage]\ndriver = "overlay"\n{store}')
+        command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base)
+        printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
     return f"image: {printed.strip()} It took {time.monotonic() - began:.0f} s."
 
 

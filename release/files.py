@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -38,10 +39,19 @@ def run(*command: str | Path, folder: Path = ROOT, environment: Mapping[str, str
 def build(folder: Path) -> list[Path]:
     """Build the last commit. Raises NotReleasable where a second build differs, or one of the source archive."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": _git("log", "-1", "--format=%ct").strip()}
-    with _sources() as first, _sources() as second, tempfile.TemporaryDirectory() as again:
-        for project in PROJECTS:
-            _build(first / project, folder, environment, umask=0o022)
-            _build(second / project, Path(again), environment, umask=0o077)
+    with (
+        _sources() as first,
+        _sources() as second,
+        tempfile.TemporaryDirectory() as again,
+        ThreadPoolExecutor() as pool,
+    ):
+        ways = ((first, folder, 0o022), (second, Path(again), 0o077))
+        for done in [
+            pool.submit(_build, source / project, into, environment, umask=umask)
+            for project in PROJECTS
+            for source, into, umask in ways
+        ]:
+            done.result()
         built = sorted(folder.iterdir())
         for path in built:
             _require_same(path, Path(again, path.name), "Two builds")

@@ -136,8 +136,13 @@ def main() -> None:
     parser.add_argument("--base", default=BASE)
     parser.add_argument("--make-base", action="store_true")
     parser.add_argument("--base-archive", type=Path, help="a base that is made already")
+    parser.add_argument("--write-base", type=Path, help="make the base alone, and write it there")
     parser.add_argument("--arch", choices=sorted(PLATFORMS), default=architecture_here())
     chosen = parser.parse_args()
+    if chosen.write_base:
+        if can_build():
+            write_base(chosen.write_base)
+        return
     wheel = next((files.ROOT / "dist").glob("afterword-*.whl"), None)
     if wheel is None:
         raise files.NotReleasable("There is no wheel in dist/: make release.")

@@ -4,10 +4,12 @@ Chromium opens the pages; without apt it is playwright's own. PHP runs the examp
 test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,9 +39,8 @@ def find_chromium() -> str | None:
 
 def install() -> None:
     """Install the programs that are missing; raises SystemExit with what to do when there is no Chromium afterwards."""
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        missing = [package for program, package in PACKAGES.items() if not shutil.which(program)]
-        _install_packages([*([] if find_chromium() else ["chromium-headless-shell"]), *missing])
+    if has_apt():
+        install_packages(*PACKAGES, more=[] if find_chromium() else ["chromium-headless-shell"])
     elif not find_chromium():
         print("Fetching playwright's Chromium for the page tests.")
         _run(sys.executable, "-m", "playwright", "install", "chromium")
@@ -53,11 +54,19 @@ def install() -> None:
         print(f"{program}: {shutil.which(program) or 'missing, so its tests are skipped'}.")
 
 
-def _install_packages(packages: Sequence[str]) -> None:
-    if packages:
-        print(f"Installing Debian's {' and '.join(packages)} for the tests.")
-        _run("apt-get", "update", "-qq")
-        _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
+def has_apt() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def install_packages(*programs: str, more: Sequence[str] = ()) -> None:
+    """Those of `programs` that are missing, and `more`. A run may ask twice at once, which apt refuses."""
+    with Path(tempfile.gettempdir(), "afterword-programs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        packages = [*more, *(PACKAGES[program] for program in programs if not shutil.which(program))]
+        if packages:
+            print(f"Installing Debian's {', '.join(packages)} for the tests.")
+            _run("apt-get", "update", "-qq")
+            _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
 
 
 def _of_playwright() -> str | None:
@@ -74,4 +83,7 @@ def _run(*command: str) -> None:
 
 
 if __name__ == "__main__":
-    install()
+    if sys.argv[1:] and has_apt():
+        install_packages(*sys.argv[1:])
+    elif not sys.argv[1:]:
+        install()
