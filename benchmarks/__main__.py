@@ -17,6 +17,7 @@ from benchmarks import (
     engine,
     exports,
     findings,
+    machine,
     mail,
     page,
     queue,
@@ -43,6 +44,7 @@ PARTS: Final = (
     "start",
     "deep",
     "page",
+    "machine",
 )
 LONG: Final = ("claims", "lateness", "million", "console")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
@@ -87,6 +89,9 @@ async def _alone(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     if "page" in parts:
         async with stage() as ground, web(ground, link_starts_per_minute="0", link_burst_per_minute="0") as (_, port):
             found["page"] = _told(await page.first_bytes(ground, port, seconds=chosen.seconds))
+    if "machine" in parts:
+        async with stage() as ground:
+            found["machine"] = _told(await machine.at_once(ground))
     if "start" in parts:
         found["start"] = _told(await rest.warm_start())
     return found

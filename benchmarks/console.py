@@ -61,14 +61,14 @@ async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
     await report.keep(stage)
     print(f"  and counted after {time.perf_counter() - began:.0f} s", flush=True)
     found: list[Figure] = []
-    async with _visitor(base_url=f"http://127.0.0.1:{port}") as client, _inside(stage) as inside:
-        for name, addresses in (await _addresses(client)).items():
-            for address in addresses:
+    async with visitor(base_url=f"http://127.0.0.1:{port}") as client, _inside(stage) as inside:
+        for name, found_here in (await addresses(client)).items():
+            for address in found_here:
                 await _seconds(client, address)
-            took = sorted([1000 * await _seconds(client, addresses[n % len(addresses)]) for n in range(REQUESTS)])
+            took = sorted([1000 * await _seconds(client, found_here[n % len(found_here)]) for n in range(REQUESTS)])
             p95 = took[int(0.95 * len(took))]
             with _noted() as statements:
-                await inside.get(addresses[0])
+                await inside.get(found_here[0])
             print(
                 f"  {name}: p50 {statistics.median(took):.1f} ms, p95 {p95:.1f} ms, {len(statements)} statements",
                 flush=True,
@@ -77,7 +77,7 @@ async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
     return found
 
 
-async def _addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:
+async def addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:
     """Addresses to ask for in turn, by the name of the page."""
     listed = await client.get("/console/responses")
     text = html.unescape(listed.text)
@@ -110,7 +110,7 @@ async def _seconds(client: httpx2.AsyncClient, address: str) -> float:
 
 
 @asynccontextmanager
-async def _visitor(**options: Any) -> AsyncGenerator[httpx2.AsyncClient, None]:
+async def visitor(**options: Any) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """A browser of the owner."""
     async with httpx2.AsyncClient(headers=HEADERS, timeout=60, **options) as client:
         await client.post("/console/login", data={"email": EMAIL, "password": PASSWORD})
@@ -121,7 +121,7 @@ async def _visitor(**options: Any) -> AsyncGenerator[httpx2.AsyncClient, None]:
 async def _inside(stage: Stage) -> AsyncGenerator[httpx2.AsyncClient, None]:
     """The same application in this process, where its statements can be counted."""
     transport = httpx2.ASGITransport(app=create_app(pool=stage.pool, site=stage.site))
-    async with _visitor(transport=transport, base_url=stage.site.public_url) as client:
+    async with visitor(transport=transport, base_url=stage.site.public_url) as client:
         yield client
 
 
@@ -150,7 +150,8 @@ def _noted() -> Generator[list[str], None, None]:
 # A million responses: those of the demonstration, many times --------------------------------------------------------
 
 
-async def _fill(stage: Stage, responses: int) -> None:
+async def demonstrate(stage: Stage) -> tuple[int, datetime]:
+    """The responses of the demonstration, and an owner who may log in; how many there are, and when they were made."""
     organization_id = stage.caller.organization_id
     async with db.transaction(stage.pool) as database:
         now = database.clock.now()
@@ -169,6 +170,12 @@ async def _fill(stage: Stage, responses: int) -> None:
         await database.execute(
             "update organization set time_zone = $2 where organization_id = $1", organization_id, _late_zone(now)
         )
+    return made, now
+
+
+async def _fill(stage: Stage, responses: int) -> None:
+    organization_id = stage.caller.organization_id
+    made, now = await demonstrate(stage)
     copies = max(responses // made - 1, 0)
     settings = {"jit": "off", "synchronous_commit": "off", "work_mem": "256MB", "maintenance_work_mem": "1GB"}
     connection: Any = await asyncpg.connect(stage.url, server_settings=settings)

@@ -41,9 +41,9 @@ async def lateness(stage: Stage, *, blast: int, rounds: int, seconds: float) -> 
         await queue.empty(stage)
         await fill(stage, blast)
         await queue.settle(stage)
-        before = await _sent(stage)
+        before = await sent(stage)
         async with running("afterword", "worker", settings=_settings(stage, smtp_url=_sink(port))):
-            await _until_sent(stage, before + WARM_ITEMS)
+            await _untilsent(stage, before + WARM_ITEMS)
             shares: list[tuple[float, float]] = []
             for _ in range(rounds):
                 alone = await _rate(stage, seconds)
@@ -65,11 +65,11 @@ async def million(stage: Stage, *, items: int) -> list[Figure]:
     """What one worker process holds in memory after a tenth of the items and after all of them."""
     linked_stage = replace(stage, seeded=await linked(stage))
     await _fill_again(linked_stage, items)
-    before = await _sent(stage)
+    before = await sent(stage)
     async with running("afterword", "worker", settings=_settings(stage)) as process:
-        await _until_sent(stage, before + items // 10)
+        await _untilsent(stage, before + items // 10)
         early = memory_mb(process.pid)
-        await _until_sent(stage, before + items)
+        await _untilsent(stage, before + items)
         late = memory_mb(process.pid)
     if early is None or late is None:
         return []
@@ -82,9 +82,9 @@ async def rate_of_worker(stage: Stage, items: int) -> float:
     await queue.empty(stage)
     await _fill_again(stage, items)
     await queue.settle(stage)
-    before = await _sent(stage)
+    before = await sent(stage)
     async with running("afterword", "worker", settings=_settings(stage)):
-        await _until_sent(stage, before + items)
+        await _untilsent(stage, before + items)
     async with db.connection(stage.pool) as database:
         return await database.fetch_value(
             """select count(*) / extract(epoch from max(dispatched_time) - min(dispatched_time))::float8
@@ -157,19 +157,19 @@ async def _fill_again(stage: Stage, items: int) -> None:
 async def _rate(stage: Stage, seconds: float) -> float:
     """How many items were sent a second, over so many."""
     loop = asyncio.get_running_loop()
-    begun, before = loop.time(), await _sent(stage)
+    begun, before = loop.time(), await sent(stage)
     await asyncio.sleep(seconds)
-    after = await _sent(stage)
+    after = await sent(stage)
     return (after - before) / (loop.time() - begun)
 
 
-async def _until_sent(stage: Stage, items: int) -> None:
+async def _untilsent(stage: Stage, items: int) -> None:
     async with asyncio.timeout(SECONDS_MAX):
-        while await _sent(stage) < items:  # noqa: ASYNC110  another process does it
+        while await sent(stage) < items:  # noqa: ASYNC110  another process does it
             await asyncio.sleep(POLL_SECONDS)
 
 
-async def _sent(stage: Stage) -> int:
+async def sent(stage: Stage) -> int:
     """How many sends were ever accepted here: the kept total, for counting items would take from what is measured."""
     async with stage.pool.raw.acquire() as raw:
         return int(await raw.fetchval("select coalesce(sum(total), 0) from attempt_total where outcome = 'accepted'"))

@@ -43,6 +43,9 @@ EXPLANATION = """\
   request, with intervals, from kept counts and the days that are not kept; both must give the same numbers.
 - **First byte of the answer page**: from the moment a request is due at that rate to the first byte of its answer, of
   one web process; a server that falls behind gets the next request all the same. Beside it a bare server of that size.
+- **this part alone**: by the same `afterword serve` before the other parts begin. Shops, people and users send their
+  next request when the last one is answered, and users look at each page for a second. The process that plays all of
+  them takes its part of the same cores.
 - All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
 """
 
