@@ -85,7 +85,7 @@ async def _organization(database: db.Database, domain: str, *, now: datetime) ->
         database,
         domain=domain,
         display_name="Demo Shop",
-        postal_address="Demo Shop, 1 Harbour Street, 12345 Sampletown",
+        postal_address="1 Harbour Street, 12345 Sampletown",
         now=now,
     )
     application_id = await store.get_first_application_id(database, organization_id=organization.organization_id)

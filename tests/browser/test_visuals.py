@@ -1,6 +1,7 @@
 """A sender's own look: colours, font, corners, logo and layout on every page, and nothing that could be smuggled in."""
 
 import base64
+import json
 import re
 import struct
 import zlib
@@ -12,10 +13,14 @@ import httpx2
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
+from afterword import db
+from afterword.core.organizations.access import installation
+from afterword.organizations.assets import service as assets
+from afterword.organizations.assets.encoding import Encoded
 from tests.browser import markup
 from tests.browser.conftest import BRAND, Shop, on_the_loop
 from tests.browser.test_answering import form, set_active
-from tests.browser.test_pages import WCAG, NewPage, follow, new_page
+from tests.browser.test_pages import WCAG, NewPage, follow, new_page, outline, press
 from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -227,6 +232,37 @@ async def test_colours_are_applied(hotel: Shop, new_page: NewPage) -> None:
     )
     assert ["rgb(255, 221, 0)", "rgb(0, 0, 0)", "2px"] == style
     assert "mono" in await page.eval_on_selector("h1", "one => getComputedStyle(one).fontFamily")
+
+
+async def test_choices_with_pictures(hotel: Shop, new_page: NewPage) -> None:
+    """On a phone two stand side by side; one is chosen by its picture, another by the arrows, and that one is kept."""
+    async with db.transaction(hotel.pool) as database:
+        caller, now = installation(hotel.organization_id), database.clock.now()
+        kept = [
+            await assets.keep(
+                database, caller=caller, picture=Encoded(picture(120, height), "image/png", 120, height), title=None,
+                now=now,
+            )
+            for height in (80, 100, 120)
+        ]  # fmt: skip
+    choices = [{"value": place, "label": f"Room {place}", "picture": one.path} for place, one in enumerate(kept, 1)]
+    question = {"key": "one", "type": "single_choice", "title": "Which room did you have?", "choices": choices}
+    head = {"display_name": "Rooms", "title": "Your room", "default_locale": "en", "public_link": True}
+    await hotel.publish(json.dumps({**head, "groups": [{"key": "rooms", "questions": [question]}]}))
+    instance, page = await hotel.issue(), await new_page(width=360)
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}")
+    await page.wait_for_function("[...document.images].every(one => one.naturalWidth === 120)")
+    tops = await page.eval_on_selector_all(".choice", "all => all.map(one => one.getBoundingClientRect().top)")
+    assert [tops[0], tops[0]] == tops[:2] != tops[1:]
+    await page.click("text=Room 2 >> xpath=./img")
+    assert await page.get_by_label("Room 2").is_checked()
+    await press(page, "ArrowDown")
+    assert await page.get_by_label("Room 3").is_checked()
+    assert 3 <= await outline(page)
+    await follow(page, ".actions .button")
+    async with db.connection(hotel.pool) as database:
+        stored = await database.fetch_value("select value from answer where instance_id = $1", instance.instance_id)
+    assert 3 == stored
 
 
 def theme_of(document: str) -> str:
