@@ -62,12 +62,7 @@ _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 # alerts --------------------------------------------------------------------------------------------------------------
 @routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
 async def list_alerts(call: Call[None], db: Database) -> Rows[rules.Alert]:
-    return await rules_store.list_alerts(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    return await rules_store.list_alerts(db, **call.caller.part, page=call.page)
 
 
 @routes.post(
@@ -122,13 +117,7 @@ async def delete_alert(call: Call[None], db: Database) -> None:
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Case]:
-    found = await cases_store.list_cases(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    found = await cases_store.list_cases(db, **call.caller.reach, page=call.page)
     return found.map(lambda case: cases.visible(case, call.caller))
 
 
@@ -297,12 +286,7 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
     description="1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
 )
 async def list_alert_statuses(call: Call[None], db: Database) -> Rows[status_deletion.Status]:
-    return await statuses_store.list_statuses(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    return await statuses_store.list_statuses(db, **call.caller.part, page=call.page)
 
 
 @status_routes.post(

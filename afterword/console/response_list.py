@@ -287,10 +287,7 @@ async def newest(visit: Visit, db: Database, choice: Choice, *, limit: int) -> l
 
 async def _questionnaires(visit: Visit, db: Database) -> dict[str, str]:
     found = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
     return {one.questionnaire_id: one.display_name for one in found.items}
 

@@ -274,13 +274,7 @@ async def _answer(call: Call[Any], db: Database, link: Link) -> Answer:
 
 
 async def _listed(call: Call[None], db: Database, *, questionnaire_id: str | None = None) -> Answer:
-    rows = await store.list_links(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        questionnaire_id=questionnaire_id,
-        page=call.page,
-    )
+    rows = await store.list_links(db, **call.caller.part, questionnaire_id=questionnaire_id, page=call.page)
     counts = await store.count_answered(
         db, organization_id=call.caller.organization_id, link_ids=[link.link_id for link in rows.items]
     )

@@ -32,12 +32,7 @@ async def list_pipelines(call: Call[None], db: Database) -> Answer:
 
 @routes.list("/q/pipeline", scope="Pipeline.Read", answer=Pipeline, summary="Get all pipelines")
 async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_pipelines(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    rows = await store.list_pipelines(db, **call.caller.part, page=call.page)
     zone, now = call.zone, call.now
     return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
 

@@ -278,12 +278,7 @@ class Question(fields.Answer):
 
 @routes.list("/q/questionnaire", scope="Questionnaire.Read", answer=Questionnaire, summary="Get all questionnaires")
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_questionnaires(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    rows = await store.list_questionnaires(db, **call.caller.part, page=call.page)
     return Answer(rows.map(lambda one: questionnaire_of(one, call.site, call.zone)))
 
 

@@ -78,12 +78,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
 
 @routes.list("/report/custom", scope="Report.Read", answer=CustomReport, summary="Get all custom reports")
 async def list_custom_reports(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_custom_reports(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    rows = await store.list_custom_reports(db, **call.caller.part, page=call.page)
     return Answer(rows.map(lambda report: report_of(report, call.zone)))
 
 

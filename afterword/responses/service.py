@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, TypedDict
+from typing import Final
 
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
@@ -43,19 +43,13 @@ LOOKED_IN: Final = (  # by the scope that opens it
 )
 
 
-class Responses(TypedDict):
-    """The responses that a caller reaches, as the store takes it."""
-
-    organization_id: str
-    application_ids: Sequence[str]
-
-
-def reach_of(caller: Caller, application_id: str | None) -> Responses:
-    """Those of one application, or all that the caller has; of an application out of reach none."""
-    among = caller.application_ids
+def reach_of(caller: Caller, application_id: str | None) -> Part:
+    """The part of one application, or all that the caller has; of an application out of reach none."""
+    part = caller.part
     if application_id:
-        among = [application_id if not among or application_id in among else ""]
-    return Responses(organization_id=caller.organization_id, application_ids=among)
+        among = part["application_ids"]
+        part["application_ids"] = [application_id if not among or application_id in among else ""]
+    return part
 
 
 async def check_named(
@@ -90,12 +84,7 @@ async def check_named(
     ):
         wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
     if instance_ids:
-        known = await store.list_known_ids(
-            db,
-            organization_id=caller.organization_id,
-            application_ids=caller.application_ids,
-            instance_ids=instance_ids,
-        )
+        known = await store.list_known_ids(db, **caller.part, instance_ids=instance_ids)
         wrong += [
             FieldError("unknown_id", "There is no such instance.", pointer=f"/instance_ids/{index}")
             for index, instance_id in enumerate(instance_ids)

@@ -123,13 +123,7 @@ async def _cases(db: Database, caller: Caller, text: str, hits: Sequence[Hit]) -
 
 
 async def _questionnaires(db: Database, caller: Caller, text: str) -> list[Hit]:
-    found = await store.list_questionnaires_by_title(
-        db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
-        pattern=_pattern(text),
-        limit=FOUND_MAX,
-    )
+    found = await store.list_questionnaires_by_title(db, **caller.part, pattern=_pattern(text), limit=FOUND_MAX)
     return [_hit("questionnaire", one) for one in found]
 
 

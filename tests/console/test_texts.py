@@ -26,6 +26,7 @@ from afterword.console.sending import (
     address_lists,
     contact_policy,
     invitations,
+    list_problems,
     pipeline_parts,
     pipelines,
     sending,
@@ -120,7 +121,7 @@ def shown() -> set[str]:
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
-    found |= {*outline.SENTENCES.values()}
+    found |= {*outline.SENTENCES.values()} | {*list_problems.SENTENCES}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     found |= {*digests.WEEK_DAYS} | {hint for _, _, hint in brands.COLORS}

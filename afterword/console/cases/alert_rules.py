@@ -38,10 +38,7 @@ async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await store.list_alerts(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=behind(Page.first(ALERTS, limit=ROWS), visit.query.get("after", "")),
+            db, **visit.caller.part, page=behind(Page.first(ALERTS, limit=ROWS), visit.query.get("after", ""))
         )
         subjects = await alert_rule_form.subjects_of(visit, db, found.items)
     last = found.items[-1] if found.has_more else None

@@ -88,10 +88,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     async with visit.read() as db:
         settings = await store.get_settings(db, organization_id=visit.caller.organization_id)
         questionnaires = await questionnaires_store.list_questionnaires(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX),
+            db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
         )
     form = visit.form
     typed = bool(form.values)

@@ -34,12 +34,7 @@ routes = Screens()
 async def list_statuses(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_statuses(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(LISTED, limit=STATUSES_MAX + 50),
-        )
+        found = await store.list_statuses(db, **visit.caller.part, page=Page.first(LISTED, limit=STATUSES_MAX + 50))
     return visit.page(
         "things.html",
         title=words("Statuses of cases"),

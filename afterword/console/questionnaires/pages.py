@@ -139,12 +139,7 @@ async def others_page(visit: Visit) -> Response:
     words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-        found = await store.list_questionnaires(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(LISTING, limit=OTHERS_MAX),
-        )
+        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
         others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
         source = next((each for each in others if each.questionnaire_id == chosen), None)
         definition = await _definition_of(db, source) if source else {}

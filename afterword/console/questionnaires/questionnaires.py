@@ -93,8 +93,7 @@ async def list_questionnaires(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await store.list_questionnaires(
             db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
+            **visit.caller.part,
             page=behind(
                 replace(page, criteria=(Criterion("NOT_NULL" if is_archive else "NULL", ARCHIVED, None),)),
                 visit.query.get("after", ""),

@@ -106,12 +106,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     template = given.text("template") if given else visit.query.get("copy", "")
     async with visit.read() as db:
         applications = await settings.applications_of(visit, db)
-        found = await store.list_questionnaires(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(LISTING, limit=TEMPLATES_MAX),
-        )
+        found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
     copied = next((one for one in found.items if one.questionnaire_id == template), None)
     name = (
         given.text("display_name")

@@ -140,10 +140,7 @@ async def comments_file(visit: Visit) -> Response:
 async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> CountedWords:
     words = visit.words
     listed = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
     names = {one.questionnaire_id: one.display_name for one in listed.items}
     days, band = query.get("days", ""), query.get("band", "")

@@ -111,10 +111,7 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
     async with visit.read() as db:
         found = await service.list_of(db, caller=visit.caller)
         saved = await store.list_custom_reports(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX),
+            db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
         )
     titles = {one.report_id: one.title for one in saved.items}
     form = visit.form

@@ -74,10 +74,7 @@ async def list_reports(visit: Visit) -> Response:
     key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
         found = await store.list_custom_reports(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key),
+            db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
         )
     rows, more = found.items, found.has_more
     return visit.page(
@@ -212,12 +209,7 @@ async def end_share(visit: Visit) -> Response:
 
 async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     """The pinned reports, each with its first chart; without one where it cannot be run now."""
-    found = await store.list_pinned_reports(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        limit=service.PINS_MAX,
-    )
+    found = await store.list_pinned_reports(db, **visit.caller.part, limit=service.PINS_MAX)
     shown: list[dict[str, Any]] = []
     for report in found:
         asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
@@ -387,10 +379,7 @@ async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
 
 async def _questionnaires(db: Database, *, caller: Caller) -> Sequence[Questionnaire]:
     found = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, **caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
     return found.items
 
@@ -399,12 +388,7 @@ async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mappi
     """The titles of the pipelines that the caller reaches, where rows are of pipelines."""
     if "pipeline" not in result.parameters.get("group_by", ()):
         return {}
-    found = await pipelines_store.list_pipelines(
-        db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
-        page=Page.first(PIPELINES, limit=LISTED_MAX),
-    )
+    found = await pipelines_store.list_pipelines(db, **caller.part, page=Page.first(PIPELINES, limit=LISTED_MAX))
     return {one.pipeline_id: one.title for one in found.items}
 
 

@@ -83,11 +83,7 @@ async def list_lists(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await store.list_lists(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            after=read_key(visit.query.get("after", "")),
-            limit=ROWS + 1,
+            db, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
         )
     last = found[ROWS - 1] if len(found) > ROWS else None
     may_add = "Queue.Create" in visit.caller.scopes
@@ -232,10 +228,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
         found = await pipelines_store.list_pipelines(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
+            db, **visit.caller.part, page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
         )
         names = dict(await pipelines.questionnaires_of(visit, db))
     return visit.page(

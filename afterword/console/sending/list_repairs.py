@@ -8,7 +8,8 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.address_lists import LISTS, ONE, pipeline_of, steps_of
-from afterword.console.sending.list_results import check_anew, without_row
+from afterword.console.sending.list_problems import said
+from afterword.console.sending.list_results import check_anew
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.text import registers
 from afterword.core.wire import list_repairs
@@ -86,7 +87,7 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         title=words.plural("Repair {n} row", "Repair {n} rows", len(numbers)),
         status=refusal.status if refusal else 200,
         steps=steps_of(words),
-        message=without_row(problem.message),
+        message=said(words, problem.message),
         countries=[("", words("No change")), *countries] if is_phone else [],
         has_every=problem.pointer not in OWN_OF_A_ROW,
         values=[(value, count, form.text(f"right{place}")) for place, (value, count) in enumerate(short[:VALUES])],

@@ -1,7 +1,6 @@
 """Lists in five steps: the check and its faulty rows, the confirmation, the result."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,6 +12,7 @@ from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.console.sending.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
+from afterword.console.sending.list_problems import said
 from afterword.core.wire import list_files
 from afterword.core.wire.imports import UTF8
 from afterword.core.wire.list_files import PROBLEM, Reading
@@ -27,7 +27,6 @@ from afterword.web import headers, html
 
 REFRESH_SECONDS: Final = "2"
 NUMBER_DIGITS: Final = 6  # of a row
-ROW: Final = re.compile(r"^Row [0-9,]+(, |: )")
 
 routes = Screens()
 
@@ -310,16 +309,13 @@ def _progress(
         failed=[
             {
                 "line": one.line or one.row,
-                "wrong": [
-                    without_row(one) for one in [each["message"] for each in problem["errors"]] or [problem["detail"]]
-                ],
+                "wrong": [said(words, each) for each in _sentences(one)],
             }
             for one in failed
-            if (problem := one.problem) is not None
         ],
         kinds=[
             (
-                without_row(one.message),
+                said(words, one.message),
                 one.count,
                 address(f"{here}/alike", kind=service.key_of(one))
                 if is_alike and service.column_of(found, one)
@@ -345,10 +341,9 @@ def _progress(
     return response
 
 
-def without_row(message: str) -> str:
-    """The sentence of a problem for a table that has the line of the row in a column of its own."""
-    said = ROW.sub("", message)
-    return said[:1].upper() + said[1:]
+def _sentences(row: ImportRow) -> list[str]:
+    problem = row.problem or {}
+    return [each["message"] for each in problem["errors"]] or [problem["detail"]]
 
 
 def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:

@@ -167,10 +167,7 @@ def _row(visit: Visit, one: OutboxMessage) -> dict[str, Any]:
 
 async def _pipelines(visit: Visit, db: Database) -> list[dict[str, str]]:
     found = await pipelines_store.list_pipelines(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX),
+        db, **visit.caller.part, page=Page.first(pipelines.LISTED, limit=PIPELINES_MAX)
     )
     names = dict(await pipelines.questionnaires_of(visit, db))
     return [

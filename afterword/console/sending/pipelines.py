@@ -53,10 +53,7 @@ async def list_pipelines(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await store.list_pipelines(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),
+            db, **visit.caller.part, page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", ""))
         )
         names = dict(await questionnaires_of(visit, db))
     last = found.items[-1] if found.has_more else None
@@ -320,10 +317,7 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
 
 async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:
     found = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX),
+        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
     )
     return [(one.questionnaire_id, one.display_name) for one in found.items]
 

@@ -37,11 +37,7 @@ async def list_webhooks(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await store.list_webhooks(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=visit.caller.application_ids,
-            test_only=visit.caller.test,
-            page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),
+            db, **visit.caller.reach, page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", ""))
         )
     last = found.items[-1] if found.has_more else None
     return visit.page(

@@ -45,11 +45,16 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 
 
-class Reach(TypedDict):
-    """The rows that a caller sees, as stores take it: those of an organization, of applications (none: all), tests."""
+class Part(TypedDict):
+    """The part of an organization that a caller sees, as stores take it: that of these applications (none: all)."""
 
     organization_id: str
     application_ids: Sequence[str]
+
+
+class Reach(Part):
+    """The rows of it that a caller sees: all, or those of tests alone."""
+
     test_only: bool
 
 
@@ -74,6 +79,10 @@ class Caller:
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
     networks: tuple[str, ...] = ()  # of the token; empty: from anywhere
+
+    @property
+    def part(self) -> Part:
+        return Part(organization_id=self.organization_id, application_ids=self.application_ids)
 
     @property
     def reach(self) -> Reach:

@@ -100,14 +100,7 @@ def routes_of(render: Render) -> Routes:
         )
         if position is not None:
             page = replace(page, after=(*position, after_id))
-        rows = await store.list_event_entries(
-            db,
-            organization_id=call.caller.organization_id,
-            application_ids=call.caller.application_ids,
-            test_only=call.caller.test,
-            types=_types(query),
-            page=page,
-        )
+        rows = await store.list_event_entries(db, **call.caller.reach, types=_types(query), page=page)
         shown = iter(await _shown(call, db, rows.items))
         return Answer(rows.map(lambda _: next(shown)))
 

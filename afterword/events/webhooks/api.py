@@ -19,13 +19,7 @@ TARGET: Final = (
 
 @routes.list("/webhook", scope="Webhook.Read", answer=Webhook, shape="array", summary="Get all webhooks")
 async def list_webhooks(call: Call[None], db: Database) -> Rows[service.Webhook]:
-    return await store.list_webhooks(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    return await store.list_webhooks(db, **call.caller.reach, page=call.page)
 
 
 @routes.post(

@@ -19,12 +19,7 @@ routes = Routes(tag="Sequences")
 
 @routes.list("/q/sequence", scope="Sequence.Read", answer=Sequence, shape="array", summary="Get all sequences")
 async def list_sequences(call: Call[None], db: Database) -> Rows[service.Rule]:
-    return await store.list_sequences(
-        db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    return await store.list_sequences(db, **call.caller.part, page=call.page)
 
 
 @routes.post(

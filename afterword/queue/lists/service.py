@@ -113,9 +113,7 @@ async def unknown_of(db: Database, *, caller: Caller, choice: Choice) -> str | N
     named = {name: getattr(choice, name) for name in ("application_id", "questionnaire_id", "pipeline_id")}
     if not any(named.values()):
         return None
-    return await store.get_unknown(
-        db, organization_id=caller.organization_id, application_ids=caller.application_ids, **named
-    )
+    return await store.get_unknown(db, **caller.part, **named)
 
 
 async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: int = COUNT_MAX) -> list[Count]:

@@ -62,8 +62,7 @@ async def subjects(db: Database, *, caller: Caller, application_id: str | None) 
     """The newest QUESTIONNAIRES_MAX questionnaires of the application, or of all where it is out of reach."""
     return await store.get_subjects(
         db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
+        **caller.part,
         application_id=application_id,
         applications_max=APPLICATIONS_MAX,
         questionnaires_max=QUESTIONNAIRES_MAX,

@@ -45,11 +45,5 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
 
 async def elsewhere(db: Database, *, caller: Caller, question_ids: Sequence[str]) -> list[Use]:
     """The alerts, sequences and saved reports that name any of the questions, where the caller may read them."""
-    found = await store.list_question_uses(
-        db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
-        question_ids=question_ids,
-        limit=USES_MAX,
-    )
+    found = await store.list_question_uses(db, **caller.part, question_ids=question_ids, limit=USES_MAX)
     return [use for use in found if SCOPES[use.kind] in caller.scopes]
