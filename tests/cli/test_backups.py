@@ -133,7 +133,8 @@ class TestBucket:
         monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_TO", bucket)
         monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "files"))
         assert "must be encrypted" in await refused(original.url, tmp_path, "backup")
-        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_PASSPHRASE", "four words make one")
+        key, recipient = identity_in(tmp_path)
+        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_RECIPIENTS", recipient)
         kept = tmp_path / "files" / original.house.organization_id / "file"
         kept.parent.mkdir(parents=True)
         kept.write_bytes(b"a picture")
@@ -149,7 +150,7 @@ class TestBucket:
         assert f"{OLD[-2]}\n{OLD[-1]}\n{made}\n" == await done(original.url, tmp_path, "restore", "--list")
         assert {*OLD[-2:], made, "erasures"} == {name.partition("/")[0] for name in store.list_names()}
         monkeypatch.setitem(MORE, "AFTERWORD_FILE_FOLDER", str(tmp_path / "again"))
-        await done(empty_database_url, tmp_path, "restore")
+        await done(empty_database_url, tmp_path, "restore", "--identity", str(key))
         assert {} == differing(before, await contents(empty_database_url))
         assert await shape(original.url) == await shape(empty_database_url)
         assert b"a picture" == (tmp_path / "again" / original.house.organization_id / "file").read_bytes()
