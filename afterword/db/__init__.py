@@ -277,13 +277,13 @@ class _Loan:
 
 
 def _at_once(pool: Pool) -> Any:
-    """A connection, if one lies there and nobody waits."""
+    """An idle connection, if there is one and nobody waits."""
     if not pool.idle or not pool.turns.take_at_once():
         return None
     raw = pool.idle.pop()
     if not _is_gone(raw):
         return raw
-    pool.idle.append(raw)  # whoever may wait sees to it
+    pool.idle.append(raw)  # the next that waits for one releases it
     pool.turns.give_back()
     return None
 
@@ -319,9 +319,9 @@ async def _acquired(pool: Pool) -> Any:
 
 
 async def _discard(pool: Pool, raw: Any) -> None:
-    """Give one back that something went wrong on: through the driver's hands, which end what is left open."""
+    """Give back a connection after a failure: the driver's pool ends what is left open on it."""
     try:
-        # A server that hangs: whoever asked it has been told, and the driver ends the connection.
+        # The server may hang: its caller has the error already, and the driver ends the connection.
         with suppress(*AWAY):
             await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
     finally:
@@ -329,7 +329,7 @@ async def _discard(pool: Pool, raw: Any) -> None:
 
 
 def on_demand(pool: Pool) -> Database:
-    """A database for those who mostly need none: each query takes a connection for itself and gives it back."""
+    """A database for callers that mostly need none: each query takes a connection and gives it back."""
     return Database(_OnDemand(pool), pool.clock)
 
 
@@ -349,7 +349,7 @@ async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database
 
 @asynccontextmanager
 async def savepoint(database: Database) -> AsyncGenerator[None, None]:
-    """A part of a transaction that may fail alone: what is raised in it takes back this part, and is raised on."""
+    """A part of a transaction that may fail alone: an exception undoes this part, and is raised on."""
     with _REFUSALS:
         async with _driver(database).transaction():
             yield

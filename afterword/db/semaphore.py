@@ -1,26 +1,26 @@
-"""Places for some at once: whoever finds none waits for their turn, first come, first served, and not for ever."""
+"""A semaphore that serves its waiters in their order, and lets each wait for a limited time."""
 
 import asyncio
 from collections import deque
 
 
 class TooManyWait(Exception):
-    """There are as many waiting as may wait."""
+    """As many wait as may wait."""
 
 
 class FifoSemaphore:
-    """A semaphore with one timer for all who wait, as each of them would pay more for one than for the waiting."""
+    """One timer serves all waiters: a timer for each would cost more than the wait itself."""
 
     def __init__(self, places: int, *, waiting_max: int, seconds: float) -> None:
         self._free = places
         self._waiting_max = waiting_max
         self._seconds = seconds
-        self._line: deque[tuple[float, asyncio.Future[None]]] = deque()  # by the end of their patience, the next first
+        self._line: deque[tuple[float, asyncio.Future[None]]] = deque()  # by deadline, the earliest first
         self._timer: asyncio.TimerHandle | None = None
         self.waiting = 0
 
     def take_at_once(self) -> bool:
-        """Take a place if there is one, which means that nobody waits for it."""
+        """Take a place if one is free: then nobody waits for it."""
         if not self._free:
             return False
         self._free -= 1
@@ -43,7 +43,7 @@ class FifoSemaphore:
             await turn
         except BaseException:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give_back()  # it came in the moment in which nobody wanted it any more
+                self.give_back()  # served and cancelled in the same turn of the loop
             else:
                 turn.cancel()
             raise
@@ -59,7 +59,7 @@ class FifoSemaphore:
         self._free += 1
 
     def _sweep(self) -> None:
-        """Tell those whose patience is over, and look again when the next one's is."""
+        """End the waits that are past their deadline, and set the timer to the next deadline."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         while self._line and (self._line[0][0] <= now or self._line[0][1].done()):
