@@ -136,21 +136,9 @@ async def change_pipeline(
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
     check_version(before.version)
     current = _editable(before)
-    wanted = {**current, **changes}
+    wanted = await _wanted(db, caller, before, changes, networks=networks)
     if wanted == current:
         return before
-    _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
-    whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": questionnaire_id}
-    # Conditions that stay are not checked against the names declared now, which may have changed since.
-    is_new = changes.get("conditions") not in (None, current["conditions"])
-    declared = await _declared(db, caller.organization_id, questionnaire_id)
-    scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
-    quiet = await _quiet(db, caller.organization_id, whole)
-    # A sender that stays is not refused here but when it sends: the pipeline can still be paused.
-    address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
-    sender = await senders.sender_errors(db, organization_id=caller.organization_id, address=address)
-    kept = _texts_of(current)
-    _check(whole, scope, declared, quiet, networks=networks, sender=sender, kept=kept)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
     await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
     after = await _read(db, **key, questionnaire_id=questionnaire_id)
@@ -159,6 +147,45 @@ async def change_pipeline(
     if {**wanted, "paused": before.paused} != current:
         await _tell(db, after, "updated", now=now, caller=caller)
     return after
+
+
+async def as_changed(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    changes: Mapping[str, Any],
+    check_version: Callable[[int], None],
+    networks: Sequence[Network] = (),
+) -> Pipeline:
+    """The pipeline as `change_pipeline` would store it; nothing is written. Raises NotFound, Stale, Invalid."""
+    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    check_version(before.version)
+    return replace(before, **await _wanted(db, caller, before, changes, networks=networks))
+
+
+async def _wanted(
+    db: Database, caller: Caller, before: Pipeline, changes: Mapping[str, Any], *, networks: Sequence[Network]
+) -> dict[str, Any]:
+    """All editable columns with the changes in them. Raises Invalid."""
+    current = _editable(before)
+    wanted = {**current, **changes}
+    if wanted == current:
+        return wanted
+    _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
+    whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": before.questionnaire_id}
+    # Conditions that stay are not checked against the names declared now, which may have changed since.
+    is_new = changes.get("conditions") not in (None, current["conditions"])
+    declared = await _declared(db, caller.organization_id, before.questionnaire_id)
+    scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
+    quiet = await _quiet(db, caller.organization_id, whole)
+    # A sender that stays is not refused here but when it sends: the pipeline can still be paused.
+    address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
+    sender = await senders.sender_errors(db, organization_id=caller.organization_id, address=address)
+    kept = _texts_of(current)
+    _check(whole, scope, declared, quiet, networks=networks, sender=sender, kept=kept)
+    return wanted
 
 
 async def delete_pipeline(

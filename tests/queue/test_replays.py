@@ -10,7 +10,7 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import installation
 from afterword.queue.replays import service
-from tests.queue.client import Client
+from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
 
@@ -34,9 +34,18 @@ async def replayed(client: Client) -> dict[str, str]:
     organization_id, pipeline_id = client.queue.house.organization_id, client.queue.house.pipeline_id
     async with db.connection(client.queue.pool) as database:
         now = database.clock.now() + timedelta(seconds=1)
-        key: dict[str, Any] = {"pipeline_id": pipeline_id, "now": now}
-        items = await service.list_newest(database, caller=installation(organization_id), **key)
-        return await service.replay(database, organization_id=organization_id, **key, items=items)
+        tried = await service.try_change(
+            database,
+            caller=installation(organization_id),
+            questionnaire_id=client.queue.house.questionnaire_id,
+            pipeline_id=pipeline_id,
+            changes={},
+            check_version=lambda _: None,
+            now=now,
+            networks=(),
+        )
+        assert tried.before == tried.after
+        return dict(tried.before)
 
 
 async def test_caps_count_what_the_replay_sends(client: Client) -> None:
@@ -78,3 +87,45 @@ async def test_holds_end(client: Client) -> None:
     await client.queue.execute("update queue_item set not_after = now() + interval '9 days'")
     await client.queue.change_pipeline("dispatch_start_time = '03:00', dispatch_end_time = '03:30'")
     assert {item_id: service.ASKED} == await replayed(client)
+
+
+class TestRoute:
+    def path(self, client: Client) -> str:
+        return f"{client.pipeline}/trial"
+
+    async def test_refused(self, client: Client) -> None:
+        """As the change would be: without a scope, of a wrong rule, of another version, of no pipeline."""
+        path = self.path(client)
+        assert 401 == (await client.http.post(path, json={})).status_code
+        for scope in ("Pipeline.Update", "Queue.Read"):
+            narrow = await client.with_token(frozenset({scope}))
+            reply = await narrow.send("POST", path, {})
+            assert (403, "insufficient_scope") == (reply.status_code, reply.json()["code"])
+        wrong = await client.send("POST", path, {"conditions": {"all": [{"metadata": "nobody", "equals": "1"}]}})
+        assert 422 == wrong.status_code
+        assert [("/frequency_cap_days", "out_of_range")] == codes(
+            await client.send("POST", path, {"frequency_cap_days": -1})
+        )
+        stale = await client.send("POST", path, {}, if_match='"999"')
+        assert 412 == stale.status_code
+        other = path.replace(client.queue.house.pipeline_id, "0" * 22)
+        assert 404 == (await client.send("POST", other, {})).status_code
+
+    async def test_ok(self, client: Client) -> None:
+        """Both outcomes beside each other, and nothing of the change is stored."""
+        for days in (9, 7, 1):
+            await sent(client, days)
+        before = (await client.send("GET", client.pipeline)).json()
+        reply = await client.send("POST", self.path(client), {"frequency_cap_days": 3, "paused": True})
+        assert (200, {"items": 3, "moved": 1}) == (
+            reply.status_code, {name: reply.json()[name] for name in ("items", "moved")},
+        )  # fmt: skip
+        assert [
+            {"reason": None, "before": 3, "after": 2},
+            {"reason": "frequency_cap", "before": 0, "after": 1},
+        ] == reply.json()["outcomes"]
+        assert before == (await client.send("GET", client.pipeline)).json()
+
+    async def test_without_invitations(self, client: Client) -> None:
+        reply = await client.send("POST", self.path(client), {"frequency_cap_days": 3})
+        assert {"items": 0, "moved": 0, "outcomes": [{"reason": None, "before": 0, "after": 0}]} == reply.json()

@@ -1,8 +1,6 @@
 """The form of one part of a pipeline's rules: its fields, what is stored of them, what was typed."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,7 +15,6 @@ from afterword.console.sending.pipelines import ONE, change, pipeline_of, subjec
 from afterword.console.sending.sending import reason_text
 from afterword.console.text import WEEKDAYS, ZONES
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_WEBHOOK
-from afterword.pipelines import service
 from afterword.pipelines.resources import UNITS, PipelineUpdate
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires import access, condition_rows
@@ -141,10 +138,6 @@ STAYING: Final[Mapping[str, tuple[str, str]]] = {
 TRIED: Final = frozenset({"conditions", "frequency", "hours", "period"})  # parts by which past items are decided anew
 
 
-class _TriedOnly(Exception):
-    """Ends the transaction of a change that was only tried."""
-
-
 @routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
 async def part_page(visit: Visit) -> Response:
     return await _show(visit)
@@ -173,43 +166,28 @@ def _may_try(visit: Visit) -> bool:
 
 async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
-    caller, pipeline_id = visit.caller, visit.id("pipeline_id")
-    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id, "now": visit.now}
     async with visit.read() as db:
-        items = await replays.list_newest(db, caller=caller, pipeline_id=pipeline_id, now=visit.now)
-        before = await replays.replay(db, **key, items=items)
-    after: Mapping[str, str] = {}
-    with suppress(_TriedOnly):
-        async with visit.write() as db:
-            await service.change_pipeline(
-                db,
-                questionnaire_id=visit.id("questionnaire_id"),
-                pipeline_id=pipeline_id,
-                caller=caller,
-                changes=changes,
-                check_version=lambda _: None,
-                now=visit.now,
-                networks=visit.site.networks,
-            )
-            after = await replays.replay(db, **key, items=items)
-            raise _TriedOnly
-    counts = Counter(before.values()), Counter(after.values())
-    reasons = [replays.ASKED, *sorted(counts[0].keys() | counts[1].keys() - {replays.ASKED})]
-    words, moved = visit.words, sum(before[item_id] != after[item_id] for item_id in before)
+        tried = await replays.try_change(
+            db,
+            caller=visit.caller,
+            questionnaire_id=visit.id("questionnaire_id"),
+            pipeline_id=visit.id("pipeline_id"),
+            changes=changes,
+            check_version=lambda _: None,
+            now=visit.now,
+            networks=visit.site.networks,
+        )
+    words, count = visit.words, len(tried.before)
     return {
         "count": words.plural(
             "{n} invitation of the last 30 days, decided anew", "{n} invitations of the last 30 days, decided anew",
-            len(items),
+            count,
         ),
-        "moved": words.plural("{n} comes out differently.", "{n} come out differently.", moved),
+        "moved": words.plural("{n} comes out differently.", "{n} come out differently.", tried.moved),
         "rows": [
-            (
-                words("not asked: {reason}", reason=reason_text(words, one)) if one else words("asked"),
-                counts[0][one],
-                counts[1][one],
-            )
-            for one in dict.fromkeys(reasons)
-        ] if items else [],
+            (words("not asked: {reason}", reason=reason_text(words, reason)) if reason else words("asked"), *counts)
+            for reason, *counts in tried.outcomes
+        ] if count else [],
     }  # fmt: skip
 
 

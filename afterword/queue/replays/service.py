@@ -5,21 +5,25 @@ stops from their own time on, and those messages of the pipeline alone that the 
 """
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.decisions import REMINDER, Contact
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
+from afterword.pipelines import service as pipelines
 from afterword.queue.batches import store as items_store
 from afterword.queue.deciding import context as deciding
 from afterword.queue.deciding.store import AddressKey
 from afterword.queue.lanes import store as lanes_store
+from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.lists import service as lists
 from afterword.queue.lists.service import Choice
 from afterword.queue.store import QueueItem
@@ -29,6 +33,58 @@ DAYS: Final = 30
 ITEMS_MAX: Final = 500
 HOLDS_MAX: Final = 4  # of one item; it is decided again when each ends
 ASKED: Final = ""  # in place of the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """For each item by its id why it would not have been sent, `ASKED` where it would."""
+
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+    @property
+    def moved(self) -> int:
+        """Items that come out differently."""
+        return sum(reason != self.after[item_id] for item_id, reason in self.before.items())
+
+    @property
+    def outcomes(self) -> list[tuple[str, int, int]]:
+        """Each reason with its counts by the stored and by the changed rules, `ASKED` first."""
+        before, after = Counter(self.before.values()), Counter(self.after.values())
+        reasons = [ASKED, *sorted(before.keys() | after.keys() - {ASKED})]
+        return [(reason, before[reason], after[reason]) for reason in dict.fromkeys(reasons)]
+
+
+async def try_change(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    changes: Mapping[str, Any],
+    check_version: Callable[[int], None],
+    now: datetime,
+    networks: Sequence[Network],
+) -> Trial:
+    """Decide about the newest invitations by the stored rules, and by the changed ones.
+
+    Raises NotFound, Stale and Invalid, as the change does.
+    """
+    changed = await pipelines.as_changed(
+        db,
+        caller=caller,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        changes=changes,
+        check_version=check_version,
+        networks=networks,
+    )
+    items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)
+    [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    return Trial(
+        await replay(db, settings=settings, items=items, now=now),
+        await replay(db, settings=replace(settings, pipeline=changed), items=items, now=now),
+    )
 
 
 async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueItem]:
@@ -44,11 +100,8 @@ async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: da
     ]
 
 
-async def replay(
-    db: Database, *, organization_id: str, pipeline_id: str, items: Sequence[QueueItem], now: datetime
-) -> dict[str, str]:
+async def replay(db: Database, *, settings: LaneSettings, items: Sequence[QueueItem], now: datetime) -> dict[str, str]:
     """The reason why each item would not have been sent, `ASKED` where it would, by item id."""
-    [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
     lane = {settings.key: settings}
     known = await deciding.load_people(db, items, lane, now)
     context = await deciding.gather(db, items, lane, known)

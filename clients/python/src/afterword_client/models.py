@@ -2660,6 +2660,16 @@ class TranslationsRequest(Struct, kw_only=True):
     texts: list[TranslationRequest]
 
 
+class TriedOutcome(Struct, kw_only=True):
+    """
+    Invitations with one outcome: `reason` says why they are not asked, null that they are.
+    """
+
+    reason: str | None
+    before: int
+    after: int
+
+
 class User(Struct, kw_only=True):
     """
     A user of the organization. Without `application_ids`: of all its applications.
@@ -3316,6 +3326,16 @@ class PipelineRequest(Struct, kw_only=True):
     reminders: list[Reminder] | UnsetType = UNSET
     target_url: str | None | UnsetType = UNSET
     template_pipeline_id: str | None | UnsetType = UNSET
+
+
+class PipelineTrial(Struct, kw_only=True):
+    """
+    Outcomes of the same invitations by the stored rules (`before`) and by the changed ones (`after`).
+    """
+
+    items: int
+    moved: int
+    outcomes: list[TriedOutcome]
 
 
 class PipelineUpdate(Struct, kw_only=True):

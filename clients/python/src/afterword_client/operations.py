@@ -2795,6 +2795,27 @@ class AlertInstance(Family):
 class Pipelines(Family):
     """Pipelines."""
 
+    def try_pipeline(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: models.PipelineUpdate | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.PipelineTrial:
+        """Try changes of a pipeline.
+
+        The body of a change; nothing is written. The newest invitations of the last 30 days, at most 500 and without
+        tests and reminders, are decided anew, each at its send time. Deliveries, responses and stops count from their
+        own time on. A change that would be refused is refused here. Needs `Pipeline.Update` and `Queue.Read`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/trial",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.PipelineTrial)
+
     def list_pipelines(
         self,
         questionnaire_id: str,
