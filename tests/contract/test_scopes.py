@@ -41,6 +41,7 @@ OTHERWISE: Final = {  # where the table of operations says so
     "POST /q/questionnaire/validation": "Questionnaire.Read",
     "POST /q/questionnaire/{questionnaire_id}/condition/test": "Questionnaire Instance.Read",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",
+    "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/trial": "Pipeline.Update",
     "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/preview": "Pipeline.Read",
     "POST /q/response/search": "Questionnaire Instance.Read",
     "POST /q/response/doubtful/judgement": "Questionnaire Instance.Update",

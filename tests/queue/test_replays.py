@@ -1,6 +1,6 @@
 """Items of the last days decided anew: as of their own time, by caps that count the replay, and without a trace."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -125,6 +125,13 @@ class TestRoute:
             {"reason": "frequency_cap", "before": 0, "after": 1},
         ] == reply.json()["outcomes"]
         assert before == (await client.send("GET", client.pipeline)).json()
+
+    async def test_held_beyond_now(self, client: Client) -> None:
+        """An invitation that the changed hours would still hold is decided at the time when they open."""
+        await sent(client, 0)
+        opens = datetime.now(UTC) + timedelta(hours=36)
+        reply = await client.send("POST", self.path(client), {"weekdays": [opens.isoweekday()]})
+        assert (200, 1) == (reply.status_code, reply.json()["items"])
 
     async def test_without_invitations(self, client: Client) -> None:
         reply = await client.send("POST", self.path(client), {"frequency_cap_days": 3})

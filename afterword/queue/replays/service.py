@@ -119,7 +119,8 @@ async def replay(db: Database, *, settings: LaneSettings, items: Sequence[QueueI
         address_id = deciding.address_id_of(item, settings)
         people[address_id] = _as_of(known[address_id], moment)
         context.contacts = {key: _until(history, key, moment) for key in context.addresses_of(item)}
-        context.responded = {address: responded[address]} if responded.get(address, now) < moment else {}
+        last = responded.get(address)
+        context.responded = {address: last} if last is not None and last < moment else {}
         decision = context.decide(item, moment).decision
         found[item_id] = ASKED if decision.verdict == "go" else decision.reason or ""
         if decision.verdict == "go":
