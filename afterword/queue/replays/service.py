@@ -36,7 +36,7 @@ ASKED: Final = ""  # in place of the reason
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TriedChange:
     """For each item by its id why it would not have been sent, `ASKED` where it would."""
 
     before: Mapping[str, str]
@@ -65,7 +65,7 @@ async def try_change(
     check_version: Callable[[int], None],
     now: datetime,
     networks: Sequence[Network],
-) -> Trial:
+) -> TriedChange:
     """Decide about the newest invitations by the stored rules, and by the changed ones.
 
     Raises NotFound, Stale and Invalid, as the change does.
@@ -81,7 +81,7 @@ async def try_change(
     )
     items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)
     [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
-    return Trial(
+    return TriedChange(
         await replay(db, settings=settings, items=items, now=now),
         await replay(db, settings=replace(settings, pipeline=changed), items=items, now=now),
     )
