@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -75,14 +75,16 @@ def make_base() -> str:
         return load_base(write_base(Path(folder, "base.tar")))
 
 
-def write_base(archive: Path) -> Path:
-    """Write the files of Debian's base with Python. Needs root, and nothing of a release."""
+def write_base(
+    archive: Path, *, suite: str = SUITE, packages: str = "python3,ca-certificates", more: Sequence[str] = ()
+) -> Path:
+    """Write the files of Debian's base with Python, as an archive or a folder. Needs root, and nothing of a release."""
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in UNUSED]
     kept = "--dpkgopt=path-include=/usr/share/doc/*/copyright"
     unsynced = "--dpkgopt=force-unsafe-io"  # a base that is not finished is thrown away
-    options = ("--quiet", "--variant=minbase", "--include=python3,ca-certificates", *excluded, kept, unsynced)
+    options = ("--quiet", "--variant=minbase", f"--include={packages}", *excluded, kept, unsynced, *more)
     mirror = mirror_of_this_machine()
-    run("mmdebstrap", *options, SUITE, archive, *([mirror] if mirror else []))
+    run("mmdebstrap", *options, suite, archive, *([mirror] if mirror else []))
     return archive
 
 

@@ -112,6 +112,7 @@ PRODUCTION = {
     "HTTPS_PORT": port,
     "DATABASE_PASSWORD": PASSWORD,
     "AFTERWORD_SECRET": SECRET,
+    "AFTERWORD_BACKUP_PASSPHRASE": PASSWORD,
 }
 
 
@@ -127,8 +128,20 @@ async def test_production(project: Project, engine: Engine) -> None:
     assert (308, "https://localhost/console") == (plain.status_code, plain.headers["location"])
     examined = engine.run("sh", "-c", "podman exec afterword_web_1 afterword doctor || true")
     assert "trusted proxies" not in examined
+    await backed_up(engine, "afterword_worker_1")
     for service in ("worker", "web"):
         assert_stops(engine, f"afterword_{service}_1", seconds=40)
+
+
+async def backed_up(engine: Engine, container: str) -> None:
+    """The worker makes a backup unasked, where the file says."""
+
+    async def listed() -> bool:
+        """A whole one: unfinished ones are not listed."""
+        said = engine.podman("exec", container, "afterword", "restore", "--from", "/backups", "--list")
+        return re.search(r"\b\d{8}T\d{6}Z\b", said) is not None
+
+    await until(listed, seconds=120, what="a backup is there")
 
 
 class Cluster:
