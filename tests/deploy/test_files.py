@@ -65,7 +65,9 @@ def test_values_of_production_are_asked_for() -> None:
     asked = set(re.findall(r"\$\{(\w+)", (DEPLOY / "production.yaml").read_text()))
     given = set(re.findall(r"^(\w+)=", (DEPLOY / "production.env").read_text(), re.MULTILINE))
     images = {"AFTERWORD_IMAGE", "POSTGRES_IMAGE", "CADDY_IMAGE"}
-    assert images | {"HTTP_PORT", "HTTPS_PORT", "AFTERWORD_SECRET_BEFORE"} == asked - given
+    backups = {f"AFTERWORD_BACKUP_{name}" for name in ("TO", "RECIPIENTS", "HOURS", "KEEP_DAYS")}
+    others = {"HTTP_PORT", "HTTPS_PORT", "AFTERWORD_SECRET_BEFORE", "AFTERWORD_MCP", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+    assert images | backups | others == asked - given
     assert set() == given - asked
 
 
