@@ -37,6 +37,7 @@ def prove(wheels: Path, suite: str) -> str:
         # A mirror may lag behind: it is tried here, and nothing of it is kept.
         images.write_base(root, suite=suite, packages=PACKAGES, more=('--aptopt=Acquire::Check-Valid-Until "false"',))
         shutil.copytree(wheels, root / "opt" / "dist", ignore=shutil.ignore_patterns("*.tar*", "*.json"))
+        (root / "opt" / "dist").chmod(0o755)
         with (root / "etc" / "passwd").open("a") as users:
             users.write(f"person:x:{USER}:{USER}::{HOME}:/bin/sh\n")
         (root / HOME.lstrip("/")).mkdir()
