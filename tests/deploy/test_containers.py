@@ -139,7 +139,7 @@ async def backed_up(engine: Engine, container: str) -> None:
     async def listed() -> bool:
         """A whole one: unfinished ones are not listed."""
         said = engine.podman("exec", container, "afterword", "restore", "--from", "/backups", "--list")
-        return re.search(r"\b\d{8}T\d{6}Z\b", said) is not None
+        return re.search(r"\b\d{8}T\d{6}\S*Z", said) is not None
 
     await until(listed, seconds=120, what="a backup is there")
 
