@@ -239,7 +239,10 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
 
 
 @simplified.delete(
-    "/q/instance/{instance_id}", scope="Questionnaire Instance.Delete", summary="Delete Questionnaire Instance"
+    "/q/instance/{instance_id}",
+    scope="Questionnaire Instance.Delete",
+    summary="Delete Questionnaire Instance",
+    refusals=("on_hold",),
 )
 async def delete_instance(call: Call[None], db: Database) -> None:
     await service.delete(

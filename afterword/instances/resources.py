@@ -48,8 +48,18 @@ class QuestionnaireInstance(fields.Resource):
 INSTANCES: Final = fields.listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
 
 
+class HeldInstance(QuestionnaireInstance):
+    """An instance as long as it is held, also after it was deleted."""
+
+    deleted_time: fields.DateTime | None
+
+
 def instance_of(instance: store.ShownInstance, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
     return QuestionnaireInstance.of(instance, zone, **_addresses(instance, pages))
+
+
+def held_instance_of(instance: store.Instance, pages: PublicPages, zone: tzinfo) -> HeldInstance:
+    return HeldInstance.of(instance, zone, **_addresses(instance, pages))
 
 
 def _addresses(instance: store.ShownInstance, pages: PublicPages) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from afterword.events.service import NewEvent
 from afterword.instances import store
 from afterword.instances.responders import service as instance_responders
 from afterword.instances.store import Instance, TimeKind
+from afterword.organizations.retention import service as holds
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 
@@ -106,10 +107,20 @@ async def watch_expiry(db: Database, *, valid_days: int, now: datetime) -> None:
 async def delete(
     db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: Expect | None = None
 ) -> None:
-    """Mark the instance and its answers as deleted; raises NotFound and the errors of `expect`."""
+    """Mark the instance and its answers as deleted; raises NotFound, Held and the errors of `expect`."""
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
+    await holds.require_not_held(db, organization_id=before.organization_id, responder_id=before.responder_id)
+    await take_out(db, caller=caller, instance=before, now=now)
+
+
+async def take_out(db: Database, *, caller: Caller, instance: Instance, now: datetime) -> None:
+    """Delete as `delete` does, whether or not a legal hold has come meanwhile. Raises NotFound."""
     deleted = await store.delete_instance(
-        db, organization_id=before.organization_id, instance_id=instance_id, now=now, updated_by=caller.actor_id
+        db,
+        organization_id=instance.organization_id,
+        instance_id=instance.instance_id,
+        now=now,
+        updated_by=caller.actor_id,
     )
     if deleted is None:
         _refuse_unknown()

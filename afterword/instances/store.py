@@ -382,7 +382,7 @@ async def update_language(db: Database, *, organization_id: str, instance_id: st
 async def delete_instance(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str
 ) -> Instance | None:
-    """Mark the instance as deleted; its rows stay for audit. None if it is absent."""
+    """Mark the instance as deleted; retention removes its rows. None if it is absent."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set deleted_time = $3, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4

@@ -1909,7 +1909,7 @@ CREATE TABLE retention_run (
     finished_time timestamp with time zone,
     CONSTRAINT retention_run_check CHECK (((state = 'done'::text) = (finished_time IS NOT NULL))),
     CONSTRAINT retention_run_days_check CHECK (((days >= 1) AND (days <= 3650))),
-    CONSTRAINT retention_run_kind_check CHECK ((kind = ANY (ARRAY['texts'::text, 'people'::text, 'items'::text, 'uploads'::text, 'answers'::text, 'events'::text, 'audit'::text, 'exports'::text]))),
+    CONSTRAINT retention_run_kind_check CHECK ((kind = ANY (ARRAY['texts'::text, 'people'::text, 'items'::text, 'uploads'::text, 'answers'::text, 'events'::text, 'audit'::text, 'exports'::text, 'deleted'::text]))),
     CONSTRAINT retention_run_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text])))
 );
 
@@ -2724,6 +2724,8 @@ CREATE INDEX questionnaire_instance_answered ON questionnaire_instance USING btr
 
 CREATE INDEX questionnaire_instance_completed ON questionnaire_instance USING brin (completed_time) WITH (autosummarize='on');
 
+CREATE INDEX questionnaire_instance_deleted ON questionnaire_instance USING btree (organization_id, deleted_time) WHERE (deleted_time IS NOT NULL);
+
 CREATE INDEX questionnaire_instance_doubtful ON questionnaire_instance USING btree (organization_id, COALESCE(judgement, 'marked'::text), COALESCE(submitted_time, held_submitted_time) DESC, instance_id) WHERE ((flags IS NOT NULL) AND (deleted_time IS NULL));
 
 CREATE INDEX questionnaire_instance_link ON questionnaire_instance USING btree (organization_id, link_id, submitted_time DESC, instance_id) WHERE ((link_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
@@ -2775,6 +2777,8 @@ CREATE INDEX queue_import_row_failed ON queue_import_row USING btree (organizati
 CREATE INDEX queue_item_aborted_reference ON queue_item USING btree (organization_id, external_reference) WHERE ((status = 7) AND (external_reference IS NOT NULL) AND (deleted_time IS NULL));
 
 CREATE INDEX queue_item_address ON queue_item USING btree (organization_id, address_key) WHERE ((status)::integer = 1);
+
+CREATE INDEX queue_item_deleted ON queue_item USING btree (organization_id, deleted_time) WHERE ((deleted_time IS NOT NULL) AND (anonymized_time IS NULL));
 
 CREATE INDEX queue_item_due ON queue_item USING btree (organization_id, pipeline_id, due_time, item_id) WHERE (status = 1);
 

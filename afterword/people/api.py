@@ -16,7 +16,7 @@ from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.instances import api as instances_api
-from afterword.instances.resources import instance_of
+from afterword.instances.resources import held_instance_of
 from afterword.instances.responders import api as responders_api
 from afterword.instances.responders import service as responders
 from afterword.instances.responders.store import ShownResponder
@@ -76,6 +76,12 @@ class TimelineEntry(fields.Resource):
     comment: Annotated[fields.Computed[str | None], Meta(description="The first thousand characters.")]
 
 
+class HeldItem(QueueItem):
+    """A queue item as long as it is held, also after it was deleted."""
+
+    deleted_time: fields.DateTime | None
+
+
 class SubjectQuery(fields.Request):
     """The form of the copy."""
 
@@ -118,7 +124,8 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
         "One document for a request of access, as JSON or as a page to read: `responder`, `values`, `queue_items`, "
         "`instances`, `responses`, `tags`, `alert_instances`, `alert_comments`, `alert_messages`, `suppressions`, "
         "`generated_time`. Answers show their question as it stood, so a consent has its text, version and time. "
-        "Events repeat these and are left out. Only for callers that reach the whole organization."
+        "Items and instances that were deleted have their `deleted_time`. Events repeat these and are left out. "
+        "Only for callers that reach the whole organization."
     ),
 )
 async def get_subject(call: Call[None], db: Database) -> Answer:
@@ -224,13 +231,14 @@ class _Copy:
             yield values_api.shown(values_api.ResponderValue, value, declared.responder, self.zone)
 
     async def _items(self) -> AsyncGenerator[msgspec.Struct, None]:
-        async for item in service.items_of(self.db, **self._person):
-            yield QueueItem.of(queue.visible(item, self.caller), self.zone)
+        async for item, deleted_time in service.items_of(self.db, **self._person):
+            deleted = deleted_time and times.format_time(deleted_time, zone=self.zone)
+            yield HeldItem.of(queue.visible(item, self.caller), self.zone, deleted_time=deleted)
 
     async def _instances(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for found in service.instances_of(self.db, **self._person):
             for instance in found:
-                yield instance_of(instance, self.site.pages(self.responder.organization_id), self.zone)
+                yield held_instance_of(instance, self.site.pages(self.responder.organization_id), self.zone)
 
     async def _responses(self) -> AsyncGenerator[msgspec.Struct, None]:
         async for found in service.instances_of(self.db, **self._person):

@@ -77,14 +77,17 @@ def _with_answers(entry: Entry, given: Answered | None) -> Entry:
     )
 
 
-async def items_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[QueueItem, None]:
+async def items_of(
+    db: Database, *, organization_id: str, responder_id: str
+) -> AsyncGenerator[tuple[QueueItem, datetime | None], None]:
+    """All items, and when each was deleted."""
     person = {"organization_id": organization_id, "responder_id": responder_id}
     after: str | None = ""
     while after is not None:
         found = await store.list_items(db, **person, after=after, limit=READ_AT_ONCE)
         for item in found:
             yield item
-        after = found[-1].item_id if len(found) == READ_AT_ONCE else None
+        after = found[-1][0].item_id if len(found) == READ_AT_ONCE else None
 
 
 async def messages_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Message, None]:

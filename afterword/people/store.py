@@ -149,24 +149,24 @@ async def list_answered(db: Database, *, organization_id: str, instance_ids: Seq
 
 async def list_items(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
-) -> list[QueueItem]:
-    """The items of the person with ids behind `after`, in their order."""
+) -> list[tuple[QueueItem, datetime | None]]:
+    """The items of the person with ids behind `after`, in their order, and when each was deleted."""
     rows = await db.fetch(
-        f"""select {ITEM_COLUMNS} from queue_item where organization_id = $1 and deleted_time is null
+        f"""select {ITEM_COLUMNS}, deleted_time from queue_item where organization_id = $1
              and item_id in (select item_id from ({_ITEMS}) f where item_id > $3 order by item_id limit $4)
            order by item_id""",
         *(organization_id, responder_id, after, limit),
     )
-    return [QueueItem.of(row) for row in rows]
+    return [(QueueItem.of(row), row["deleted_time"]) for row in rows]
 
 
 async def list_instances(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
 ) -> list[Instance]:
-    """The instances of the person with ids behind `after`, in their order."""
+    """The instances of the person with ids behind `after`, in their order, deleted ones too."""
     rows = await db.fetch(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where organization_id = $1 and responder_id = $2
-             and deleted_time is null and instance_id > $3
+             and instance_id > $3
            order by instance_id limit $4""",
         *(organization_id, responder_id, after, limit),
     )

@@ -22,7 +22,7 @@ from afterword.db import Database, Taken, savepoint
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.instances.responders import service as shown_responders
-from afterword.organizations.retention import store as holds_store
+from afterword.organizations.retention import service as holds
 from afterword.privacy import store
 from afterword.privacy.rows import service as rows
 from afterword.privacy.store import Erasure, LedgerLine
@@ -48,12 +48,6 @@ CHECKED_MAX: Final = 10_000  # ids of a kind that the checksum covers
 
 class AlreadyRunning(errors.Conflict):
     """The person is being erased."""
-
-
-class Held(errors.Conflict):
-    """A legal hold covers the person."""
-
-    code_default = "on_hold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +82,12 @@ async def request(
     """Begin to erase a person; the addresses are left alone from this very transaction on, if so wished.
 
     A person belongs to the whole organization: callers who see a part of it, or test data alone, are refused. Raises
-    NotFound, Forbidden, Held, AlreadyRunning.
+    NotFound, Forbidden, AlreadyRunning, and Held of a legal hold.
     """
     await shown_responders.get(db, caller=caller, responder_id=responder_id)
     caller.require_whole()
     caller.require_real()
-    if await holds_store.get_is_held(db, organization_id=caller.organization_id, responder_id=responder_id):
-        raise Held("A legal hold keeps the data of this person. Lift it first.")
+    await holds.require_not_held(db, organization_id=caller.organization_id, responder_id=responder_id)
     addresses = await responders_store.list_addresses(
         db, organization_id=caller.organization_id, responder_id=responder_id
     )

@@ -121,7 +121,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     scope="Queue.Delete",
     summary="Delete Queue Item",
     description=DELETE,
-    refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
+    refusals=("on_hold", "item_in_dispatch", "item_closed", "outcome_unknown"),
 )
 async def delete_item(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, place=ItemScope(**call.ids), check_version=call.check_version)

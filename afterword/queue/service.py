@@ -15,6 +15,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
+from afterword.organizations.retention import service as holds
 from afterword.pipelines.service import NO_PIPELINE
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store
@@ -240,9 +241,15 @@ def require_pending(item: QueueItem) -> None:
 
 
 async def delete(db: Database, *, caller: Caller, place: ItemScope, check_version: Callable[[int], None]) -> None:
-    """Cancel the item where needed, and hide it; raises NotFound, Stale, InDispatch, ItemClosed, OutcomeUnknown."""
+    """Cancel the item where needed, and hide it.
+
+    Raises NotFound, Stale, Held, InDispatch, ItemClosed, OutcomeUnknown.
+    """
     item = await _locked(db, caller=caller, place=place)
     check_version(item.version)
+    await holds.require_not_held(
+        db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
+    )
     if item.status == Item.SENDING:
         raise InDispatch
     if item.status == Item.SENT:

@@ -228,6 +228,8 @@ BLIND: Final = {
     "list_instances_locked",  # with each of theirs something happened lately
     "list_days",  # they have no periods
     "get_is_held",  # of another person
+    "list_deleted_instances_locked",  # they deleted none
+    "list_deleted_items",
 }  # nothing of theirs has such a name
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")

@@ -126,6 +126,22 @@ class TestSubject:
         for name, each in document.items():
             assert CANARY in str(each) or name in {"tags", "instances", "alert_instances", "generated_time"}, name
 
+    async def test_what_was_deleted_is_still_held(self, desk: Desk) -> None:
+        """Deletion is a mark: the copy has all that the database has, with the time of the mark."""
+        [known] = await people(desk, [CANARY])
+        path = f"/q/responder/{known.responder_id}/subject"
+        before = await desk.ask("GET", path)
+        cancelled, _, waiting = known.item_ids
+        for each in (f"/q/instance/{known.instance_id}", *(f"/q/queue/item/{one}" for one in (cancelled, waiting))):
+            await desk.ask("DELETE", each)
+        after = await desk.ask("GET", path)
+        for name in ("queue_items", "instances", "responses", "tags"):
+            assert len(before[name]) == len(after[name]), name
+        assert before["responses"] == after["responses"]
+        assert {cancelled, waiting} == {one["item_id"] for one in after["queue_items"] if one["deleted_time"]}
+        assert [known.instance_id] == [one["instance_id"] for one in after["instances"] if one["deleted_time"]]
+        assert all(one["deleted_time"] is None for name in ("queue_items", "instances") for one in before[name])
+
     async def test_a_consent_has_its_text_version_and_time(self, desk: Desk) -> None:
         """The words to which somebody agreed stay as they stood, whatever is published later."""
         path = f"/q/questionnaire/{desk.house.questionnaire_id}"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.privacy.retention import service as ages
 from afterword.queue.retention import service as retention
@@ -18,6 +19,7 @@ from tests.privacy.test_rows import figures
 ABSENT = "z" * 22
 TURNS_MAX = 500
 # Rows that have a limit of their own, which no period prolongs: hours or days, see docs/privacy.md.
+GONE = {"answer", "questionnaire_instance"}  # by each period of its own, and by both that stand for several
 SHORT_LIVED = {"idempotency_key", "outbox_message", "trial", "queue_import_row", "queue_import_piece"}
 
 
@@ -212,6 +214,38 @@ class TestDeletion:
         assert before == await figures_as_of(desk)
 
 
+class TestDeleted:
+    async def test_goes_without_a_period(self, desk: Desk) -> None:
+        """A response whole, an item but for what happened and when; not of a person who is held."""
+        known, held = await asked(desk, CANARY, "zqpriam")
+        for each in (known, held):
+            await desk.ask("DELETE", f"/q/instance/{each.instance_id}")
+            await desk.ask("DELETE", f"/q/queue/item/{each.item_ids[0]}")
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": held.responder_id})
+        kept = await desk.traces(held.canary)
+        assert 0 == await work(desk, days=ages.DELETED_DAYS - 1)
+        await work(desk, days=ages.DELETED_DAYS + 1)
+        left_items = "select array_agg(item_id) from queue_item where deleted_time is not null"
+        blanked = f"{left_items} and anonymized_time is not null"
+        assert (1, [known.item_ids[0]]) == (
+            await desk.value("select count(*) from questionnaire_instance"),
+            await desk.value(blanked),
+        )
+        assert GONE.isdisjoint(await left(desk, known.canary))
+        assert set(kept) - SHORT_LIVED == await left(desk, held.canary)
+        [run] = (await desk.ask("GET", path(desk, "/run")))["results"]
+        assert ("deleted", 30, 1, 1) == (
+            run["kind"],
+            run["days"],
+            run["counts"]["Questionnaire Instance"],
+            run["counts"]["Queue Item"],
+        )
+        await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+        await work(desk, days=ages.DELETED_DAYS + 3)
+        assert 0 == await desk.value("select count(*) from questionnaire_instance")
+        assert 2 == len(await desk.value(blanked))
+
+
 async def count_days(desk: Desk, now: datetime) -> None:
     """The jobs that keep counts, as they would run then."""
     async with db.transaction(desk.pool) as database:
@@ -235,19 +269,39 @@ async def figures_as_of(desk: Desk) -> Any:
 
 
 class TestHolds:
-    async def test_a_person_is_held(self, desk: Desk) -> None:
+    @pytest.mark.parametrize(("period", "days"), [("anonymize_after_days", 10), ("delete_after_days", 30)])
+    async def test_a_person_is_held(self, desk: Desk, period: str, days: int) -> None:
         known, other = await asked(desk, CANARY, "zqpriam")
-        await keep(desk, anonymize_after_days=10)
+        await keep(desk, **{period: days})
         hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": known.responder_id})
         held = await desk.traces(known.canary)
-        await work(desk, days=11)
+        await count_days(desk, await later(desk, days=days + 2))
+        await work(desk, days=days + 2)
         assert set(held) - SHORT_LIVED == await left(desk, known.canary) | {"event"}
-        assert {"export_piece"} >= await left(desk, other.canary)
+        assert GONE.isdisjoint(await left(desk, other.canary))
         refused = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {}, status=409)
         assert "on_hold" == refused["code"]
         await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
-        await work(desk, days=13)
-        assert {"export_piece"} >= await left(desk, known.canary)
+        await work(desk, days=days + 4)
+        assert GONE.isdisjoint(await left(desk, known.canary))
+
+    @pytest.mark.parametrize("is_whole", [False, True])
+    async def test_nothing_of_it_is_deleted(self, desk: Desk, *, is_whole: bool) -> None:
+        """By the API neither; archiving a questionnaire leaves its responses to be read."""
+        known, other = await people(desk, [CANARY, "zqpriam"])
+        person = {} if is_whole else {"responder_id": known.responder_id}
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", **person})
+        paths = [f"/q/instance/{known.instance_id}", *(f"/q/queue/item/{item_id}" for item_id in known.item_ids)]
+        for each in paths:
+            assert "on_hold" == (await desk.ask("DELETE", each, status=409))["code"]
+        await desk.ask("DELETE", f"/q/instance/{other.instance_id}", status=409 if is_whole else 204)
+        await desk.ask("DELETE", desk.base)
+        for each in paths:
+            await desk.ask("GET", each)
+        await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+        cancelled, _, waiting = paths[1:]
+        for each in (paths[0], cancelled, waiting):
+            await desk.ask("DELETE", each)
 
     async def test_all_is_held(self, desk: Desk) -> None:
         [known] = await asked(desk, CANARY)
@@ -279,21 +333,64 @@ class TestHolds:
 
 
 class TestPreviews:
-    async def test_counts_what_a_run_would_touch(self, desk: Desk) -> None:
-        await asked(desk, CANARY, "zqpriam")
+    async def test_is_what_the_runs_do(self, desk: Desk) -> None:
+        """With a deleted response, an invitation without an answer, somebody who is held; none while all is held."""
+        *_, deleted, held = await asked(desk, CANARY, "zqpriam", "zqparis", "zqhector")
+        await desk.ask("POST", desk.items, {"responder_channel_identifier": "ann@example.com"})
+        assert await desk.queue.worker().send(Sent("250 ok"))
+        await desk.ask("DELETE", f"/q/instance/{deleted.instance_id}")
+        await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": held.responder_id})
+        await settled(desk.pool)
+        await count_days(desk, await later(desk, days=32))
+        await desk.execute("delete from delivery")
+        await keep(desk, **{period: days for _, period, days, _ in KINDS})
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A search"})
+        assert ({kind: 0 for kind, *_ in KINDS}, 0) == (await preview(desk, days=32), await work(desk, days=32))
+        await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+        for kind, period, days, resource in KINDS:
+            await keep(desk, **{**{each: None for _, each, *_ in KINDS}, period: days})
+            await desk.execute(
+                """update event_cursor set xid = e.xid, seq = e.seq
+                   from (select max(xid) as xid, max(seq) as seq from event) e where e.xid is not null"""
+            )
+            previewed = await preview(desk, days=days + 2)
+            await work(desk, days=days + 2)
+            runs = (await desk.ask("GET", path(desk, "/run")))["results"]
+            [run] = [one for one in runs if one["kind"] == kind]
+            assert {kind: run["counts"].get(resource)} == previewed
+            assert 0 < previewed[kind], kind
+
+    async def test_changes_nothing(self, desk: Desk) -> None:
+        await asked(desk, CANARY)
         await keep(desk, anonymize_after_days=60)
-        none = (await desk.ask("POST", path(desk, "/preview"), {}, status=200))["parts"]
-        assert {"items": 0, "texts": 0, "people": 0, "uploads": 0} == {each["kind"]: each["count"] for each in none}
-        for table in ("questionnaire_instance", "responder"):
-            columns = ["created_time", "sent_time", "submitted_time", "completed_time", "viewed_time", "flow_time"]
-            for column in columns if table == "questionnaire_instance" else columns[:1]:
-                statement: Any = f"update {table} set {column} = {column} - interval '40 days'"
-                await desk.execute(statement)
         body = {"anonymize_after_days": 30, "delete_after_days": 30}
         parts = (await desk.ask("POST", path(desk, "/preview"), body, status=200))["parts"]
-        found = {each["kind"]: (each["days"], each["count"], each["is_more"]) for each in parts}
-        assert (30, 2, False) == found["people"] == found["texts"] == found["answers"]
+        kinds = ("items", "texts", "people", "uploads", "answers")
+        assert [(kind, 30, 0, False) for kind in kinds] == [
+            (each["kind"], each["days"], each["count"], each["is_more"]) for each in parts
+        ]
         assert 60 == (await desk.ask("GET", path(desk)))["anonymize_after_days"]
+
+
+# Kinds, in an order in which none takes what a later one counts: the period, its days, the resource in the ledger.
+KINDS = (
+    ("uploads", "uploads_days", 10, "File"),
+    ("texts", "texts_days", 10, "Answer"),
+    ("items", "items_days", 10, "Queue Item"),
+    ("people", "people_days", 10, "Responder"),
+    ("exports", "exports_days", 1, "Export"),
+    ("answers", "answers_days", 30, "Questionnaire Instance"),
+    ("events", "events_days", 30, "Event"),
+    ("audit", "audit_days", 30, "Audit"),
+)
+
+
+async def preview(desk: Desk, *, days: int) -> dict[str, int]:
+    """The counts by kind as they would be so many days from now, by the periods of now."""
+    now = await later(desk, days=days)
+    async with db.connection(desk.pool) as database:
+        found = await ages.preview(database, caller=desk.house.caller, changes={}, now=now)
+    return {one.kind: one.count for one in found}
 
 
 class TestPeriods:

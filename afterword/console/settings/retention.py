@@ -42,7 +42,7 @@ HOLD_INPUTS: Final = (
     Input("responder_id", "text", "Person", "The last part of the address of the person's page. Empty: everybody."),
 )
 KINDS: Final[Mapping[str, str]] = {
-    "texts": "Responses whose words are removed: {n}",
+    "texts": "Answers whose words are removed: {n}",
     "people": "People who are forgotten: {n}",
     "items": "Messages whose address is removed: {n}",
     "uploads": "Files that are removed: {n}",
@@ -60,6 +60,7 @@ TITLES: Final[Mapping[str, str]] = {
     "events": "Event log",
     "audit": "Audit log",
     "exports": "Files of exports",
+    "deleted": "Deleted responses and messages",
 }
 
 routes = Screens()

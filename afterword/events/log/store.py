@@ -180,15 +180,24 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
     )
 
 
+# Of organization $1, events `e` from before $2 that every reader has seen and no delivery needs.
+_OLD_OF: Final[LiteralString] = """e.organization_id = $1 and e.created_time < $2
+  and (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
+  and not exists (select from delivery d where d.organization_id = e.organization_id and d.event_id = e.event_id)"""
+
+
+async def count_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
+    """The number of those that `prune_events_of` would remove, at most `limit`."""
+    return await db.fetch_value(
+        f"select count(*) from (select from event e where {_OLD_OF} limit $3) old", organization_id, before, limit
+    )
+
+
 async def prune_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     """As `prune_events`, of one organization, which keeps its own for a shorter time."""
     return await db.fetch_value(
-        """with old as materialized (
-             select e.event_id, e.xid, e.seq from event e
-             where e.organization_id = $1
-               and (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
-               and e.created_time < $2 and not exists (select from delivery d
-                 where d.organization_id = e.organization_id and d.event_id = e.event_id)
+        f"""with old as materialized (
+             select e.event_id, e.xid, e.seq from event e where {_OLD_OF}
              order by (e.xid::text)::bigint, e.seq limit $3),
            deleted as (
              delete from event e using old where e.organization_id = $1 and e.event_id = old.event_id),

@@ -15,6 +15,12 @@ from afterword.organizations.retention.store import LegalHold, Periods
 HOLDS_MAX: Final = 1_000
 
 
+class Held(errors.Conflict):
+    """A legal hold covers the person."""
+
+    code_default = "on_hold"
+
+
 async def get(db: Database, *, caller: Caller, is_locked: bool = False) -> Periods:
     found = await store.get_periods(db, organization_id=caller.organization_id, is_locked=is_locked)
     return found or refuse_unknown()
@@ -66,6 +72,14 @@ async def lift(db: Database, *, caller: Caller, hold_id: str, check_version: Che
     """End a hold: the next run removes what is too old by now. Raises NotFound, Stale."""
     check_version((await get_hold(db, caller=caller, hold_id=hold_id)).version)
     await store.delete_hold(db, organization_id=caller.organization_id, hold_id=hold_id)
+
+
+async def require_not_held(
+    db: Database, *, organization_id: str, responder_id: str | None, address_key: bytes | None = None
+) -> None:
+    """Raise Held where a hold keeps the data of the person, or of whoever has the address."""
+    if await store.get_is_held(db, organization_id=organization_id, responder_id=responder_id, address_key=address_key):
+        raise Held("A legal hold keeps the data of this person. Lift it first.")
 
 
 def require_reach(caller: Caller) -> None:

@@ -127,10 +127,14 @@ async def delete_hold(db: Database, *, organization_id: str, hold_id: str) -> in
     )
 
 
-async def get_is_held(db: Database, *, organization_id: str, responder_id: str) -> bool:
-    """True if a hold covers the person."""
+async def get_is_held(
+    db: Database, *, organization_id: str, responder_id: str | None, address_key: bytes | None = None
+) -> bool:
+    """True if a hold covers all, the person, or whoever has the address."""
     return await db.fetch_value(
-        """select exists (select from legal_hold
-             where organization_id = $1 and (responder_id is null or responder_id = $2))""",
-        *(organization_id, responder_id),
+        """select exists (select from legal_hold h
+             where h.organization_id = $1 and (h.responder_id is null or h.responder_id = $2
+               or exists (select from responder_address a where a.organization_id = $1
+                 and a.responder_id = h.responder_id and a.address_key = $3)))""",
+        *(organization_id, responder_id, address_key),
     )

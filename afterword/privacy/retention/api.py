@@ -20,7 +20,8 @@ Kind = Annotated[
         description=(
             "`texts`: words in answers. `people`: addresses and values of people, and personal metadata of responses. "
             "`items`: addresses and values of queue items. `uploads`: files that came with answers. `answers`: whole "
-            "responses. `events`, `audit`: entries of the event log and of the audit log. `exports`: files of exports."
+            "responses. `events`, `audit`: entries of the event log and of the audit log. `exports`: files of exports. "
+            f"`deleted`: responses and items that were deleted {service.DELETED_DAYS} days before; it needs no period."
         )
     ),
 ]
@@ -32,7 +33,9 @@ class RetentionPreviewPart(fields.Resource):
 
     kind: Kind
     days: int
-    count: Annotated[int, Meta(description="Items, responses, people, files or entries, of those that are kept now.")]
+    count: Annotated[
+        int, Meta(description="Items, answers, people, files, responses or entries, as the run will count them.")
+    ]
     is_more: Annotated[bool, Meta(description="More than `count`, which is where counting ends.")]
 
 
@@ -67,7 +70,7 @@ RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
     summary="Try retention periods before they are saved",
     description=(
         "Nothing is stored. Periods that are not named are those of now. Counting ends at "
-        f"{service.PREVIEWED_MAX:,} for each kind; legal holds of single people are not taken off."
+        f"{service.PREVIEWED_MAX:,} for each kind. What a legal hold keeps is not counted."
     ),
 )
 async def preview_retention(call: Call[RetentionUpdate], db: Database) -> Answer:

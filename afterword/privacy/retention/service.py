@@ -22,6 +22,7 @@ from afterword.core.wire import times
 from afterword.db import Database, savepoint
 from afterword.events import service as events
 from afterword.events.log import service as log
+from afterword.events.log import store as log_store
 from afterword.organizations.retention import service as periods_service
 from afterword.organizations.retention import store as periods_store
 from afterword.privacy.retention import store
@@ -33,11 +34,12 @@ from afterword.responses.rows import service as responses
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports"]
+Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audit", "exports", "deleted"]
 
 EVERY: Final = timedelta(hours=20)  # so that a day at most passes from one run to the end of the next
 WAIT_SECONDS: Final = 10  # after a fault, or for another process
 LEDGER_DAYS: Final = 730
+DELETED_DAYS: Final = 30  # a deleted row stays so long, to answer whoever asks for what was deleted
 SALT_BYTES: Final = 32
 SCANNED_MAX: Final = 2_000  # rows that a turn passes
 ITEMS_MAX: Final = 100  # blanked in one transaction, with their attempts and events
@@ -105,7 +107,9 @@ async def work_next(db: Database, *, now: datetime) -> int:
 
 
 async def _begin(db: Database, *, now: datetime) -> Run | None:
-    due = await store.get_next_due(db, since=now - EVERY)
+    due = await store.get_next_due(
+        db, since=now - EVERY, deleted_days=DELETED_DAYS, deleted_before=now - timedelta(days=DELETED_DAYS)
+    )
     if due is None:
         return None
     return await store.insert_run(
@@ -247,7 +251,7 @@ async def _uploads(db: Database, run: Run, now: datetime) -> Turn:
     if found.ids:
         if not await events.claim_reader(db, reader=responses.READER):
             return Turn(waits=True)
-        counts["Answer"] += await store.delete_answers_with_files(
+        counts["File"] += await store.delete_answers_with_files(
             db, **key, instance_ids=found.ids, before=run.before_time
         )
         counts += await rows.blank_events(db, **key, subject_ids=found.ids, blanks=TEXT_BLANKS)
@@ -268,6 +272,28 @@ async def _delete_instances(db: Database, run: Run, instance_ids: Sequence[str])
     await cases.erase_answers(db, responses=[(run.organization_id, each) for each in instance_ids], responders=())
     counts["Questionnaire Instance"] += await store.delete_instances(db, **key, instance_ids=instance_ids)
     return counts
+
+
+async def _deleted(db: Database, run: Run, now: datetime) -> Turn:
+    """Responses go whole. Items stay, without the person, until the installation's own limit."""
+    del now
+    key: dict[str, Any] = {"organization_id": run.organization_id, "before": run.before_time}
+    if not await events.claim_reader(db, reader=responses.READER):
+        return Turn(waits=True)
+    found = await store.list_deleted_instances_locked(db, **key, limit=INSTANCES_MAX)
+    if found:
+        return Turn(counts=await _delete_instances(db, run, found), mark="more")
+    found = await store.list_deleted_items(db, **key, limit=ITEMS_MAX)
+    if not found:
+        return Turn()
+    counts = await rows.blank_items(
+        db,
+        organization_id=run.organization_id,
+        item_ids=found,
+        salt=secrets.token_bytes(SALT_BYTES),
+        is_change=False,
+    )
+    return Turn(counts=counts, mark="more")
 
 
 async def _of_instances(
@@ -321,23 +347,24 @@ TURNS: Final[Mapping[str, Work]] = {
     "events": _events,
     "audit": _audit,
     "exports": _exports,
+    "deleted": _deleted,
 }
+COUNTS: Final = {**store.COUNTS, "events": log_store.count_events_of}
 
 
 # previews ----------------------------------------------------------------------------------------------------------
 
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
-    """The rows that changed periods would remove now, by kind. Nothing is changed. Raises Forbidden."""
+    """The rows that changed periods would remove now, by kind: none while all is held. Raises Forbidden."""
     periods_service.require_reach(caller)
-    periods_now = await periods_service.get(db, caller=caller)
-    days = await periods_store.list_days(db, organization_id=caller.organization_id, changes=changes)
+    key: dict[str, Any] = {"organization_id": caller.organization_id}
+    days = await periods_store.list_days(db, **key, changes=changes)
+    is_held = await periods_store.get_is_held(db, **key, responder_id=None)
     found: list[Preview] = []
     for kind in TURNS:
         if kind in days:
-            due = Due(periods_now.organization_id, kind, days[kind], caller.time_zone)
-            count = await store.COUNTS[kind](
-                db, organization_id=caller.organization_id, before=before_time(due, now=now), limit=PREVIEWED_MAX + 1
-            )
+            before = before_time(Due(caller.organization_id, kind, days[kind], caller.time_zone), now=now)
+            count = 0 if is_held else await COUNTS[kind](db, **key, before=before, limit=PREVIEWED_MAX + 1)
             found.append(Preview(kind, days[kind], min(count, PREVIEWED_MAX), count > PREVIEWED_MAX))
     return found

@@ -13,6 +13,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.db.columns import qualified
 from afterword.organizations.retention.store import DAYS
+from afterword.privacy.rows.store import NO_FILE, WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,39 @@ _RUN_R: Final = qualified(_RUN, "r")
 # The last thing that the person or the sender did with an instance `i`.
 _LAST: Final[LiteralString] = """greatest(i.created_time, i.sent_time, i.viewed_time, i.flow_time,
   i.held_submitted_time, i.held_completed_time, i.submitted_time, i.completed_time)"""
+# People and addresses under a legal hold; those of others are looked for in `held`.
 _HELD: Final[LiteralString] = """held as materialized (
     select h.responder_id, a.address_key from legal_hold h
     left join responder_address a on a.organization_id = h.organization_id and a.responder_id = h.responder_id
     where h.organization_id = $1 and h.responder_id is not null)"""
+
+# Of organization $1, true for what a run over data from before $3 takes. Runs and previews read the same.
+_OLD_ITEM: Final[LiteralString] = """p.status >= 4 and p.anonymized_time is null and p.updated_time < $3
+  and not exists (select from held h where h.responder_id = p.responder_id or h.address_key = p.address_key)
+  and not exists (select from attempt a
+    where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)"""
+_INSTANCE: Final[LiteralString] = f"""select i.instance_id, i.responder_id, {_LAST} as last_time,
+    case $4 when 'texts' then i.texts_removed_time when 'people' then i.anonymized_time end as done_time
+  from questionnaire_instance i where i.organization_id = $1"""
+_OLD_INSTANCE: Final[LiteralString] = """p.last_time < $3 and (p.done_time is null or p.done_time < p.last_time)
+  and not exists (select from held h where h.responder_id = p.responder_id)"""
+_OLD_PERSON: Final[LiteralString] = f"""p.created_time < $3 and p.anonymized_time is null
+  and not exists (select from held h where h.responder_id = p.responder_id)
+  and not exists (select from questionnaire_instance i
+    where i.organization_id = $1 and i.responder_id = p.responder_id and {_LAST} >= $3)
+  and not exists (select from responder_address a
+    join queue_item q on q.organization_id = a.organization_id and q.address_key = a.address_key
+      and q.status::integer = 1
+    where a.organization_id = $1 and a.responder_id = p.responder_id)
+  and not exists (select from alert_instance c
+    join alert_message m on m.organization_id = c.organization_id and m.alert_instance_id = c.alert_instance_id
+    where c.organization_id = $1 and c.responder_id = p.responder_id and m.created_time >= $3)"""
+_WITH_FILES: Final[LiteralString] = """select f.instance_id, max(f.created_time) as last_time from response_file f
+  where f.organization_id = $1"""
+_OLD_FILES: Final[LiteralString] = """p.last_time < $3 and not exists (select from held h
+  join questionnaire_instance i on i.organization_id = $1 and i.responder_id = h.responder_id
+  where i.instance_id = p.instance_id)"""
+_OLD_EXPORT: Final[LiteralString] = "organization_id = $1 and state = 'done' and finished_time < $2"
 
 
 # the ledger ------------------------------------------------------------------------------------------------------
@@ -75,17 +105,27 @@ async def claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant
     return Run(**row) if row else None
 
 
-async def get_next_due(db: Database, *, since: datetime) -> Due | None:  # any tenant: one job serves all
-    """A kind of data that an organization removes by age, and that no run has looked through since then."""
+async def get_next_due(  # any tenant: one job serves all
+    db: Database, *, since: datetime, deleted_days: int, deleted_before: datetime
+) -> Due | None:
+    """A kind of data that an organization removes by age, and that no run has looked through since then.
+
+    What was deleted before `deleted_before` goes everywhere, without a period.
+    """
     row = await db.fetch_row(
-        f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral {DAYS}
-           where k.days is not null
-             and not exists (select from legal_hold h
+        f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral (
+             select k.kind, k.days from {DAYS} where k.days is not null
+             union all
+             select 'deleted', $2 where exists (select from questionnaire_instance i
+                 where i.organization_id = o.organization_id and i.deleted_time < $3)
+               or exists (select from queue_item i where i.organization_id = o.organization_id
+                 and i.deleted_time < $3 and i.anonymized_time is null)) k
+           where not exists (select from legal_hold h
                where h.organization_id = o.organization_id and h.responder_id is null)
              and not exists (select from retention_run r where r.organization_id = o.organization_id
                and r.kind = k.kind and (r.started_time > $1 or r.state = 'running'))
            order by o.organization_id, k.kind limit 1""",
-        since,
+        *(since, deleted_days, deleted_before),
     )
     return Due(**row) if row else None
 
@@ -153,14 +193,7 @@ async def list_old_items(
              select q.item_id, q.status, q.updated_time, q.anonymized_time, q.responder_id, q.address_key
              from queue_item q where q.organization_id = $1 and q.item_id > $2 and q.item_id < $4
              order by q.item_id limit $5),
-           old as materialized (
-             select p.item_id from passed p
-             where p.status >= 4 and p.anonymized_time is null and p.updated_time < $3
-               and not exists (select from held h where h.responder_id = p.responder_id
-                 or h.address_key = p.address_key)
-               and not exists (select from attempt a
-                 where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
-             order by p.item_id limit $6)
+           old as materialized (select p.item_id from passed p where {_OLD_ITEM} order by p.item_id limit $6)
            select array(select item_id from old order by item_id) as ids, (select count(*) from passed) as count,
              (select max(item_id) from passed) as last""",
         *(organization_id, after, before, before_id, scanned_max, limit),
@@ -174,18 +207,12 @@ async def list_old_instances(
     """Instances with which nothing has happened since, without those that a run of this kind has been through."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
-             select i.instance_id, i.responder_id, {_LAST} as last_time,
-               case $5 when 'texts' then i.texts_removed_time when 'people' then i.anonymized_time end as done_time
-             from questionnaire_instance i where i.organization_id = $1 and i.instance_id > $2
-             order by i.instance_id limit $4),
+             {_INSTANCE} and i.instance_id > $2 order by i.instance_id limit $5),
            old as materialized (
-             select p.instance_id from passed p
-             where p.last_time < $3 and (p.done_time is null or p.done_time < p.last_time)
-               and not exists (select from held h where h.responder_id = p.responder_id)
-             order by p.instance_id limit $6)
+             select p.instance_id from passed p where {_OLD_INSTANCE} order by p.instance_id limit $6)
            select array(select instance_id from old order by instance_id) as ids,
              (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
-        *(organization_id, after, before, scanned_max, kind, limit),
+        *(organization_id, after, before, kind, scanned_max, limit),
     )
     return _passed(row, scanned_max, limit)
 
@@ -209,19 +236,38 @@ async def list_instances_with_files(
     """Instances with a file that came before."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
-             select f.instance_id, max(f.created_time) as last_time from response_file f
-             where f.organization_id = $1 and f.instance_id > $2 group by f.instance_id
-             order by f.instance_id limit $4),
+             {_WITH_FILES} and f.instance_id > $2 group by f.instance_id order by f.instance_id limit $4),
            old as materialized (
-             select p.instance_id from passed p
-             join questionnaire_instance i on i.organization_id = $1 and i.instance_id = p.instance_id
-             where p.last_time < $3 and not exists (select from held h where h.responder_id = i.responder_id)
-             order by p.instance_id limit $5)
+             select p.instance_id from passed p where {_OLD_FILES} order by p.instance_id limit $5)
            select array(select instance_id from old order by instance_id) as ids,
              (select count(*) from passed) as count, (select max(instance_id) from passed) as last""",
         *(organization_id, after, before, scanned_max, limit),
     )
     return _passed(row, scanned_max, limit)
+
+
+async def list_deleted_instances_locked(
+    db: Database, *, organization_id: str, before: datetime, limit: int
+) -> list[str]:
+    """Instances that were deleted before, without those of people under a legal hold."""
+    rows = await db.fetch(
+        f"""with {_HELD} select i.instance_id from questionnaire_instance i
+           where i.organization_id = $1 and i.deleted_time < $2
+             and not exists (select from held h where h.responder_id = i.responder_id)
+           order by i.instance_id limit $3 for update of i skip locked""",
+        *(organization_id, before, limit),
+    )
+    return [row["instance_id"] for row in rows]
+
+
+async def list_deleted_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> list[str]:
+    """Items that were deleted before and still have their address, without those of people under a legal hold."""
+    rows = await db.fetch(
+        f"""with {_HELD} select p.item_id from queue_item p
+           where p.organization_id = $1 and p.deleted_time < $3 and {_OLD_ITEM} order by p.item_id limit $2""",
+        *(organization_id, limit, before),
+    )
+    return [row["item_id"] for row in rows]
 
 
 async def list_old_responders(
@@ -233,20 +279,7 @@ async def list_old_responders(
              select r.responder_id, r.created_time, r.anonymized_time from responder r
              where r.organization_id = $1 and r.responder_id > $2 order by r.responder_id limit $4),
            old as materialized (
-             select p.responder_id from passed p
-             where p.created_time < $3 and p.anonymized_time is null
-               and not exists (select from held h where h.responder_id = p.responder_id)
-               and not exists (select from questionnaire_instance i
-                 where i.organization_id = $1 and i.responder_id = p.responder_id and {_LAST} >= $3)
-               and not exists (select from responder_address a
-                 join queue_item q on q.organization_id = a.organization_id and q.address_key = a.address_key
-                   and q.status::integer = 1
-                 where a.organization_id = $1 and a.responder_id = p.responder_id)
-               and not exists (select from alert_instance c
-                 join alert_message m on m.organization_id = c.organization_id
-                   and m.alert_instance_id = c.alert_instance_id
-                 where c.organization_id = $1 and c.responder_id = p.responder_id and m.created_time >= $3)
-             order by p.responder_id limit $5)
+             select p.responder_id from passed p where {_OLD_PERSON} order by p.responder_id limit $5)
            select array(select responder_id from old order by responder_id) as ids,
              (select count(*) from passed) as count, (select max(responder_id) from passed) as last""",
         *(organization_id, after, before, scanned_max, limit),
@@ -302,11 +335,15 @@ async def update_instances_passed(
 async def delete_answers_with_files(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], before: datetime
 ) -> int:
-    """Remove answers that are files, with the files, if all of them came before."""
-    return await db.execute(
-        """delete from answer a where a.organization_id = $1 and a.instance_id = any($2::text[])
-             and (select max(f.created_time) from response_file f where f.organization_id = $1
-               and f.instance_id = a.instance_id and f.question_id = a.question_id) < $3""",
+    """Remove answers that are files, with the files, if all of them came before; return the number of files."""
+    return await db.fetch_value(
+        """with gone as (
+             delete from answer a where a.organization_id = $1 and a.instance_id = any($2::text[])
+               and (select max(f.created_time) from response_file f where f.organization_id = $1
+                 and f.instance_id = a.instance_id and f.question_id = a.question_id) < $3
+             returning a.instance_id, a.question_id)
+           select count(*) from gone g join response_file f on f.organization_id = $1
+             and f.instance_id = g.instance_id and f.question_id = g.question_id""",
         *(organization_id, instance_ids, before),
     )
 
@@ -369,8 +406,7 @@ async def update_events_of_suppressions(
 async def update_exports_to_end(db: Database, *, organization_id: str, before: datetime, now: datetime) -> int:
     """End files that were written before; `prune exports` removes their pieces."""
     return await db.execute(
-        """update export set expires_time = $3 where organization_id = $1 and state = 'done' and finished_time < $2
-             and expires_time > $3""",
+        f"update export set expires_time = $3 where {_OLD_EXPORT} and expires_time > $3",
         *(organization_id, before, now),
     )
 
@@ -382,55 +418,45 @@ async def prune_audit(db: Database, *, organization_id: str, before: datetime, l
 # previews --------------------------------------------------------------------------------------------------------
 async def count_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
-        """select count(*) from (select from queue_item
-             where organization_id = $1 and item_id < $4 and status >= 4 and anonymized_time is null
-               and updated_time < $2 limit $3) old""",
-        *(organization_id, before, limit, ids.ordered_first(before)),
+        f"""with {_HELD} select count(*) from (select from queue_item p
+             where p.organization_id = $1 and p.item_id < $4 and {_OLD_ITEM} limit $2) old""",
+        *(organization_id, limit, before, ids.ordered_first(before)),
     )
 
 
 async def count_texts(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    """Instances whose words would be removed."""
     return await db.fetch_value(
-        f"""select count(*) from (select from questionnaire_instance i
-             where i.organization_id = $1 and i.created_time < $2 and {_LAST} < $2 and i.deleted_time is null
-               and i.submitted_time is not null
-               and (i.texts_removed_time is null or i.texts_removed_time < {_LAST}) limit $3) old""",
-        *(organization_id, before, limit),
+        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
+             join answer a on a.organization_id = $1 and a.instance_id = p.instance_id
+             where {_OLD_INSTANCE} and ({WORDS} and {NO_FILE} or not {WORDS} and a.other_text is not null)
+             limit $2) old""",
+        *(organization_id, limit, before, "texts"),
     )
 
 
 async def count_people(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
-        f"""select count(*) from (select from responder r
-             where r.organization_id = $1 and r.created_time < $2 and r.anonymized_time is null
-               and not exists (select from questionnaire_instance i
-                 where i.organization_id = $1 and i.responder_id = r.responder_id and {_LAST} >= $2) limit $3) old""",
-        *(organization_id, before, limit),
+        f"""with {_HELD} select count(*) from (select from responder p
+             where p.organization_id = $1 and {_OLD_PERSON} limit $2) old""",
+        *(organization_id, limit, before),
     )
 
 
 async def count_uploads(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
-        """select count(*) from (select from response_file
-             where organization_id = $1 and created_time < $2 limit $3) old""",
-        *(organization_id, before, limit),
+        f"""with {_HELD} select count(*) from (
+             select from ({_WITH_FILES} group by f.instance_id) p
+             join response_file f on f.organization_id = $1 and f.instance_id = p.instance_id
+             where {_OLD_FILES} limit $2) old""",
+        *(organization_id, limit, before),
     )
 
 
 async def count_answers(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    """Instances that would be removed."""
     return await db.fetch_value(
-        f"""select count(*) from (select from questionnaire_instance i
-             where i.organization_id = $1 and i.created_time < $2 and {_LAST} < $2 limit $3) old""",
-        *(organization_id, before, limit),
-    )
-
-
-async def count_events(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    return await db.fetch_value(
-        """select count(*) from (select from event where organization_id = $1 and event_id < $2 limit $3) old""",
-        *(organization_id, ids.ordered_first(before), limit),
+        f"""with {_HELD} select count(*) from (select from ({_INSTANCE}) p
+             where {_OLD_INSTANCE} limit $2) old""",
+        *(organization_id, limit, before, "answers"),
     )
 
 
@@ -444,8 +470,7 @@ async def count_audit(db: Database, *, organization_id: str, before: datetime, l
 
 async def count_exports(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
-        """select count(*) from (select from export
-             where organization_id = $1 and state = 'done' and finished_time < $2 limit $3) old""",
+        f"select count(*) from (select from export where {_OLD_EXPORT} and expires_time > now() limit $3) old",
         *(organization_id, before, limit),
     )
 
@@ -456,8 +481,7 @@ COUNTS: Final[Mapping[str, Callable[..., Awaitable[int]]]] = {
     "people": count_people,
     "uploads": count_uploads,
     "answers": count_answers,
-    "events": count_events,
     "audit": count_audit,
     "exports": count_exports,
 }
-"""By kind: about how much a run would touch, at most `limit`."""
+"""By kind: how much a run would touch, at most `limit`, as its ledger counts it."""

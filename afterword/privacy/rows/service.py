@@ -201,4 +201,4 @@ async def _delete(db: Database, *, organization_id: str, instance_id: str, now: 
     """Take it out of everything, as its DELETE does, so that counts and alerts hear of it; twice changes nothing."""
     found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
     if found is not None:
-        await instances.delete(db, caller=installation(organization_id), instance_id=instance_id, now=now)
+        await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)

@@ -5,13 +5,18 @@ Elsewhere a package writes its own tables alone. Erasing is the exception on pur
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from afterword.db import Database
 from afterword.db.columns import suffixed
 from afterword.privacy.subjects.store import Person, ScanResult
 from afterword.queue.records import TEXT_COLUMNS
 
+# Answers `a` that are texts or hold some; those without a file that is kept for another time.
+WORDS: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string'
+  or jsonb_path_exists(a.value, '$.* ? (@.type() == "string")'))"""
+NO_FILE: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string' or not exists (select from response_file f
+  where f.organization_id = $1 and f.instance_id = a.instance_id and f.question_id = a.question_id))"""
 _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
@@ -328,16 +333,13 @@ async def delete_texts(
     `has_files`: answers that are files as well.
     """
     return await db.execute(
-        """with gone as (
-             delete from answer a where organization_id = $1 and instance_id = any($2)
-               and (jsonb_typeof(value) = 'string' or jsonb_path_exists(value, '$.* ? (@.type() == "string")'))
-               and ($3 or jsonb_typeof(value) = 'string' or not exists (select from response_file f
-                 where f.organization_id = $1 and f.instance_id = a.instance_id and f.question_id = a.question_id))
+        f"""with gone as (
+             delete from answer a where organization_id = $1 and instance_id = any($2) and {WORDS}
+               and ($3 or {NO_FILE})
              returning 1),
            shortened as (
-             update answer set other_text = null where organization_id = $1 and instance_id = any($2)
-               and other_text is not null and not (
-                 jsonb_typeof(value) = 'string' or jsonb_path_exists(value, '$.* ? (@.type() == "string")'))
+             update answer a set other_text = null where organization_id = $1 and instance_id = any($2)
+               and other_text is not null and not {WORDS}
              returning 1)
            select from gone union all select from shortened""",
         organization_id,

@@ -359,8 +359,8 @@ class Organizations(Family):
     ) -> models.RetentionPreview:
         """Try retention periods before they are saved.
 
-        Nothing is stored. Periods that are not named are those of now. Counting ends at 10,000 for each kind; legal
-        holds of single people are not taken off. Needs `Organization.Read`.
+        Nothing is stored. Periods that are not named are those of now. Counting ends at 10,000 for each kind. What a
+        legal hold keeps is not counted. Needs `Organization.Read`.
         """
         return self._transport.request(
             "POST",
@@ -1557,9 +1557,10 @@ class Responders(Family):
 
         One document for a request of access, as JSON or as a page to read: `responder`, `values`, `queue_items`,
         `instances`, `responses`, `tags`, `alert_instances`, `alert_comments`, `alert_messages`, `suppressions`,
-        `generated_time`. Answers show their question as it stood, so a consent has its text, version and time. Events
-        repeat these and are left out. Only for callers that reach the whole organization. Needs `Responder.Read` and
-        `Responder Value.Read` and `Questionnaire Instance.Read`.
+        `generated_time`. Answers show their question as it stood, so a consent has its text, version and time. Items
+        and instances that were deleted have their `deleted_time`. Events repeat these and are left out. Only for
+        callers that reach the whole organization. Needs `Responder.Read` and `Responder Value.Read` and
+        `Questionnaire Instance.Read`.
         """
         return self._transport.request(
             "GET", f"/q/responder/{_segment(responder_id)}/subject", query={"format": format}
