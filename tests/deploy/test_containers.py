@@ -99,6 +99,7 @@ async def test_laptop(project: Project, engine: Engine) -> None:
     client = seed(engine, "afterword_app_1", site=site)
     assert ANSWER_COUNT == len(await do_main_job(client, site=site))
     assert site in engine.podman("exec", "afterword_app_1", "afterword", "setup")
+    await backed_up(engine, "afterword_app_1", place="/var/lib/afterword/backups")
     assert_stops(engine, "afterword_app_1", seconds=60)
     engine.podman("start", "afterword_app_1")  # what the volume keeps is there again
     await ready(site)
@@ -133,12 +134,12 @@ async def test_production(project: Project, engine: Engine) -> None:
         assert_stops(engine, f"afterword_{service}_1", seconds=40)
 
 
-async def backed_up(engine: Engine, container: str) -> None:
+async def backed_up(engine: Engine, container: str, *, place: str = "/backups") -> None:
     """The worker makes a backup unasked, where the file says."""
 
     async def listed() -> bool:
         """A whole one: unfinished ones are not listed."""
-        said = engine.podman("exec", container, "afterword", "restore", "--from", "/backups", "--list")
+        said = engine.podman("exec", container, "afterword", "restore", "--from", place, "--list")
         return re.search(r"\b\d{8}T\d{6}\S*Z", said) is not None
 
     await until(listed, seconds=120, what="a backup is there")

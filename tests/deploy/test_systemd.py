@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,8 +49,8 @@ class Machine:
         return self.run("sudo", "-u", "afterword", config, "/opt/afterword/bin/afterword", *words)
 
     def configure(self, **values: object) -> None:
-        """Write the settings, owned as docs/installing.md says."""
-        lines = {"data_dir": "/var/lib/afterword/data", **values}
+        """Write the settings of the file with these, owned as docs/installing.md says."""
+        lines = {**tomllib.loads((DEPLOY / "systemd" / "afterword.toml").read_text()), **values}
         file = self.root / "etc/afterword/afterword.toml"
         file.write_text("".join(f"{name} = {value!r}\n" for name, value in lines.items()).replace("'", '"'))
         self.run("chown", "root:afterword", "/etc/afterword/afterword.toml")
@@ -115,6 +116,11 @@ async def test_everything_in_one_unit(machine: Machine) -> None:
     await ready(site)
     assert ANSWER_COUNT == len(await do_main_job(seed(machine, site), site=site))
     assert site in machine.afterword("setup")
+
+    async def is_backed_up() -> bool:
+        return "Z" in machine.afterword("restore", "--from", "/var/lib/afterword/backups", "--list")
+
+    await until(is_backed_up, seconds=SECONDS_MAX, what="a backup is there")
     assert_stops(machine, "afterword-serve")
 
 
