@@ -1,3 +1,3 @@
 """Afterword: customer-satisfaction questionnaires, scheduled, sent, answered and measured."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
