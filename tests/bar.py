@@ -254,7 +254,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     _proof(
         "T50",
         "backup, restore, move and upgrade of the database, retention and a new secret killed at random moments; "
-        "a large database; a past moment", "2 to 5 kills each", "20 kills each, 10 GB",
+        "a large database; a past moment", "2 to 5 kills each", "20 kills each, 1.6 GB",
         "repeated to the end, no table differs; no unfinished backup is listed; nobody is left, each row counts once; "
         "each secret opens", "backups/faults/test_kills.py", "worker/faults/test_forgetting.py",
         "journeys/test_secrets.py", "backups/faults/test_volume.py", "backups/faults/test_points_in_time.py",
