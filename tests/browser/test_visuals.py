@@ -21,6 +21,7 @@ from tests.browser import markup
 from tests.browser.conftest import BRAND, Shop, on_the_loop
 from tests.browser.test_answering import form, set_active
 from tests.browser.test_pages import WCAG, NewPage, follow, new_page, outline, press
+from tests.journeys.processes import until
 from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -251,7 +252,8 @@ async def test_choices_with_pictures(hotel: Shop, new_page: NewPage) -> None:
     await hotel.publish(json.dumps({**head, "groups": [{"key": "rooms", "questions": [question]}]}))
     instance, page = await hotel.issue(), await new_page(width=360)
     await page.goto(f"{hotel.url}/a/{instance.instance_id}")
-    await page.wait_for_function("[...document.images].every(one => one.naturalWidth === 120)")
+    loaded = "[...document.images].every(one => one.naturalWidth === 120)"
+    await until(lambda: page.evaluate(loaded), seconds=30, what="the pictures are there")
     tops = await page.eval_on_selector_all(".choice", "all => all.map(one => one.getBoundingClientRect().top)")
     assert [tops[0], tops[0]] == tops[:2] != tops[1:]
     await page.click("text=Room 2 >> xpath=./img")

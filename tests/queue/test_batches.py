@@ -1,7 +1,9 @@
 """Acts on many items: refusals, dry runs, steps that a worker may lose, stop and resumption."""
 
 import asyncio
+import time
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -165,6 +167,14 @@ class TestWork:
         made = await start(client, action="send_now")
         assert ("done", 5, 0, 0, 0) == await ended(client, made["batch_id"])
         assert 5 == await client.queue.value("select count(*) from queue_item where due_time <= now()")
+
+    async def test_the_clock_of_the_process_is_late(self, client: Client) -> None:
+        """Items and acts have the time of their transaction, so what was there before is meant."""
+        await client.create(send_time=LATER)
+        clock = client.queue.pool.clock
+        clock.set(clock.now() - timedelta(seconds=2), monotonic=time.monotonic())
+        made = await start(client, action="cancel")
+        assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])
 
     async def test_dry_run_foresees_the_rules(self, client: Client) -> None:
         await client.create(send_time=LATER)

@@ -24,7 +24,8 @@ async def sent(client: Client, days_ago: int, name: str = "ann", **more: Any) ->
     item = await client.create(responder_channel_identifier=f"{name}@example.com", **more)
     await client.queue.worker().send(Sent("reference", 250, "ok"))
     await client.queue.execute(
-        "update queue_item set send_time = now() - make_interval(days => $2), not_after = now() where item_id = $1",
+        """update queue_item set send_time = now() - make_interval(days => $2, secs => 1), not_after = now()
+           where item_id = $1""",
         *(item["item_id"], days_ago),
     )
     return item["item_id"]

@@ -95,7 +95,6 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
             "import_id": new.import_id,
             "application_ids": list(caller.application_ids),
             "test": caller.test,
-            "created_time": now,
             "created_by": caller.actor_id or None,
             "actor_kind": caller.actor_kind,
         },

@@ -56,10 +56,9 @@ class Batch:
 
 
 _GIVEN: Final[LiteralString] = """batch_id, action, send_time, send_offset_minutes, dry_run, reason, application_id,
-  questionnaire_id, pipeline_id, import_id, from_time, to_time, application_ids, test, created_time, created_by,
-  actor_kind"""
-_COLUMNS: Final[LiteralString] = f"""organization_id, {_GIVEN}, after_time, after_id, items_changed, items_held,
-  items_skipped, items_refused, state, error, attempts, finished_time, version"""
+  questionnaire_id, pipeline_id, import_id, from_time, to_time, application_ids, test, created_by, actor_kind"""
+_COLUMNS: Final[LiteralString] = f"""organization_id, {_GIVEN}, created_time, after_time, after_id, items_changed,
+  items_held, items_skipped, items_refused, state, error, attempts, finished_time, version"""
 BATCHES: Final = Leases(
     record=Batch,
     table="queue_batch",
@@ -71,9 +70,10 @@ BATCHES: Final = Leases(
 
 
 async def insert_batch(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Batch:
+    """Made at the time of the transaction, as items are: it acts on those that were there."""
     row = await db.fetch_one(
-        f"""insert into queue_batch (organization_id, {_GIVEN}, turn_time)
-           select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_batch, $2::jsonb)
+        f"""insert into queue_batch (organization_id, {_GIVEN}, created_time, turn_time)
+           select $1, {_GIVEN}, now(), now() from jsonb_populate_record(null::queue_batch, $2::jsonb)
            returning {_COLUMNS}""",
         organization_id,
         dict(columns),
