@@ -100,7 +100,7 @@ PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx
 def by_image() -> str:
     """In a store of its own, whose mounts end with the process; returns what it says."""
     if not images.can_build():
-        return f"image: not tried, it needs root and {', '.join(images.PROGRAMS)}."
+        return f"image: not tried, it needs root, leave to mount, and {', '.join(images.PROGRAMS)}."
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder, base = Path(name), Path(name, "base.tar")
@@ -110,7 +110,7 @@ def by_image() -> str:
             images.write_base(base)
         settings = folder / "storage.conf"
         store = f'graphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n'
-        settings.write_text(f'[storage]\ndriver = "overlay"\n{store}')
+        settings.write_text(f'[storage]\ndriver = "{images.storage_driver()}"\n{store}')
         command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base)
         printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
     return f"image: {printed.strip()} It took {time.monotonic() - began:.0f} s."

@@ -11,6 +11,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -34,8 +35,23 @@ COMPRESSED_BYTES_MAX: Final = 250_000_000
 
 
 def can_build() -> bool:
-    """Whether it can be made here with its base."""
-    return os.geteuid() == 0 and all(map(shutil.which, PROGRAMS))
+    """Whether it can be made and tried here with its base: containers often allow no mounts."""
+    return os.geteuid() == 0 and all(map(shutil.which, PROGRAMS)) and _works("unshare", "--mount", "true")
+
+
+def storage_driver() -> str:
+    """`overlay` where its mounts are allowed, else `vfs`, which copies each layer."""
+    with tempfile.TemporaryDirectory() as folder:
+        lower, upper, work, merged = (Path(folder, name) for name in ("lower", "upper", "work", "merged"))
+        for path in (lower, upper, work, merged):
+            path.mkdir()
+        options = f"lowerdir={lower},upperdir={upper},workdir={work}"
+        mounts = _works("unshare", "--mount", "mount", "-t", "overlay", "-o", options, "overlay", str(merged))
+    return "overlay" if mounts else "vfs"
+
+
+def _works(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, timeout=files.SECONDS_MAX, check=False).returncode == 0
 
 
 def build(wheel: Path, *, architecture: str, base: str) -> str:
