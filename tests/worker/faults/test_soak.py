@@ -68,7 +68,7 @@ class Weight:
     """A process at one moment."""
 
     rss: float  # megabytes, as all of them
-    pss: float
+    own: float  # shared with nobody: PSS changes with whatever else maps the same libraries
     files: int
     threads: int
 
@@ -76,9 +76,8 @@ class Weight:
 def weigh(pid: int) -> Weight:
     """What a process holds now."""
     folder = Path(f"/proc/{pid}")
-    kilobytes = next(
-        int(line.split()[1]) for line in (folder / "smaps_rollup").read_text().splitlines() if line.startswith("Pss:")
-    )
+    lines = (folder / "smaps_rollup").read_text().splitlines()
+    kilobytes = sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
     return Weight(
         rss_bytes(pid) / 1e6,
         kilobytes / 1e3,
@@ -320,12 +319,12 @@ def judge_weights(soak: Soak) -> None:
     wrong: list[str] = []
     for name, weights in soak.weights.items():
         half = weights[len(weights) // 2 :]
-        share = growth([each.pss for each in half]) / statistics.median(each.pss for each in half)
+        share = growth([each.own for each in half]) / statistics.median(each.own for each in half)
         files = growth([each.files for each in half])
         threads = growth([each.threads for each in half])
         soak.rig.tell(
-            f"T51 {name}: PSS {weights[0].pss:.0f} MB at first, {half[0].pss:.0f} half way, {half[-1].pss:.0f} at the"
-            f" end ({share:+.1%} over the second half), RSS {half[-1].rss:.0f} MB at the end; files"
+            f"T51 {name}: memory {weights[0].own:.0f} MB at first, {half[0].own:.0f} half way, {half[-1].own:.0f} at"
+            f" the end ({share:+.1%} over the second half), RSS {half[-1].rss:.0f} MB at the end; files"
             f" {min(each.files for each in weights)} to {max(each.files for each in weights)} ({files:+.1f}),"
             f" threads {half[0].threads} to {half[-1].threads}"
         )
