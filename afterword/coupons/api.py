@@ -22,7 +22,7 @@ Key = Annotated[
     str,
     Meta(
         description="The name by which endings ask for it (`coupon_pool`).",
-        pattern=r"^[a-z][a-z0-9_]{0,63}$",
+        pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])",
         max_length=64,
         examples=["thanks_10_percent"],
     ),

@@ -35,7 +35,7 @@ routes = Routes(tag="Public links")
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]
 QrFormat = Literal["svg", "png"]
 Per = Literal["browser", "address"]
-Pin = Annotated[str, Meta(pattern="^[0-9]{4,12}$", examples=["4711"])]
+Pin = Annotated[str, Meta(pattern=r"^[0-9]{4,12}(?![\s\S])", examples=["4711"])]
 Most = Annotated[int, Meta(ge=1, le=RESPONSES_MAX)]
 
 

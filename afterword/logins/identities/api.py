@@ -35,7 +35,8 @@ class IdentityProviderRequest(fields.Request):
     client_id: Annotated[str, Meta(min_length=1, max_length=300)]
     client_secret: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType | None = UNSET
     scopes: Annotated[
-        list[Annotated[str, Meta(pattern="^[!#-\\[\\]-~]{1,100}$", examples=["groups"])]], Meta(max_length=SCOPES_MAX)
+        list[Annotated[str, Meta(pattern=r"^[!#-\[\]-~]{1,100}(?![\s\S])", examples=["groups"])]],
+        Meta(max_length=SCOPES_MAX),
     ] = msgspec.field(default_factory=list[str])
     groups_claim: fields.Text100 = "groups"
     group_roles: Annotated[list[GroupRole], Meta(max_length=GROUPS_MAX)] = msgspec.field(
