@@ -33,14 +33,15 @@ FAN_OUT_SECONDS: Final = 0.25
 FAN_OUT_EVENTS_MAX: Final = 500
 FAN_OUT_DELIVERIES_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
 POLL_SECONDS: Final = 0.5
-REAP_SECONDS: Final = 5.0
+REAP_SECONDS: Final = 2.0
+RENEW_SECONDS: Final = 5.0
 REAP_MAX: Final = 50
 CALL_SECONDS_MAX: Final = 15.0
 GRACE_SECONDS: Final = CALL_SECONDS_MAX + 2.0  # for what is being sent when the worker stops
 SETTLE_TRIES_MAX: Final = 5  # then the lease ends, and it is sent again
 JSON: Final = "application/json"
 
-assert CALL_SECONDS_MAX * 3 < sending.LEASE_SECONDS  # noqa: S101  connecting and calling each have that long
+assert RENEW_SECONDS * 3 < sending.LEASE_SECONDS  # noqa: S101  two lost renewals lose no lease
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -61,6 +62,7 @@ class Deliverer(Flights[Delivery]):
         render: Render,
         slots: int = SLOTS,
         lease_seconds: float = sending.LEASE_SECONDS,
+        renew_seconds: float = RENEW_SECONDS,
         call_seconds: float = CALL_SECONDS_MAX,
     ) -> None:
         super().__init__()
@@ -70,6 +72,7 @@ class Deliverer(Flights[Delivery]):
         self._render = render
         self.slots = slots
         self._lease_seconds = lease_seconds
+        self._renew_seconds = renew_seconds
         self._call_seconds = call_seconds
         self._cursor: LaneKey = sending.START
         self._fan_out_events = FAN_OUT_EVENTS_MAX
@@ -80,7 +83,12 @@ class Deliverer(Flights[Delivery]):
             async with asyncio.TaskGroup() as group:
                 group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
                 group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
-                group.create_task(super().run(stop))
+                landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
+                group.create_task(
+                    repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed)
+                )
+                await super().run(stop)
+                landed.set()
         finally:
             await self._caller.close()
 
@@ -112,6 +120,12 @@ class Deliverer(Flights[Delivery]):
         async with db.transaction(self._pool) as database:
             now = database.clock.now()
             return await sending.reap(database, limit=REAP_MAX, now=now, jitter=jitter()) == REAP_MAX
+
+    async def _renew(self) -> bool:
+        if leases := [delivery.lease for delivery in self._flights.values()]:
+            async with db.transaction(self._pool) as database:
+                await sending.renew(database, leases=leases, lease_seconds=self._lease_seconds)
+        return False
 
     async def serve(self, delivery: Delivery) -> None:
         if not delivery.is_subscribed:  # it was given other types or another binding since, perhaps another target too

@@ -24,7 +24,7 @@ class Flights(ABC, Generic[Work]):
     grace_seconds: ClassVar[float]  # for what is under way when the worker stops
 
     def __init__(self) -> None:
-        self._flights: set[asyncio.Task[Any]] = set()
+        self._flights: dict[asyncio.Task[Any], Work] = {}
         self._wake = asyncio.Event()
 
     @abstractmethod
@@ -63,12 +63,12 @@ class Flights(ABC, Generic[Work]):
         claimed, has_more = await self.claim(free)
         for work in claimed:
             flight = asyncio.create_task(self.serve(work))
-            self._flights.add(flight)
+            self._flights[flight] = work
             flight.add_done_callback(self._land)
         return len(claimed), has_more
 
     def _land(self, flight: "asyncio.Task[Any]") -> None:
-        self._flights.discard(flight)
+        del self._flights[flight]
         self._wake.set()
         if not flight.cancelled() and (error := flight.exception()) is not None:
             if isinstance(error, errors.Unavailable):

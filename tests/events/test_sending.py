@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -340,6 +341,29 @@ class TestClaims:
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert ("delivered", 2) == (one["state"], one["attempts"])
         assert 0 == (await desk.ask("GET", f"/webhook/{hook['webhook_id']}"))["consecutive_failures"]
+
+    async def test_a_call_is_held_while_its_worker_lives(
+        self, desk: Desk, make_deliverer: Callable[..., Deliverer]
+    ) -> None:
+        """Also while the worker waits for its end, told to stop: leases are shorter than a call and such a stop."""
+
+        async def lease_until() -> datetime:
+            async with db.connection(desk.pool) as database:
+                return await database.fetch_value("select lease_until from delivery where state = 'claimed'")
+
+        async with Receiver(reply=Reply(way="silence")) as receiver:
+            await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            slow, stop = make_deliverer(renew_seconds=0.01, call_seconds=30.0), asyncio.Event()
+            running = asyncio.create_task(slow.run(stop))
+            await until(lambda: bool(receiver.given))
+            stop.set()
+            claimed = await lease_until()
+            async with asyncio.timeout(30):
+                while await lease_until() <= claimed:
+                    await asyncio.sleep(0.01)
+            assert 1 == len(receiver.given)
+        await running
 
     async def test_deleted_webhook(self, desk: Desk, deliverer: Deliverer) -> None:
         async with Receiver() as receiver:

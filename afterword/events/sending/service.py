@@ -20,7 +20,7 @@ IN_FLIGHT_MAX: Final = 2  # of one webhook
 ORGANIZATION_IN_FLIGHT_MAX: Final = 8  # of all webhooks of one organization
 LANES_MAX: Final = 200  # that one turn looks at
 EARLIER_MAX: Final = 1_000  # of a subject: earlier events that may have committed later
-LEASE_SECONDS: Final = 60.0
+LEASE_SECONDS: Final = 20.0  # renewed while a call lasts: what a killed worker had in hand waits this long
 LOST: Final = "The worker that sent it did not come back."
 START: Final[LaneKey] = ("", "")
 
@@ -72,6 +72,11 @@ async def claim(
     if len(deliveries) >= limit:
         return deliveries, max(delivery.lease.lane for delivery in deliveries)
     return deliveries, seen[-1] if len(seen) == LANES_MAX else START
+
+
+async def renew(db: Database, *, leases: Sequence[DeliveryLease], lease_seconds: float) -> None:
+    """Prolong those that the worker still has; one that is being settled at the moment needs it no more."""
+    await store.update_leases(db, leases=leases, lease_seconds=lease_seconds)
 
 
 async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datetime, jitter: float) -> bool:

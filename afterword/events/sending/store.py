@@ -275,6 +275,23 @@ async def claim_deliveries(  # any tenant: workers serve all
     return [_delivery(row) for row in rows]
 
 
+async def update_leases(  # any tenant: the leases name their own
+    db: Database, *, leases: Sequence[DeliveryLease], lease_seconds: float
+) -> None:
+    """Prolong these leases, without the lock of a webhook: rows that are locked are being settled, and are skipped."""
+    await db.execute(
+        """update delivery d set lease_until = now() + make_interval(secs => $4::float8)
+           from (
+             select x.organization_id, x.delivery_id from delivery x
+             join unnest($1::text[], $2::text[], $3::bigint[]) as l (organization_id, delivery_id, epoch)
+               on x.organization_id = l.organization_id and x.delivery_id = l.delivery_id and x.epoch = l.epoch
+             where x.state = 'claimed' for update of x skip locked) held
+           where d.organization_id = held.organization_id and d.delivery_id = held.delivery_id""",
+        *arrays([(lease.organization_id, lease.delivery_id, lease.epoch) for lease in leases], 3),
+        lease_seconds,
+    )
+
+
 # settling --------------------------------------------------------------------------------------------------------
 async def settle_delivery(
     db: Database,
