@@ -33,6 +33,12 @@ READY_SECONDS_MAX: Final = 60
 SENT_SECONDS_MAX: Final = 30
 PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
+RESUMPTIONS: Final = {
+    "paused": "Switch the pipeline on: {site}/console/sending/pipelines/{questionnaire_id}/{pipeline_id}",
+    "account_paused": "Resume sending: {site}/console/sending",
+    "all_paused": "Look at the database, then run: afterword doctor --confirm-sending",
+}
+"""The act of a person that ends a pause, by the reason for which an item waits."""
 
 
 async def demo(*, once: bool = False) -> None:
@@ -69,7 +75,7 @@ def ended(chosen: Settings) -> str:
 
 _OWNER: Final = """Make yourself the owner of the shop and look at its console, within an hour: {url}"""
 _INVITATION: Final = """
-Open the answer link in a browser, or look at all captured mails: {url}
+All captured mails, each with its answer link: {url}
 Everything stays up until Ctrl-C."""
 
 
@@ -114,7 +120,8 @@ class _Journey:
         await self._wait_until_ready()
         self._credentials()
         item = await self._schedule()
-        await self._wait_until_sent(item["item_id"])
+        if not await self._is_sent(item["item_id"]):
+            return
         link = await self._read_mail()
         if to_the_end:
             await self._answer(link)
@@ -150,17 +157,24 @@ class _Journey:
         print(f"           {shlex.join([*command, '-H', 'Content-Type: application/json', '-d', body])}")
         return answer
 
-    async def _wait_until_sent(self, item_id: str) -> None:
+    async def _is_sent(self, item_id: str) -> bool:
+        """Wait until it is; False: sending is paused, so that only a person can end the wait."""
         deadline = time.monotonic() + SENT_SECONDS_MAX
         url = f"{self.seeded.base_url}/q/queue/item/{item_id}"
         while True:
             item = await self._request("GET", url)
             if item["status_id"] == 3:  # noqa: PLR2004  Sent
-                break
+                self._step("The worker sent it", f"dispatched {item['dispatched_time']}")
+                return True
+            trace = await self._request("GET", f"{url}/trace")
+            if trace["reason"] in RESUMPTIONS:
+                self._step("The item waits, because sending is paused", trace["result"])
+                act = RESUMPTIONS[trace["reason"]].format(site=self.site.public_url, **asdict(self.seeded))
+                print(f"           {act}", flush=True)
+                return False
             if time.monotonic() > deadline:
-                raise CommandError(f"The item was not sent: status_id {item['status_id']}, {item['result']}.")
+                raise CommandError(f"The item was not sent: status_id {trace['status_id']}, {trace['result']}.")
             await asyncio.sleep(POLL_SECONDS)
-        self._step("The worker sent it", f"dispatched {item['dispatched_time']}")
 
     async def _read_mail(self) -> str:
         outbox = url_with_key(self.site, "outbox")

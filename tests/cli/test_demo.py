@@ -1,11 +1,22 @@
 """The demonstration: what it posts in place of a browser, and what it says in the end."""
 
+import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import httpx2
 import pytest
 
+from afterword import db
+from afterword.cli import demo
 from afterword.cli.demo import Form, ended
+from afterword.cli.seed import Seeded
+from afterword.console.sending import pipelines
+from afterword.console.sending.sending import SENDING
+from afterword.providers import service as providers
+from afterword.queue.restores import service as restores
 from afterword.settings import Settings
+from tests.conftest import SITE, House
 
 
 class TestForm:
@@ -32,3 +43,51 @@ class TestForm:
 def test_a_demonstration_that_ends_names_the_place_of_its_data(url: str | None, place: str) -> None:
     sentence = ended(Settings(database_url=url, data_dir=Path("/srv/afterword")))
     assert f"The data stays in {'' if url is None else 'the database '}{place}" in sentence
+
+
+Pause = Callable[[db.Pool, httpx2.AsyncClient, House], Awaitable[object]]
+
+
+async def _switch_off(_: db.Pool, client: httpx2.AsyncClient, house: House) -> None:
+    path = f"/v3.2/q/questionnaire/{house.questionnaire_id}/pipeline/{house.pipeline_id}"
+    answer = await client.patch(path, json={"paused": True}, headers=house.headers)
+    assert 200 == answer.status_code, answer.text
+
+
+async def _pause_accounts(pool: db.Pool, _: httpx2.AsyncClient, house: House) -> None:
+    async with db.transaction(pool) as database:
+        assert await providers.pause_all(database, caller=house.caller, reason="Stocktaking")
+
+
+async def _pause_everything(pool: db.Pool, _: httpx2.AsyncClient, __: House) -> None:
+    async with db.transaction(pool) as database:
+        await restores.pause(database, reason="Restored")
+
+
+@pytest.mark.parametrize(
+    ("pause", "cause", "act"),
+    [
+        (_switch_off, "the pipeline is paused", pipelines.ONE),
+        (_pause_accounts, "Stocktaking", SENDING),
+        (_pause_everything, "until the operator has looked", "afterword doctor --confirm-sending"),
+    ],
+)
+async def test_paused_sending_ends_nothing(
+    pool: db.Pool,
+    house: House,
+    client: httpx2.AsyncClient,
+    capsys: pytest.CaptureFixture[str],
+    pause: Pause,
+    cause: str,
+    act: str,
+) -> None:
+    await pause(pool, client, house)
+    places = {name: getattr(house, name) for name in (
+        "token", "organization_id", "application_id", "questionnaire_id", "pipeline_id",
+    )}  # fmt: skip
+    seeded = Seeded(base_url=SITE.base_url, organization_domain=house.domain, **places)
+    await demo._Journey(seeded, SITE, client, began=time.perf_counter()).make(to_the_end=False)
+    waits, remedy = capsys.readouterr().out.splitlines()[-2:]
+    assert "sending is paused" in waits
+    assert cause in waits
+    assert remedy.endswith(act.format(**places))
