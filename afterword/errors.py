@@ -5,14 +5,38 @@ A specific refusal (`class ItemClosed(errors.Conflict)`) lives beside the functi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 ERRORS_MAX = 100
 
 
+class Sentence(str):
+    """An English sentence with its values filled in, which keeps both, so that it can be said in other languages.
+
+    `text` has a blank `{name}` for each of the values; whole numbers are written in groups of thousands.
+    """
+
+    __slots__ = ("text", "values")
+    text: str
+    values: Mapping[str, int | str]
+
+    def __new__(cls, text: str, /, **values: int | str) -> Self:
+        written = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in values.items()}
+        sentence = super().__new__(cls, text.format_map(written) if values else text)
+        sentence.text, sentence.values = text, values
+        return sentence
+
+    @classmethod
+    def of(cls, message: str) -> "Sentence":
+        return message if isinstance(message, cls) else cls(message)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One wrong field of a request: where it is (exactly one of the three), a stable code, a sentence."""
+    """One wrong field of a request: where it is (exactly one of the three), a stable code, a sentence.
+
+    A sentence with values is a Sentence.
+    """
 
     code: str
     message: str

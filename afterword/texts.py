@@ -19,6 +19,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
 from afterword.core.text import locales
+from afterword.errors import Sentence
 
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parent / "locale"
@@ -42,6 +43,16 @@ class Texts:
     def plural(self, one: str, many: str, number: int) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number."""
         return self._catalogue.ngettext(one, many, number).replace("{n}", self.count(number))
+
+    def said(self, message: str) -> str:
+        """The sentence of a refusal in the language; English where the catalogue lacks it."""
+        sentence = Sentence.of(message)
+        return self(sentence.text, **{name: self._valued(one) for name, one in sentence.values.items()})
+
+    def _valued(self, value: int | str) -> str:
+        if isinstance(value, int):
+            return self.count(value)
+        return self.said(value) if isinstance(value, Sentence) else value
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:

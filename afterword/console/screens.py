@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
@@ -388,7 +388,7 @@ def _values_of(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         if len(value) > VALUE_CHARACTERS_MAX:
-            raise errors.TooLarge(f"A field may have {VALUE_CHARACTERS_MAX:,} characters.")
+            raise errors.TooLarge(errors.Sentence("A field may have {n} characters.", n=VALUE_CHARACTERS_MAX))
         values.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\x00", ""))
     return values
 
@@ -460,6 +460,9 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "has_keys": has_keys,
     }
     values.setdefault("sections", visit.sections if visit else [])
+    if isinstance(refusal := values.get("refusal"), errors.Refusal):
+        wrong = [replace(one, message=words.said(one.message)) for one in refusal.errors]
+        values["refusal"] = errors.Invalid(words.said(refusal.detail), errors=wrong)
     # Not one mapping over the other: a value that has the name of one of the frame is an error.
     return html.page(f"console/{template}", status=status, headers=HEADERS, **frame, **values)
 

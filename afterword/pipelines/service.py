@@ -413,4 +413,4 @@ def _address_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:
         try:
             addresses.normalise(addresses.CHANNEL_EMAIL, address)
         except addresses.InvalidAddress as error:
-            yield FieldError("invalid_address", str(error), pointer=f"/{name}")
+            yield FieldError("invalid_address", error.message, pointer=f"/{name}")

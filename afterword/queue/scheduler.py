@@ -125,7 +125,7 @@ class Scheduler:
         try:
             return normalise(self.intake.channel_id, identifier, locale=locale)
         except InvalidAddress as error:
-            raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", str(error)) from error
+            raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", error.message) from error
 
 
 def checked(body: Body, declared: Declared | None) -> Body:
@@ -149,7 +149,7 @@ def address_errors(channel_id: int, document: Mapping[str, object], *, locale: s
     try:
         normalise(channel_id, identifier, locale=own_locale if isinstance(own_locale, str) else locale)
     except InvalidAddress as error:
-        return [FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")]
+        return [FieldError("invalid_address", error.message, pointer="/responder_channel_identifier")]
     return []
 
 

@@ -9,14 +9,15 @@ from afterword.web.vocabulary import title_of
 
 def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict[str, Any]:
     """Old clients read `error`, else `message`."""
+    detail = str(refusal.detail)  # msgspec writes no subclass of str
     document: dict[str, Any] = {
         "type": site.problem_url(refusal.code),
         "title": title_of(refusal.code),
         "status": refusal.status,
         "code": refusal.code,
-        "detail": refusal.detail,
-        "message": refusal.detail,
-        "error": refusal.detail,
+        "detail": detail,
+        "message": detail,
+        "error": detail,
         "instance": f"urn:afterword:request:{request_id}",
         "request_id": request_id,
         "errors": [_error(error) for error in refusal.errors[: errors.ERRORS_MAX]],
@@ -40,5 +41,5 @@ def _error(error: errors.FieldError) -> dict[str, str]:
     return {
         **{name: value for name, value in place.items() if value is not None},
         "code": error.code,
-        "message": error.message,
+        "message": str(error.message),
     }

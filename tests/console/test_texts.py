@@ -26,7 +26,6 @@ from afterword.console.sending import (
     address_lists,
     contact_policy,
     invitations,
-    list_problems,
     pipeline_parts,
     pipelines,
     sending,
@@ -68,9 +67,23 @@ OTHERS = tuple(  # with texts of the console
         "pipelines/versions/differences.py",
     )
 )
+REFUSALS = {"FieldError", "at", "Sentence", "Conflict", "Forbidden", "Invalid", "Malformed", "NotFound"}
+REFUSING = (  # modules with sentences of refusals that screens say
+    "core/messaging/addresses.py",
+    "core/questionnaires/metadata.py",
+    "core/reading/structs.py",
+    "core/wire/imports.py",
+    "core/wire/list_files.py",
+    "core/wire/list_repairs.py",
+    "core/wire/times.py",
+    "intake/imports/service.py",
+    "intake/lists/service.py",
+    "queue/service.py",
+    "web/fields.py",
+)
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
-    address_lists.FORMAT_TEXTS, address_lists.SURE,
+    address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
     acts.ACTIONS,
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
@@ -102,6 +115,15 @@ TABLES = (
 )  # fmt: skip
 
 
+def sentences(path: Path) -> set[str]:
+    """The sentences of a module, without docstrings; f-strings are for readers of the API alone."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    others = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
+    others |= {id(part) for one in nodes if isinstance(one, ast.JoinedStr) for part in one.values}
+    texts = [one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in others]
+    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"\w.* .*\.|.*\. \{problem\}", text)}
+
+
 def shown() -> set[str]:
     """The texts that templates and screens ask for."""
     found: set[str] = set()
@@ -113,15 +135,18 @@ def shown() -> set[str]:
             if not isinstance(call, ast.Call):
                 continue
             name = ast.unparse(call.func)
+            texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if name.rpartition(".")[2] == "words" or name.endswith("words.plural"):
-                found |= {
-                    one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
-                }
+                found |= {*texts}
+            elif name.rpartition(".")[2] in REFUSALS:
+                found |= {text for text in texts if text.endswith(".")}
+    for name in REFUSING:
+        found |= sentences(SOURCE / name)
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
-    found |= {*outline.SENTENCES.values()} | {*list_problems.SENTENCES}
+    found |= {*outline.SENTENCES.values()}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     found |= {*digests.WEEK_DAYS} | {hint for _, _, hint in brands.COLORS}
@@ -150,7 +175,7 @@ def shown() -> set[str]:
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}
     found |= {text for each in provider_forms.FIELDS.values() for one in each for text in (one.label, one.hint)}
-    return (found | {entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
+    return (found | {"Erased.", entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
 
 
 @pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])

@@ -245,7 +245,7 @@ class TestImport:
         await importing.queue.execute("update queue_import_piece set content = $1", content)
         await importing.work()
         [row] = await importing.rows(job)
-        assert "Row 1, column 1: " == row["problem"]["errors"][0]["message"][:17]
+        assert "Row 1, column “1”" == row["problem"]["errors"][0]["message"][:17]
 
     async def test_bad_rows(self, importing: Importing) -> None:
         """Each with its number, the column of the file, and the part of the request that it is."""

@@ -61,7 +61,11 @@ def _typed(visit: Visit) -> dict[str, Any]:
     if any(bool(title) != bool(body) for title, body in pairs):
         wrong.append(errors.FieldError("required", "A saved text has a title and a text.", pointer="/saved_texts"))
     if len(pairs) > api.TEXTS_MAX + 1:
-        wrong.append(errors.FieldError("too_many", f"At most {api.TEXTS_MAX} texts.", pointer="/saved_texts"))
+        wrong.append(
+            errors.FieldError(
+                "too_many", errors.Sentence("At most {n} texts.", n=api.TEXTS_MAX), pointer="/saved_texts"
+            )
+        )
     errors.check(wrong)
     return {
         **clocks,

@@ -18,7 +18,7 @@ from afterword.core.wire.list_files import Reading
 from afterword.core.wire.list_formats import FORMATS, Seen
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.intake.lists import service, store
 from afterword.intake.lists.store import AddressList
 from afterword.pipelines import service as pipelines_service
@@ -67,6 +67,10 @@ FORMAT_TEXTS: Final[Mapping[str, str]] = {
     "month": "Month before day: 12/31/2026",
     "comma": "Decimal comma: 1.234,50",
     "point": "Decimal point: 1,234.50",
+}
+UNSURE: Final[Mapping[str, str]] = {
+    "date": "Column “{column}”: say whether the day or the month comes first.",
+    "number": "Column “{column}”: say which is the decimal sign.",
 }
 SURE: Final[Mapping[str, str]] = {
     "day": "{n} of {all} can only be day before month.",
@@ -331,8 +335,7 @@ def _formats(visit: Visit, names: list[str], seen: Mapping[str, Seen]) -> dict[s
         given = visit.form.text(field)
         chosen = given if given in FORMATS[one.kind] else one.format
         if chosen is None:
-            asked = "whether the day or the month comes first" if one.kind == "date" else "which is the decimal sign"
-            wrong.append(FieldError("required", f"Column “{name}”: say {asked}.", pointer=f"/{field}"))
+            wrong.append(FieldError("required", Sentence(UNSURE[one.kind], column=name), pointer=f"/{field}"))
         else:
             found[name] = chosen
     if wrong:

@@ -8,14 +8,13 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.address_lists import LISTS, ONE, pipeline_of, steps_of
-from afterword.console.sending.list_problems import said
-from afterword.console.sending.list_results import check_anew
+from afterword.console.sending.list_results import check_anew, said
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.text import registers
 from afterword.core.wire import list_repairs
 from afterword.core.wire.imports import ADDRESS, REFERENCE, pointer_of
 from afterword.core.wire.list_repairs import VALUE_CHARACTERS_MAX, Repair
-from afterword.errors import FieldError
+from afterword.errors import Sentence
 from afterword.intake.lists import service
 from afterword.web import html
 
@@ -38,7 +37,7 @@ async def repair_alike(visit: Visit) -> Response:
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
     try:
-        repair = _repair(visit, is_own=problem.pointer in OWN_OF_A_ROW)
+        repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
         content = await asyncio.to_thread(service.repaired_alike, found, column, numbers, repair)
         await check_anew(visit, found, content)
     except (errors.Invalid, errors.TooLarge) as refusal:
@@ -57,10 +56,10 @@ def _repair(visit: Visit, *, is_own: bool) -> Repair:
     named = {"every": every, **{f"right{place}": form.text(f"right{place}") for place in range(VALUES)}}
     for name, value in named.items():
         if len(value) > VALUE_CHARACTERS_MAX:
-            message = f"A value has at most {VALUE_CHARACTERS_MAX} characters here."
-            raise errors.Invalid.of(FieldError("too_long", message, pointer=f"/{name}"))
+            message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
+            raise errors.Invalid.at(f"/{name}", "too_long", message)
     if country and country not in registers.countries():
-        raise errors.Invalid.of(FieldError("invalid_value", "Choose a country of the list.", pointer="/country"))
+        raise errors.Invalid.at("/country", "invalid_value", "Choose a country of the list.")
     return Repair({wrong: right for wrong, right in values.items() if right}, every, country)
 
 
@@ -80,16 +79,16 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
     text = await asyncio.to_thread(service.text_of, found, service.reading_of(found))
     counts = await asyncio.to_thread(list_repairs.wrong_values, text, found.separator, column=column, numbers=numbers)
     short = [pair for pair in counts.most_common() if _fits(pair[0])]
-    is_phone = problem.pointer == pointer_of(ADDRESS) and pipeline.channel_id == CHANNEL_SMS
+    is_phone = problem.kind.pointer == pointer_of(ADDRESS) and pipeline.channel_id == CHANNEL_SMS
     countries = sorted(((code, words.country_name(code)) for code in registers.countries()), key=lambda pair: pair[1])
     return visit.page(
         "list_alike.html",
         title=words.plural("Repair {n} row", "Repair {n} rows", len(numbers)),
         status=refusal.status if refusal else 200,
         steps=steps_of(words),
-        message=said(words, problem.message),
+        message=said(words, problem.kind),
         countries=[("", words("No change")), *countries] if is_phone else [],
-        has_every=problem.pointer not in OWN_OF_A_ROW,
+        has_every=problem.kind.pointer not in OWN_OF_A_ROW,
         values=[(value, count, form.text(f"right{place}")) for place, (value, count) in enumerate(short[:VALUES])],
         value_max=VALUE_CHARACTERS_MAX,
         others=len(counts) - min(len(short), VALUES),

@@ -12,17 +12,18 @@ from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.console.sending.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
-from afterword.console.sending.list_problems import said
 from afterword.core.wire import list_files
 from afterword.core.wire.imports import UTF8
 from afterword.core.wire.list_files import PROBLEM, Reading
 from afterword.db import Database
+from afterword.errors import Sentence
 from afterword.intake.imports import service as imports
 from afterword.intake.imports import store as imports_store
-from afterword.intake.imports.store import Import, ImportRow
+from afterword.intake.imports.store import Import, ImportRow, ProblemKind
 from afterword.intake.lists import service
 from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines.store import Pipeline
+from afterword.texts import Texts
 from afterword.web import headers, html
 
 REFRESH_SECONDS: Final = "2"
@@ -46,7 +47,7 @@ async def repair(visit: Visit) -> Response:
     try:
         if found.import_id is not None:
             return await _stage_corrected(visit, found, content)
-        content = await asyncio.to_thread(service.repaired, found, content, problems)
+        content = await asyncio.to_thread(service.repaired, found, content, problems.keys())
         await check_anew(visit, found, content)
     except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.TooMany) as refusal:
         return await _check(visit, refusal)
@@ -69,7 +70,8 @@ async def download_faulty(visit: Visit) -> Response:
         )
     reading = service.reading_of(found)
     text = await asyncio.to_thread(service.text_of, found, reading)
-    content = await asyncio.to_thread(list_files.faulty, text, reading, problems)
+    told = {row: " ".join(said(visit.words, kind) for kind in kinds) for row, kinds in problems.items()}
+    content = await asyncio.to_thread(list_files.faulty, text, reading, told)
     return Response(
         "\ufeff" + content,  # spreadsheets open it
         media_type="text/csv; charset=utf-8",
@@ -208,6 +210,12 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
         )
 
 
+def said(words: Texts, kind: ProblemKind) -> str:
+    """The problem in the reader's language."""
+    sentence = words.said(Sentence(kind.text, **kind.values))
+    return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
+
+
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
@@ -309,13 +317,13 @@ def _progress(
         failed=[
             {
                 "line": one.line or one.row,
-                "wrong": [said(words, each) for each in _sentences(one)],
+                "wrong": [said(words, kind) for kind in one.kinds],
             }
             for one in failed
         ],
         kinds=[
             (
-                said(words, one.message),
+                said(words, one.kind),
                 one.count,
                 address(f"{here}/alike", kind=service.key_of(one))
                 if is_alike and service.column_of(found, one)
@@ -339,11 +347,6 @@ def _progress(
     if not job.has_ended:
         response.headers["Refresh"] = REFRESH_SECONDS
     return response
-
-
-def _sentences(row: ImportRow) -> list[str]:
-    problem = row.problem or {}
-    return [each["message"] for each in problem["errors"]] or [problem["detail"]]
 
 
 def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:

@@ -17,6 +17,7 @@ import email_validator
 import phonenumbers
 
 from afterword import keys
+from afterword.errors import Sentence
 
 CHANNEL_EMAIL: Final = 1
 CHANNEL_SMS: Final = 2
@@ -51,6 +52,10 @@ _NUMBER: Final = re.compile(r"\+\d[\d ().\-]{5,20}\d(?!\w)|(?<![\w.:\-])\d{9,15}
 
 class InvalidAddress(ValueError):
     """Not an address of that channel; the message says why and never repeats it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def normalise(channel_id: int, identifier: str, *, locale: str | None = None) -> str:
@@ -131,7 +136,7 @@ def _printable(identifier: str) -> str:
     if not text:
         raise InvalidAddress("The address is empty.")
     if len(text) > IDENTIFIER_CHARACTERS_MAX:
-        raise InvalidAddress(f"An address has at most {IDENTIFIER_CHARACTERS_MAX} characters.")
+        raise InvalidAddress(Sentence("An address has at most {n} characters.", n=IDENTIFIER_CHARACTERS_MAX))
     return text
 
 

@@ -15,6 +15,7 @@ from afterword import ids
 from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.reading.structs import Context
+from afterword.errors import Sentence
 
 NAMES_MAX: Final = 200
 NAME_CHARACTERS_MAX: Final = 255
@@ -28,6 +29,12 @@ KINDS: Final[tuple[Kind, ...]] = ("questionnaire", "responder")
 # Names that lead to the order or the stay, and from there to the person, whoever declared them.
 POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
 
+_NOT: Final[Mapping[Type, str]] = {
+    "text": "This is not a text.",
+    "number": "This is not a number.",
+    "date": "This is not a date.",
+    "boolean": "This is not a boolean.",
+}
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # category Cc
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
 _TIME: Final = r"(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+\- ]\d{2}:?\d{2})?)?"
@@ -157,7 +164,7 @@ def read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, 
             context.error(pointer, "wrong_type", "An object of names and values is expected.")
         return {}
     if len(value) > NAMES_MAX:
-        context.error(pointer, "too_many", f"At most {NAMES_MAX} names are allowed.")
+        context.error(pointer, "too_many", Sentence("At most {n} names are allowed.", n=NAMES_MAX))
         return {}
     found: dict[str, Any] = {}
     for name, entry in value.items():
@@ -182,7 +189,7 @@ def changes_of(
         if strict and definition is None:
             findings.error(pointer, "unknown_metadata", "This name is not declared.")
         elif strict and definition and text and typed(definition.type, text) is None:
-            findings.error(pointer, "invalid_format", f"This is not a {definition.type}.")
+            findings.error(pointer, "invalid_format", _NOT[definition.type])
         else:
             (changes.questionnaire if kind == "questionnaire" else changes.responder)[name] = text
 
@@ -200,12 +207,12 @@ def changes_of(
 def fault_of(name: str, value: object = None) -> tuple[str, str] | None:
     """Code and sentence of a name or a value that cannot be kept; the sentence repeats neither."""
     if not 1 <= len(name) <= NAME_CHARACTERS_MAX or _CONTROL.search(name):
-        message = f"A metadata name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character."
-        return "invalid_format", message
+        text = "A metadata name has 1 to {n} characters, none of them a control character."
+        return "invalid_format", Sentence(text, n=NAME_CHARACTERS_MAX)
     if value is not None and not isinstance(value, str | int | float):
         return "wrong_type", "A metadata value is a text, a number or a boolean."
     if len(_text(value)) > VALUE_CHARACTERS_MAX:
-        return "too_long", f"A metadata value has at most {VALUE_CHARACTERS_MAX:,} characters."
+        return "too_long", Sentence("A metadata value has at most {n} characters.", n=VALUE_CHARACTERS_MAX)
     return None
 
 

@@ -17,7 +17,7 @@ from msgspec import inspect
 from afterword.core.reading.documents import BOOLEANS, is_object
 from afterword.core.reading.findings import Findings, at_parameter, escape
 from afterword.core.reading.members import Declared, Member, declared_of, members_of
-from afterword.errors import Invalid
+from afterword.errors import Invalid, Sentence
 
 TEXT_CHARACTERS_MAX = 4096
 LIST_ENTRIES_MAX = 1000
@@ -197,9 +197,17 @@ def text_reader(
         if type(value) is not str:
             context.error(pointer, "wrong_type", "A text is expected.")
         elif len(value) < least:
-            context.error(pointer, "too_short", f"At least {_count_of(least, 'character', 'characters')} expected.")
+            context.error(
+                pointer,
+                "too_short",
+                _counted("At least {n} character is expected.", "At least {n} characters are expected.", least),
+            )
         elif len(value) > most:
-            context.error(pointer, "too_long", f"At most {_count_of(most, 'character', 'characters')} allowed.")
+            context.error(
+                pointer,
+                "too_long",
+                _counted("At most {n} character is allowed.", "At most {n} characters are allowed.", most),
+            )
         elif shape is not None and shape.search(value) is None:
             context.error(pointer, "invalid_format", expected)
         else:
@@ -247,11 +255,11 @@ def _lies_between(value: float, low: float | None, high: float | None, pointer: 
         return True
     match low, high:
         case None, _:
-            message = f"At most {high:,} is allowed."
+            message = Sentence("At most {high} is allowed.", high=f"{high:,}")
         case _, None:
-            message = f"At least {low:,} is expected."
+            message = Sentence("At least {low} is expected.", low=f"{low:,}")
         case _:
-            message = f"It must lie between {low:,} and {high:,}."
+            message = Sentence("It must lie between {low} and {high}.", low=f"{low:,}", high=f"{high:,}")
     context.error(pointer, "out_of_range", message)
     return False
 
@@ -269,7 +277,7 @@ def _choice_reader(choices: tuple[str | int | None, ...]) -> Reader:
             context.error(pointer, "wrong_type", "A text is expected." if str in kinds else "An integer is expected.")
             return None
         if value not in choices:
-            context.error(pointer, "unknown_value", f"One of these is expected: {allowed}.")
+            context.error(pointer, "unknown_value", Sentence("One of these is expected: {allowed}.", allowed=allowed))
             return None
         return value
 
@@ -298,9 +306,15 @@ def _list_reader(item: Reader, least: int, most: int) -> Reader:
         if entries is None:
             context.error(pointer, "wrong_type", "A list is expected.")
         elif len(entries) > most:
-            context.error(pointer, "too_many", f"At most {_count_of(most, 'entry', 'entries')} allowed.")
+            context.error(
+                pointer, "too_many", _counted("At most {n} entry is allowed.", "At most {n} entries are allowed.", most)
+            )
         elif len(entries) < least:
-            context.error(pointer, "too_few", f"At least {_count_of(least, 'entry', 'entries')} expected.")
+            context.error(
+                pointer,
+                "too_few",
+                _counted("At least {n} entry is expected.", "At least {n} entries are expected.", least),
+            )
         else:
             return [item(entry, f"{pointer}/{index}", context) for index, entry in enumerate(entries)]
         return None
@@ -352,6 +366,5 @@ def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
     return read_nested
 
 
-def _count_of(number: int, one: str, many: str) -> str:
-    """Returns such as `1 entry is`, `3 entries are`."""
-    return f"{number:,} {one} is" if number == 1 else f"{number:,} {many} are"
+def _counted(one: str, many: str, number: int) -> Sentence:
+    return Sentence(one if number == 1 else many, n=number)

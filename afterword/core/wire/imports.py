@@ -21,7 +21,7 @@ from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading.findings import escape
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 
 ROWS_MAX: Final = 200_000
 RECORD_BYTES_MAX: Final = 65_536
@@ -44,8 +44,16 @@ OTHER_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sendat", "senddate", "date", "when", "time", "datetime"), "send_time"),
     **dict.fromkeys(("reference", "order", "orderid", "orderno", "ordernumber", "invoice", "key"), REFERENCE),
 }
+NO_ADDRESS: Final = "No column says who is written to."
+NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
-NOT_UTF8: Final = "Save it as “CSV UTF-8” and send it again."
+NOT_UTF8: Final = (
+    "The file is not UTF-8: line {line} has other bytes, as Latin-1 and Windows-1252 write them. "
+    "Save it as “CSV UTF-8” and send it again."
+)
+NOT_DECODED: Final = (
+    "The file is not {encoding}: line {line} has other bytes. Save it as “CSV UTF-8” and send it again."
+)
 
 _PUNCTUATION: Final = re.compile(r"[\W_]+")
 _MEANING_CUTOFF: Final = 0.75
@@ -78,8 +86,20 @@ class Cut:
 
 
 class Fault(msgspec.Struct, frozen=True):
+    """The `message` without its blanks is for workers of an earlier release: pieces may be worked off by them."""
+
     code: str
     message: str
+    text: str = ""
+    values: dict[str, int] = {}
+
+    @classmethod
+    def of(cls, code: str, text: str, **values: int) -> "Fault":
+        return cls(code, str(Sentence(text, **values)), text, values)
+
+    @property
+    def sentence(self) -> Sentence:
+        return Sentence(self.text or self.message, **self.values)
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -107,14 +127,17 @@ class Record(NamedTuple):
 def decode(content: bytes, encoding: str = UTF8) -> str:
     """The text of a file. Raises Malformed, which says what to do, for what is not in this encoding."""
     if encoding == UTF8 and (content.startswith(UTF16_MARKS) or b"\x00" in content[:HEAD_BYTES]):
-        raise errors.Malformed(f"The file is UTF-16. {NOT_UTF8}", "malformed_encoding")
+        message = "The file is UTF-16. Save it as “CSV UTF-8” and send it again."
+        raise errors.Malformed(message, "malformed_encoding")
     try:
         return content.decode("utf-8-sig" if encoding == UTF8 else encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        other = ", as Latin-1 and Windows-1252 write them" if encoding == UTF8 else ""
-        told = f"The file is not {encoding.upper()}: line {line:,} has other bytes{other}."
-        raise errors.Malformed(f"{told} {NOT_UTF8}", "malformed_encoding") from None
+        is_utf8 = encoding == UTF8
+        message = (
+            Sentence(NOT_UTF8, line=line) if is_utf8 else Sentence(NOT_DECODED, encoding=encoding.upper(), line=line)
+        )
+        raise errors.Malformed(message, "malformed_encoding") from None
 
 
 def cut(
@@ -152,7 +175,11 @@ def read(text: str, separator: str) -> tuple[list[str], Iterator[Record]]:
     if header is None:
         _refuse("too_few", "The file has no header.", "")
     if isinstance(header.cells, Fault):
-        _refuse(header.cells.code, f"The file's header cannot be read. {header.cells.message}", "")
+        _refuse(
+            header.cells.code,
+            Sentence("The file's header cannot be read. {problem}", problem=header.cells.sentence),
+            "",
+        )
     names = [name.strip() for name in header.cells]
     while names and not names[-1]:
         names.pop()
@@ -200,7 +227,7 @@ def group_of(column: str) -> tuple[str, str] | None:
 def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str], list[int], list[FieldError]]:
     names, mapping = found.names, found.mapping
     if len(names) > COLUMNS_MAX:
-        _refuse("too_many", f"A file has at most {COLUMNS_MAX} columns.", "")
+        _refuse("too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX), "")
     wrong = [
         FieldError("unknown_column", "The file's header has no such column.", parameter=f"map[{name}]")
         for name in mapping
@@ -245,7 +272,7 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
 def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool) -> str:
     """The likely meaning of an unknown column, in words that repeat nothing of the file."""
     close = meaning_of(name, fields, declared)
-    meant = f"did you mean {close}?" if close else "it can be metadata.questionnaire.NAME, for example."
+    meant = f"did you mean {close}?" if close else f"it can be {next(iter(GROUPS))}NAME, for example."
     if is_mapped:
         return f"There is no such column to map to; {meant}"
     return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."
@@ -275,13 +302,17 @@ def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) ->
     if ADDRESS in columns:
         return []
     other = [one for one in SEPARATORS if one != separator and len(names) == 1 and one in names[0]]
-    hint = " Its columns seem to have another separator." if other else ""
-    return [FieldError("required", f"No column says who is written to.{hint}", pointer=f"/{ADDRESS}")]
+    message = NO_ADDRESS_OTHER_SEPARATOR if other else NO_ADDRESS
+    return [FieldError("required", message, pointer=f"/{ADDRESS}")]
 
 
 def _too_many(columns: Sequence[str]) -> list[FieldError]:
     return [
-        FieldError("too_many", f"A metadata map has at most {metadata.NAMES_MAX} names.", pointer=f"/metadata/{kind}")
+        FieldError(
+            "too_many",
+            Sentence("A metadata map has at most {n} names.", n=metadata.NAMES_MAX),
+            pointer=f"/metadata/{kind}",
+        )
         for prefix, kind in GROUPS.items()
         if sum(column.startswith(prefix) for column in columns) > metadata.NAMES_MAX
     ]
@@ -342,9 +373,7 @@ def _records(text: str, separator: str) -> Iterator[Record]:
         except csv.Error:
             # At the end of the file, or so far on that no row is meant: what follows the mark cannot be told apart.
             if lines.is_open:
-                where = f"row {number:,}" if number else "the header"
-                until = "never closed" if lines.has_ended else f"not closed within {RECORD_BYTES_MAX:,} bytes"
-                _refuse("invalid_format", f"A quotation mark is opened in {where} and {until}.", "")
+                _refuse("invalid_format", _open_mark(number, has_ended=lines.has_ended), "")
             cells = None
         if cells is not None and not any(map(str.strip, cells)):
             continue
@@ -356,13 +385,24 @@ def _records(text: str, separator: str) -> Iterator[Record]:
             yield Record(line, cells or [])
 
 
+def _open_mark(number: int, *, has_ended: bool) -> Sentence:
+    if has_ended and number:
+        return Sentence("A quotation mark is opened in row {row} and never closed.", row=number)
+    if has_ended:
+        return Sentence("A quotation mark is opened in the header and never closed.")
+    n = RECORD_BYTES_MAX
+    if number:
+        return Sentence("A quotation mark is opened in row {row} and not closed within {n} bytes.", row=number, n=n)
+    return Sentence("A quotation mark is opened in the header and not closed within {n} bytes.", n=n)
+
+
 def _fault_of(cells: list[str] | None, lines: _Lines) -> Fault | None:
     if lines.is_too_long:
-        return Fault("too_long", f"A row may have {RECORD_BYTES_MAX:,} bytes.")
+        return Fault.of("too_long", "A row may have {n} bytes.", n=RECORD_BYTES_MAX)
     if cells is None:
-        return Fault("invalid_format", BROKEN)
+        return Fault.of("invalid_format", BROKEN)
     if any("\x00" in line for line in lines.taken):
-        return Fault("invalid_format", "The character NUL is not allowed.")
+        return Fault.of("invalid_format", "The character NUL is not allowed.")
     return None
 
 
@@ -385,7 +425,7 @@ def _pieces(
     size = total = rows_repeated = 0
     for total, record in enumerate(records, start=1):
         if total > ROWS_MAX:
-            raise errors.TooLarge(f"A file may have {ROWS_MAX:,} rows; send it in parts.")
+            raise errors.TooLarge(Sentence("A file may have {n} rows; send it in parts.", n=ROWS_MAX))
         row = row_of(record, places, width=len(names))
         if not isinstance(row, Fault):
             for place, reader in changed:
@@ -423,7 +463,8 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
     if isinstance(cells, Fault):
         return cells
     if len(cells) < width or any(map(str.strip, cells[width:])):
-        return Fault("invalid_format", f"This row has {len(cells):,} cells, and the header {width:,}.")
+        text = "This row has {cells} cells, and the header {columns}."
+        return Fault.of("invalid_format", text, cells=len(cells), columns=width)
     return [cells[place - 1] for place in places]
 
 

@@ -15,7 +15,7 @@ from afterword import errors
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import imports
 from afterword.core.wire.imports import ADDRESS, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
-from afterword.errors import FieldError
+from afterword.errors import Sentence
 
 ENCODINGS: Final = (
     UTF8, "utf-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
@@ -114,8 +114,8 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
     new_names, new = imports.read(corrected, separator)
     missing = [name for name in names if name not in new_names]
     if missing:
-        message = f"The corrected rows lack the column “{missing[0]}”. Keep the header of the file that you downloaded."
-        raise errors.Invalid.of(FieldError("required", message, pointer="/file"))
+        text = "The corrected rows lack the column “{column}”. Keep the header of the file that you downloaded."
+        raise errors.Invalid.at("/file", "required", Sentence(text, column=missing[0]))
     kept = [
         _cells_of(record, names, reading.separator)
         for number, record in enumerate(records, start=1)

@@ -11,7 +11,7 @@ from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
 from afterword.core.wire import imports
 from afterword.core.wire.imports import RECORD_BYTES_MAX, Fault
-from afterword.errors import FieldError
+from afterword.errors import Sentence
 
 VALUE_CHARACTERS_MAX: Final = 200
 
@@ -59,8 +59,8 @@ def repaired(text: str, separator: str, *, column: str, numbers: Collection[int]
         cells = record.cells
         if isinstance(cells, Fault):
             if len(record.text) == RECORD_BYTES_MAX or cells.code == "too_long":
-                message = f"Row {number:,} is too long to be kept. Correct it alone first, by the download."
-                raise errors.Invalid.of(FieldError("too_long", message, pointer=""))
+                text = "Row {row} is too long to be kept. Correct it alone first, by the download."
+                raise errors.Invalid.at("", "too_long", Sentence(text, row=number))
             whole.write(record.text if record.text.endswith("\n") else f"{record.text}\n")
             continue
         if number in numbers and place < len(cells):

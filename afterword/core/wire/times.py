@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, final
 from zoneinfo import ZoneInfo
 
 from afterword.core.reading.structs import Context
+from afterword.errors import Sentence
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_DAYS_MAX = 1826
@@ -217,4 +218,5 @@ def _invalid() -> InvalidDateTime:
 
 def _out_of_range(now: datetime) -> InvalidDateTime:
     latest = (now + timedelta(days=AHEAD_DAYS_MAX)).date().isoformat()
-    return InvalidDateTime("out_of_range", f"The date must lie between 1970-01-01T00:00:00Z and {latest}.")
+    message = Sentence("The date must lie between {first} and {last}.", first="1970-01-01T00:00:00Z", last=latest)
+    return InvalidDateTime("out_of_range", message)

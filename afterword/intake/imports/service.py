@@ -23,14 +23,14 @@ from afterword.core.wire import times
 from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
 from afterword.db import Database, savepoint
 from afterword.db.leases import LeaseLost
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.intake.batches import service as bulk
 from afterword.intake.batches.service import Outcome, Policy
 from afterword.intake.dry_runs import service as dry_runs
 from afterword.intake.imports import resources, store
-from afterword.intake.imports.store import Import, ImportRow
+from afterword.intake.imports.store import Import, ImportRow, ProblemKind
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.resources import QueueItemRequest
@@ -209,7 +209,7 @@ async def _rows(
         db, job=job, requests=requests, outcomes=all_outcomes, known=set(rows.known), secret=secret
     )
     # Pieces that an earlier release cut are without the header's texts, and without lines.
-    names = [f"“{name[:NAME_CHARACTERS_MAX]}”" for name in rows.names] or [str(place) for place in job.places]
+    names = [name[:NAME_CHARACTERS_MAX] for name in rows.names] or [str(place) for place in job.places]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
     lines = rows.lines or [None] * len(references)
     settled = [
@@ -271,7 +271,7 @@ async def _requests(
         if place % ROWS_A_TURN == ROWS_A_TURN - 1:
             await asyncio.sleep(0)
         if isinstance(cells, Fault):
-            requests.append(errors.Invalid.of(FieldError(cells.code, cells.message, pointer="")))
+            requests.append(errors.Invalid.of(FieldError(cells.code, cells.sentence, pointer="")))
             references.append(None)
             continue
         document = core_imports.document_of(job.columns, cells)
@@ -338,13 +338,26 @@ def _settled(
 
 
 def _problem(row: int, refusal: errors.Refusal, columns: Mapping[str, str]) -> dict[str, Any]:
-    """The kept part of a refusal; its sentences name the row and the column of the file."""
+    """The kept part of a refusal; its sentences name the row and the column of the file, its kinds the column alone."""
     wrong: list[dict[str, str]] = []
+    kinds: list[ProblemKind] = []
     for error in refusal.errors[:ERRORS_KEPT_MAX]:
-        pointer = error.pointer or ""
-        place = f"Row {row:,}, column {columns[pointer]}" if pointer in columns else f"Row {row:,}"
-        wrong.append({"pointer": pointer, "code": error.code, "message": f"{place}: {error.message}"})
-    return {"status": refusal.status, "code": refusal.code, "detail": refusal.detail, "errors": wrong}
+        kind = _kind(error.pointer or "", columns.get(error.pointer or ""), error.message)
+        place = f"Row {row:,}" if kind.column is None else f"Row {row:,}, column “{kind.column}”"
+        wrong.append({"pointer": kind.pointer, "code": error.code, "message": f"{place}: {error.message}"})
+        kinds.append(kind)
+    return {
+        "status": refusal.status,
+        "code": refusal.code,
+        "detail": str(refusal.detail),
+        "errors": wrong,
+        "kinds": [kind._asdict() for kind in kinds or [_kind("", None, refusal.detail)]],
+    }
+
+
+def _kind(pointer: str, column: str | None, message: str) -> ProblemKind:
+    sentence = Sentence.of(message)
+    return ProblemKind(pointer, column, sentence.text, sentence.values)
 
 
 async def _end(

@@ -73,8 +73,20 @@ IMPORTS: Final = Leases(
 )
 
 
+class ProblemKind(NamedTuple):
+    """The same for all rows that have this problem: a member of a row's request, the column, the parts of a Sentence.
+
+    `column`: None for a problem of the whole row.
+    """
+
+    pointer: str
+    column: str | None
+    text: str
+    values: Mapping[str, int | str]
+
+
 class ImportRow(NamedTuple):
-    """The outcome of a row; `problem` has the members `status`, `code`, `detail` and `errors`.
+    """The outcome of a row; `problem` has its refusal's members `status`, `code`, `detail` and `errors`, and `kinds`.
 
     `line` of the file on which it begins. `reason`: the rule by which a row of a dry run would not be sent.
     """
@@ -86,6 +98,15 @@ class ImportRow(NamedTuple):
     problem: dict[str, Any] | None
     line: int | None = None
     reason: str | None = None
+
+    @property
+    def kinds(self) -> list[ProblemKind]:
+        """The problems of a row that failed; of one that an earlier release kept, its sentences."""
+        problem = self.problem or {}
+        if "kinds" in problem:
+            return [ProblemKind(**each) for each in problem["kinds"]]
+        sentences = [each["message"] for each in problem["errors"]] or [problem["detail"]]
+        return [ProblemKind("", None, each, {}) for each in sentences]
 
 
 async def get_import(

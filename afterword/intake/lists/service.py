@@ -6,9 +6,11 @@ Functions that read a whole file say so: they are for a thread, outside of a tra
 import dataclasses
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Final
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -18,9 +20,10 @@ from afterword.core.wire.imports import COLUMNS_MAX, Cut, pointer_of
 from afterword.core.wire.list_files import Reading
 from afterword.core.wire.list_repairs import Repair
 from afterword.db import Database
-from afterword.errors import FieldError
+from afterword.errors import Sentence
 from afterword.intake.imports import service as imports
-from afterword.intake.imports.store import Import
+from afterword.intake.imports import store as imports_store
+from afterword.intake.imports.store import Import, ProblemKind
 from afterword.intake.lists import store
 from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines import service as pipelines
@@ -44,7 +47,7 @@ class FileGone(errors.Conflict):
 def read_file(content: bytes) -> Reading:
     """The way in which a file seems to be written. Reads it. Raises Malformed, Invalid for an empty one."""
     if not content.strip():
-        raise errors.Invalid.of(FieldError("required", "Choose a file, or paste some rows.", pointer="/file"))
+        raise errors.Invalid.at("/file", "required", "Choose a file, or paste some rows.")
     return list_files.guess(content)
 
 
@@ -130,7 +133,7 @@ async def columns_of(
 def cut(text: str, reading: Reading, mapping: Mapping[str, str], formats: Mapping[str, str]) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(mapping) > COLUMNS_MAX:
-        raise errors.Invalid.of(FieldError("too_many", f"A file has at most {COLUMNS_MAX} columns.", pointer=""))
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     return imports.cut(text, separator=reading.separator, mapping=mapping, readers=list_formats.readers(formats))
 
 
@@ -202,18 +205,19 @@ async def confirm(
     return job
 
 
-async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> dict[int, str]:
+async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> dict[int, list[ProblemKind]]:
     """The numbers of the rows that failed last, with what is wrong. Raises Conflict while none were tried."""
     import_id = found.import_id or found.check_id
     if import_id is None:
         raise errors.Conflict("The list has to be checked first.")
     await imports.get(db, caller=caller, import_id=import_id)
-    return await store.list_failed_rows(
-        db, organization_id=found.organization_id, import_id=import_id, limit=FAULTY_MAX
+    rows = await imports_store.list_failed_rows(
+        db, organization_id=found.organization_id, import_id=import_id, after=0, limit=FAULTY_MAX
     )
+    return {row.row: row.kinds for row in rows}
 
 
-def repaired(found: AddressList, content: bytes, problems: Mapping[int, str]) -> bytes:
+def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> bytes:
     """The file with corrected rows in place of the faulty ones, in UTF-8. Reads both. Raises Invalid, Malformed."""
     reading = reading_of(found)
     new = read_file(content)
@@ -222,7 +226,7 @@ def repaired(found: AddressList, content: bytes, problems: Mapping[int, str]) ->
         reading,
         corrected=list_files.text_of(content, new),
         separator=new.separator,
-        numbers=problems.keys(),
+        numbers=numbers,
     )
     return text.encode()
 
@@ -232,14 +236,15 @@ async def problems_of(db: Database, *, found: AddressList, import_id: str) -> li
 
 
 def key_of(problem: Problem) -> str:
-    """A short name of a kind of problem: its sentence has a column of the file, which belongs into no address."""
-    return hashlib.sha256(f"{problem.pointer} {problem.message}".encode()).hexdigest()[:KEY_DIGITS]
+    """A short name of a kind of problem: it has a column of the file, which belongs into no address."""
+    return hashlib.sha256(msgspec.json.encode(problem.kind, order="sorted")).hexdigest()[:KEY_DIGITS]
 
 
 def column_of(found: AddressList, problem: Problem) -> str | None:
     """The column of the file that has this problem; None for a problem of whole rows."""
     return next(
-        (name for name, meaning in found.mapping.items() if meaning and pointer_of(meaning) == problem.pointer), None
+        (name for name, meaning in found.mapping.items() if meaning and pointer_of(meaning) == problem.kind.pointer),
+        None,
     )
 
 
@@ -260,8 +265,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
         db,
         organization_id=found.organization_id,
         import_id=checked.import_id,
-        pointer=problem.pointer,
-        message=problem.message,
+        kind=problem.kind,
         limit=FAULTY_MAX,
     )
     return problem, column, frozenset(numbers)
@@ -273,7 +277,7 @@ def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], rep
         text_of(found, reading_of(found)), found.separator, column=column, numbers=numbers, repair=repair
     )
     if not count:
-        raise errors.Invalid.of(FieldError("required", "This changes no row.", pointer=""))
+        raise errors.Invalid.at("", "required", "This changes no row.")
     return text.encode()
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.intake.imports.store import ProblemKind
 
 _COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
   encoding, separator, has_header, mapping, formats, on_conflict, check_id, import_id, created_time, created_by,
@@ -54,10 +55,9 @@ class ListedList(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A kind of problem: its sentence without the row, the member of a row's request, and the number of its rows."""
+    """A kind of problem, and the number of its rows."""
 
-    message: str
-    pointer: str
+    kind: ProblemKind
     count: int
 
 
@@ -181,20 +181,6 @@ async def update_columns(
     )
 
 
-async def list_failed_rows(db: Database, *, organization_id: str, import_id: str, limit: int) -> dict[int, str]:
-    """The numbers of rows that failed, and the sentences about each."""
-    rows = await db.fetch(
-        """select row, coalesce(
-             (select string_agg(each ->> 'message', ' ') from jsonb_array_elements(problem -> 'errors') each),
-             problem ->> 'detail') as problem
-           from queue_import_row where organization_id = $1 and import_id = $2 and state = 'failed' limit $3""",
-        organization_id,
-        import_id,
-        limit,
-    )
-    return {row["row"]: row["problem"] or "" for row in rows}
-
-
 async def prune_contents(db: Database, *, before: datetime, limit: int) -> int:
     return await db.execute(
         """update queue_list set content = null where (organization_id, list_id) in (
@@ -219,27 +205,24 @@ def _list(row: Row) -> AddressList:
 
 
 async def count_problems(db: Database, *, organization_id: str, import_id: str, limit: int) -> list[Problem]:
-    """The kinds of problems of the rows that failed, the most frequent first."""
+    """The kinds of problems of the rows that failed, the most frequent first; rows of an earlier release have none."""
     rows = await db.fetch(
-        r"""select regexp_replace(coalesce(each ->> 'message', r.problem ->> 'detail'), '^Row [0-9,]+(, |: )', '')
-             as message, coalesce(each ->> 'pointer', '') as pointer, count(distinct r.row) as count
-           from queue_import_row r
-           left join lateral jsonb_array_elements(r.problem -> 'errors') each on true
+        """select kind, count(distinct r.row) as count
+           from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed'
-           group by 1, 2 order by 3 desc, 1, 2 limit $3""",
+           group by kind order by 2 desc, kind limit $3""",
         *(organization_id, import_id, limit),
     )
-    return [Problem(**row) for row in rows]
+    return [Problem(ProblemKind(**row["kind"]), row["count"]) for row in rows]
 
 
 async def list_rows_of_problem(
-    db: Database, *, organization_id: str, import_id: str, pointer: str, message: str, limit: int
+    db: Database, *, organization_id: str, import_id: str, kind: ProblemKind, limit: int
 ) -> list[int]:
     """The numbers of the rows that failed by this kind of problem."""
     rows = await db.fetch(
-        r"""select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'errors') each
-           where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and each ->> 'pointer' = $3
-             and regexp_replace(each ->> 'message', '^Row [0-9,]+(, |: )', '') = $4 limit $5""",
-        *(organization_id, import_id, pointer, message, limit),
+        """select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
+           where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and kind = $3::jsonb limit $4""",
+        *(organization_id, import_id, kind._asdict(), limit),
     )
     return [row["row"] for row in rows]

@@ -133,7 +133,7 @@ async def ask_through_account(
     try:
         normal = normalise(channel_id, recipient)
     except InvalidAddress as error:
-        raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", str(error)) from None
+        raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", error.message) from None
     wrong = check_url(normal, site.networks) if channel_id == CHANNEL_WEBHOOK else None
     if wrong is not None:
         raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", wrong)

@@ -152,7 +152,7 @@ async def update_import_rows(
              order by import_id limit $4),
            blanked as (
              update queue_import_row r
-             set external_reference = null, problem = r.problem || '{"detail": "Erased.", "errors": []}'
+             set external_reference = null, problem = r.problem - 'kinds' || '{"detail": "Erased.", "errors": []}'
              from passed p
              where r.organization_id = $1 and r.import_id = p.import_id and r.item_id in (
                select subject_id from erasure_subject

@@ -62,7 +62,7 @@ async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret
     try:
         new = _new(request, organization_id=caller.organization_id, secret=secret)
     except InvalidAddress as error:
-        raise errors.Invalid.at("/identifier", "invalid_address", str(error)) from None
+        raise errors.Invalid.at("/identifier", "invalid_address", error.message) from None
     written = await responders.suppress_addresses(db, suppressions=[new], now=now, actor=Actor.of(caller))
     if not written:
         raise AlreadySuppressed("This address is suppressed already.")

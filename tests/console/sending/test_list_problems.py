@@ -1,28 +1,102 @@
-"""The problems of a list in the reader's language."""
+"""The problems of a list in the reader's language: each kind as it was found, those of an earlier release as kept."""
 
 import pytest
 
-from afterword.console.sending.list_problems import said
-from afterword.texts import texts
+from afterword import texts
+from afterword.core.wire.imports import BROKEN
+from tests.console.sending.test_list_repairs import checked, problems
+from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
+from tests.console.sending.test_sending import plain
+from tests.logins.conftest import browser_of, log_in
+from tests.queue.client import Client
+from tests.queue.conftest import SMS
+from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
+from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
-ISOLATES = 0x2068, 0x2069  # around values
-NO_ADDRESS = "This is not an e-mail address, such as ann@example.com."
-
-
-@pytest.mark.parametrize(
-    ("kept", "english", "greek"),
-    [
-        (f"Row 1,042, column “E: mail”: {NO_ADDRESS}", f"Column “E: mail”: {NO_ADDRESS}", "Στήλη “E: mail”: Δεν είναι"),
-        (f"column “E-mail”: {NO_ADDRESS}", f"Column “E-mail”: {NO_ADDRESS}", "Στήλη “E-mail”: Δεν είναι"),
-        (
-            "Row 3: This row has 3 cells, and the header 4.",
-            "This row has 3 cells, and the header 4.",
-            "Αυτή η γραμμή",
-        ),
-        ("Row 3: Never heard of.", "Never heard of.", "Never heard of."),
-    ],
+GREEK = {"accept-language": "el"}
+words = texts.texts("console", "el")
+HEADER = (
+    "responder_channel_identifier,locale,send_time,external_reference,metadata.questionnaire.transaction_id,"
+    "metadata.questionnaire.score,metadata.questionnaire.transaction_date,metadata.questionnaire.store_pickup"
 )
-def test_said(kept: str, english: str, greek: str) -> None:
-    found = [said(texts("console", language), kept).translate(dict.fromkeys(ISOLATES)) for language in ("el", "en")]
-    assert found[0].startswith(greek)
-    assert english == found[1]
+GOOD = "ann@example.com,el,,1,,,,"
+ROWS = {
+    "nobody,,,,,,,": "This is not an e-mail address, such as ann@example.com.",
+    ",,,2,,,,": "This is required.",
+    "a\x01b@example.com,,,,,,,": "An address has no control characters and no line breaks.",
+    f"{'a' * 321}@b.example,,,,,,,": "At most {n} characters are allowed.",
+    "b@example.com,!!,,,,,,": "A language tag is expected, such as el or en-US.",
+    "c@example.com,,tomorrow,,,,,": "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.",
+    "d@example.com,,2999-01-01 10:00,,,,,": "The date must lie between {first} and {last}.",
+    "e@example.com,,2026-01-01T10:00+15:00,,,,,": "The offset must lie between -14:00 and +14:00.",
+    "f@example.com,,2026-01-01T23:59:60Z,,,,,": "Leap seconds are not taken; use the second before or after.",
+    "g@example.com,,,1,,,,": "An item of this pipeline that is not aborted has this external reference.",
+    f"i@example.com,,,,{'x' * 4097},,,": "A metadata value has at most {n} characters.",
+    "j@example.com,,,,,many,,": "This is not a number.",
+    "k@example.com,,,,,,monday,": "This is not a date.",
+    "l@example.com,,,,,,,perhaps": "This is not a boolean.",
+    "m@example.com": "This row has {cells} cells, and the header {columns}.",
+    'n@example.com,"a"b,,,,,,': BROKEN,
+    "o@example.com,\x00,,,,,,": "The character NUL is not allowed.",
+    f"p@example.com,{'x' * 65_536},,,,,,": "A row may have {n} bytes.",
+}
+PHONES = {
+    "12": "A phone number has digits, and + with the country code in front.",
+    "210 123 4567": "A phone number without + and country code needs a locale that names its country.",
+    "+999 1234567": "This is not a phone number, such as +30 210 123 4567.",
+    "+30 12": "A phone number with these digits does not exist in that country.",
+}
+
+
+@pytest.mark.parametrize("is_of_phones", [False, True])
+async def test_each_kind_in_greek(client: Client, *, is_of_phones: bool) -> None:
+    """On the page, on that of a repair, and in the file of faulty rows; the API says them in English."""
+    rows, content = ROWS, "\n".join([HEADER, GOOD, *ROWS])
+    if is_of_phones:
+        house = client.queue.house
+        sms = await client.queue.pipeline(questionnaire_id=house.questionnaire_id, channel_id=SMS, title="SMS")
+        rows, content, client = PHONES, "\n".join(["responder_channel_identifier", *PHONES]), Client(client.http, sms)
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await checked(browser, client, f"{content}\n".encode())
+        kept = await client.queue.fetch("select problem from queue_import_row where state = 'failed' order by row")
+        kinds = [problem["kinds"][0] for (problem,) in kept]
+        assert [*rows.values()] == [kind["text"] for kind in kinds]
+        english = plain((await browser.get(f"{here}/check")).text)
+        greek = plain((await browser.get(f"{here}/check", headers=GREEK)).text)
+        faulty = (await browser.get(f"{here}/faulty", headers=GREEK)).text
+        for (problem,), kind in zip(kept, kinds, strict=True):
+            translated = words(kind["text"])
+            assert not translated.isascii(), kind["text"]
+            start = translated.partition("{")[0]
+            assert start in greek
+            assert start in faulty
+            [first, *_] = problem["errors"] or [{"message": problem["detail"]}]
+            assert first["message"].partition(": ")[2] or first["message"] in english
+        [one, *_] = await problems(browser, here)
+        assert "Στήλη “" in plain((await browser.get(one, headers=GREEK)).text)
+
+
+async def test_rows_of_an_earlier_release(client: Client) -> None:
+    """They have their English sentences alone, which no repair of all alike is offered for."""
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await checked(browser, client, b"E-mail,Order\nnobody,1\nann@example.com,2\nben@example.com,2\n")
+        await client.queue.execute("update queue_import_row set problem = problem - 'kinds'")
+        page = (await browser.get(f"{here}/check", headers=GREEK)).text
+        assert "Row 1, column “E-mail”: This is not an e-mail address" in plain(page)
+        assert "An item of this pipeline that is not aborted" not in plain(page)
+        assert [] == await problems(browser, here)
+        assert 'nobody,1,"Row 1, column “E-mail”: This is not' in (await browser.get(f"{here}/faulty")).text
+
+
+async def test_refusals_in_greek(client: Client) -> None:
+    """A refused form says its sentence, with numbers as they are written there."""
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await checked(browser, client, b"E-mail,Order\nnobody,1\n")
+        [one] = await problems(browser, here)
+        refused = await browser.post(one, data={"wrong0": "nobody", "right0": "x" * 201}, headers=GREEK)
+        assert " 200 χαρακτήρες." in plain(refused.text)
+        gone = await browser.get(f"/console/sending/lists/{'0' * 22}/check", headers=GREEK)
+        assert words("There is no such list.") in plain(gone.text)
