@@ -1,5 +1,7 @@
 """The problems of a list in the reader's language: each kind as it was found, those of an earlier release as kept."""
 
+from typing import Any
+
 import pytest
 
 from afterword import texts
@@ -60,12 +62,13 @@ async def test_each_kind_in_greek(client: Client, *, is_of_phones: bool) -> None
         await log_in(browser)
         here = await checked(browser, client, f"{content}\n".encode())
         kept = await client.queue.fetch("select problem from queue_import_row where state = 'failed' order by row")
-        kinds = [problem["kinds"][0] for (problem,) in kept]
+        kept_problems: list[dict[str, Any]] = [row["problem"] for row in kept]
+        kinds = [problem["kinds"][0] for problem in kept_problems]
         assert [*rows.values()] == [kind["text"] for kind in kinds]
         english = plain((await browser.get(f"{here}/check")).text)
         greek = plain((await browser.get(f"{here}/check", headers=GREEK)).text)
         faulty = (await browser.get(f"{here}/faulty", headers=GREEK)).text
-        for (problem,), kind in zip(kept, kinds, strict=True):
+        for problem, kind in zip(kept_problems, kinds, strict=True):
             translated = words(kind["text"])
             assert not translated.isascii(), kind["text"]
             start = translated.partition("{")[0]
