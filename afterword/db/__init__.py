@@ -28,7 +28,7 @@ IDLE_TRANSACTION_TIMEOUT_SECONDS = 10
 TRANSACTION_TIMEOUT_SECONDS = 60  # of one that is neither idle nor in a statement: its client stopped in between
 ACQUIRE_TIMEOUT_SECONDS = 5
 RELEASE_TIMEOUT_SECONDS = 1
-CLOCK_TIMEOUT_SECONDS = 1
+CLOCK_ROUND_TRIP_SECONDS_MAX = 1  # an answer that took longer is used once: the next use asks again
 COMMAND_TIMEOUT_SECONDS = 6  # beyond the statement's own: then the server is stuck, not the statement slow
 CLOCK_AGE_SECONDS_MAX = 10
 STATEMENT_SECONDS_MAX = 300
@@ -68,14 +68,15 @@ class Clock:
     def __init__(self) -> None:
         self._database: datetime | None = None
         self._monotonic = 0.0
+        self._is_rough = False
 
-    def set(self, database_now: datetime, *, monotonic: float) -> None:
+    def set(self, database_now: datetime, *, monotonic: float, is_rough: bool = False) -> None:
         """Take `database_now` as the time at the moment `monotonic` (seconds of `time.monotonic`)."""
-        self._database, self._monotonic = database_now, monotonic
+        self._database, self._monotonic, self._is_rough = database_now, monotonic, is_rough
 
     @property
     def is_stale(self) -> bool:
-        return self._database is None or time.monotonic() - self._monotonic > CLOCK_AGE_SECONDS_MAX
+        return self._database is None or self._is_rough or time.monotonic() - self._monotonic > CLOCK_AGE_SECONDS_MAX
 
     def now(self) -> datetime:
         """The database's time, aware, in UTC."""
@@ -432,9 +433,10 @@ async def _read_clock(raw: Any, pool: Pool) -> None:
     with _REFUSALS:
         async with raw.transaction() if pool.is_behind_pooler else nullcontext():
             before = time.monotonic()
-            database_now = await raw.fetchval("select clock_timestamp()", timeout=CLOCK_TIMEOUT_SECONDS)
+            database_now = await raw.fetchval("select clock_timestamp()")
             after = time.monotonic()
-    pool.clock.set(database_now, monotonic=(before + after) / 2)
+    is_rough = after - before > CLOCK_ROUND_TRIP_SECONDS_MAX
+    pool.clock.set(database_now, monotonic=(before + after) / 2, is_rough=is_rough)
 
 
 def _constraint(error: BaseException) -> str:

@@ -118,7 +118,10 @@ class TestTurns:
 
 
 class TestHangingServer:
-    async def test_each_use_ends_in_a_refusal(self, freezer: tuple[Freezer, str]) -> None:
+    async def test_each_use_ends_in_a_refusal(
+        self, freezer: tuple[Freezer, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(db, "COMMAND_TIMEOUT_SECONDS", 1)
         cold, url = freezer
         async with await db.open_pool(url, size_max=2, acquire_seconds=1) as pool:
             assert 1 == await one_of(pool)
@@ -131,6 +134,19 @@ class TestHangingServer:
                 assert not machine.is_over(time.monotonic() - start, limit=SECONDS_MAX)
             cold.thaw()
             assert 1 == await one_of(pool)
+
+    async def test_a_busy_server_is_waited_for(self, freezer: tuple[Freezer, str]) -> None:
+        """Also by the first use after a while, which asks for the time; a rough answer is asked for again."""
+        cold, url = freezer
+        async with await db.open_pool(url, size_max=1) as pool:
+            assert 1 == await one_of(pool)
+            pool.clock.set(pool.clock.now(), monotonic=time.monotonic() - 2 * db.CLOCK_AGE_SECONDS_MAX)
+            cold.freeze()
+            asyncio.get_running_loop().call_later(1.3 * db.CLOCK_ROUND_TRIP_SECONDS_MAX, cold.thaw)
+            assert 1 == await one_of(pool)
+            assert pool.clock.is_stale
+            assert 1 == await one_of(pool)
+            assert not pool.clock.is_stale
 
     async def test_a_stuck_statement_ends_in_a_refusal(
         self, freezer: tuple[Freezer, str], monkeypatch: pytest.MonkeyPatch
