@@ -80,7 +80,7 @@ async def create_alert(call: Call[AlertRequest], db: Database) -> Answer:
 
 @routes.get("/alert/{alert_id}", scope="Alert.Read", answer=Alert, summary="Get Alert")
 async def get_alert(call: Call[None], db: Database) -> rules.Alert:
-    return await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
+    return await rules.get(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
@@ -93,12 +93,7 @@ async def get_alert(call: Call[None], db: Database) -> rules.Alert:
 )
 async def update_alert(call: Call[AlertUpdate], db: Database) -> rules.Alert:
     return await rules.update(
-        db,
-        caller=call.caller,
-        alert_id=call.ids["alert_id"],
-        changes=_alert_columns(call.body),
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, changes=_alert_columns(call.body), now=call.now, expect=call.check_version
     )
 
 
@@ -109,7 +104,7 @@ async def update_alert(call: Call[AlertUpdate], db: Database) -> rules.Alert:
     description="It opens no more cases; those that it opened stay.",
 )
 async def delete_alert(call: Call[None], db: Database) -> None:
-    await rules.delete(db, caller=call.caller, alert_id=call.ids["alert_id"], now=call.now, expect=call.check_version)
+    await rules.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
 # alert instances -----------------------------------------------------------------------------------------------------
@@ -128,7 +123,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Cas
     summary="Get Alert Instance List by alert id",
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
-    alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
+    alert = await rules.get(db, caller=call.caller, **call.ids)
     found = await cases_store.list_cases_of_alert(
         db,
         organization_id=alert.organization_id,
@@ -141,7 +136,7 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
-    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    case = await cases.get(db, caller=call.caller, **call.ids)
     return cases.visible(case, call.caller)
 
 
@@ -160,12 +155,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     given = call.body.named()
     changes = {name: value.instant if isinstance(value, Moment) else value for name, value in given.items()}
     case = await cases.update(
-        db,
-        caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
-        changes=changes,
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.check_version
     )
     return cases.visible(case, call.caller)
 
@@ -179,7 +169,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     description="Its opening, every change and every comment, in the order of time.",
 )
 async def list_alert_history(call: Call[None], db: Database) -> Rows[history_store.Entry]:
-    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    case = await cases.get(db, caller=call.caller, **call.ids)
     return await history_store.list_entries(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
@@ -202,7 +192,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
     message = await messages.send(
         db,
         caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
+        **call.ids,
         subject=changes.pop("subject"),
         body=changes.pop("body"),
         changes=changes,
@@ -218,7 +208,7 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
     f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comment]:
-    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    case = await cases.get(db, caller=call.caller, **call.ids)
     return await cases_store.list_comments(
         db, organization_id=case.organization_id, alert_instance_ids=[case.alert_instance_id], page=call.page
     )
@@ -232,13 +222,7 @@ async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comm
     summary="Create new comment",
 )
 async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> cases.Comment:
-    return await cases.comment(
-        db,
-        caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
-        body=call.body.body,
-        now=call.now,
-    )
+    return await cases.comment(db, caller=call.caller, **call.ids, body=call.body.body, now=call.now)
 
 
 @instance_routes.patch(
@@ -253,8 +237,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
     return await cases.update_comment(
         db,
         caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
-        comment_id=call.ids["comment_id"],
+        **call.ids,
         body=None if call.body.body is UNSET else call.body.body,
         now=call.now,
         expect=call.check_version,
@@ -265,14 +248,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
     COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> None:
-    await cases.delete_comment(
-        db,
-        caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
-        comment_id=call.ids["comment_id"],
-        now=call.now,
-        expect=call.check_version,
-    )
+    await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
 # statuses ------------------------------------------------------------------------------------------------------------

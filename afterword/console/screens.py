@@ -189,8 +189,13 @@ class Visit(Guest):
     def is_proven(self) -> bool:
         return sessions.is_proven(self.session, now=self.now)
 
+    @property
+    def ids(self) -> Mapping[str, Any]:
+        """The parameters of the path, texts, as services name them."""
+        return self.request.path_params
+
     def id(self, name: str) -> str:
-        return self.request.path_params[name]
+        return self.ids[name]
 
     @property
     def sections(self) -> list[dict[str, str]]:

@@ -107,19 +107,14 @@ async def create_pool(call: Call[CouponPoolRequest], db: Database) -> Answer:
 
 @routes.get(ONE, scope="Coupon Pool.Read", answer=CouponPool, summary="Get a coupon pool")
 async def get_pool(call: Call[None], db: Database) -> Answer:
-    pool = await service.get(db, caller=call.caller, pool_id=call.ids["pool_id"])
+    pool = await service.get(db, caller=call.caller, **call.ids)
     return Answer(_shown(pool, call), version=pool.version)
 
 
 @routes.patch(ONE, scope="Coupon Pool.Update", body=CouponPoolUpdate, answer=CouponPool, summary="Change a coupon pool")
 async def change_pool(call: Call[CouponPoolUpdate], db: Database) -> Answer:
     pool = await service.change(
-        db,
-        caller=call.caller,
-        pool_id=call.ids["pool_id"],
-        changes=call.body.named(),
-        expect=call.check_version,
-        now=call.now,
+        db, caller=call.caller, **call.ids, changes=call.body.named(), expect=call.check_version, now=call.now
     )
     return Answer(_shown(pool, call), version=pool.version)
 
@@ -132,7 +127,7 @@ async def change_pool(call: Call[CouponPoolUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_pool(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, pool_id=call.ids["pool_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 @routes.list(
@@ -144,7 +139,7 @@ async def delete_pool(call: Call[None], db: Database) -> None:
     description="Codes are worth money, and the list says who has which.",
 )
 async def list_codes(call: Call[None], db: Database) -> Answer:
-    pool = await service.get(db, caller=call.caller, pool_id=call.ids["pool_id"])
+    pool = await service.get(db, caller=call.caller, **call.ids)
     rows = await store.list_codes(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=call.page)
     return Answer(rows.map(lambda code: CouponCode.of(code, call.zone)))
 
@@ -158,7 +153,7 @@ async def list_codes(call: Call[None], db: Database) -> Answer:
     summary="Add codes to a pool",
 )
 async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
-    added = await service.add(db, caller=call.caller, pool_id=call.ids["pool_id"], codes=call.body.codes, now=call.now)
+    added = await service.add(db, caller=call.caller, **call.ids, codes=call.body.codes, now=call.now)
     return Answer(AddedCodes(added=added, known=len(call.body.codes) - added))
 
 
@@ -169,7 +164,7 @@ async def add_codes(call: Call[CouponCodes], db: Database) -> Answer:
     description="Nobody gets them any more. Codes that customers have stay.",
 )
 async def withdraw_codes(call: Call[None], db: Database) -> None:
-    await service.withdraw(db, caller=call.caller, pool_id=call.ids["pool_id"], expect=call.check_version)
+    await service.withdraw(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 def _shown(pool: Pool, call: Call[Any]) -> CouponPool:

@@ -104,7 +104,7 @@ def export_of(export: store.Export, zone: tzinfo) -> Export:
 
 @routes.list(EXPORTS, scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export List")
 async def list_exports(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_exports(
         db,
         organization_id=questionnaire.organization_id,
@@ -126,7 +126,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
     "else they are left out. `include_recipient` needs Queue.Read, and so does its file.",
 )
 async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     export = await service.create(
         db, caller=call.caller, questionnaire=questionnaire, columns=call.body.columns(), now=call.now
     )
@@ -174,7 +174,7 @@ async def create_export_of_list(call: Call[ListExportRequest], db: Database) -> 
     "/q/export/{export_id}", scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export"
 )
 async def get_export(call: Call[None], db: Database) -> Answer:
-    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    export = await service.get(db, caller=call.caller, **call.ids)
     return Answer(export_of(export, call.zone), version=export.version)
 
 
@@ -185,7 +185,7 @@ async def get_export(call: Call[None], db: Database) -> Answer:
     description="Cancels an export that is waiting or being written; one that has ended is removed with its file.",
 )
 async def delete_export(call: Call[None], db: Database) -> None:
-    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    export = await service.get(db, caller=call.caller, **call.ids)
     call.check_version(export.version)
     await service.delete(db, export=export, now=call.now)
 
@@ -201,7 +201,7 @@ async def delete_export(call: Call[None], db: Database) -> None:
     refusals=("not_ready", "gone"),
 )
 async def get_export_file(call: Call[None], db: Database) -> Answer:
-    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    export = await service.get(db, caller=call.caller, **call.ids)
     service.require_file(export, caller=call.caller)
     return Answer(
         download=Download(

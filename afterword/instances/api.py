@@ -107,7 +107,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     instance, is_new = await issuing.issue(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
+        **call.ids,
         request=_issue_input(call, await _declared(call, db)),
         now=call.now,
         secret=call.site.secret,
@@ -170,7 +170,7 @@ async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
     node, facts = await condition_tests.read(
         db,
         caller=call.caller,
-        questionnaire=await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"]),
+        questionnaire=await access.get(db, caller=call.caller, **call.ids),
         instance_id=call.body.instance_id,
         document=call.body.conditions,
     )
@@ -211,7 +211,7 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    found = await store.get_shown_instance(db, **caller.reach, instance_id=call.ids["instance_id"])
+    found = await store.get_shown_instance(db, **caller.reach, **call.ids)
     if found is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     instance, version = found
@@ -228,12 +228,7 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
 )
 async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     instance = await service.update(
-        db,
-        caller=call.caller,
-        instance_id=call.ids["instance_id"],
-        change=await _change(call, db),
-        now=call.now,
-        expect=_expect(call),
+        db, caller=call.caller, **call.ids, change=await _change(call, db), now=call.now, expect=_expect(call)
     )
     return Answer(instance_of(instance, call.public_pages, call.zone), version=instance.version)
 
@@ -245,9 +240,7 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     refusals=("on_hold",),
 )
 async def delete_instance(call: Call[None], db: Database) -> None:
-    await service.delete(
-        db, caller=call.caller, instance_id=call.ids["instance_id"], now=call.now, expect=_expect(call)
-    )
+    await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=_expect(call))
 
 
 @simplified.get(
@@ -257,7 +250,7 @@ async def delete_instance(call: Call[None], db: Database) -> None:
     summary="Get Questionnaire Instance Url",
 )
 async def get_instance_url(call: Call[None], db: Database) -> Answer:
-    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    instance = await service.get(db, caller=call.caller, **call.ids)
     url = InstanceUrl.of(
         instance,
         call.zone,
@@ -276,7 +269,7 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Instance Content",
 )
 async def get_instance_content(call: Call[None], db: Database) -> Answer:
-    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    instance = await service.get(db, caller=call.caller, **call.ids)
     version = await _version(db, instance.organization_id, instance.version_id)
     questionnaire, _ = await store.get_questionnaire_and_metadata(
         db,
@@ -317,7 +310,7 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
     description="Values of metadata need Questionnaire Value.Read and Responder Value.Read, else their maps are empty.",
 )
 async def get_response_content(call: Call[None], db: Database) -> Answer:
-    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    instance = await service.get(db, caller=call.caller, **call.ids)
     [content] = await contents_of(db, instances=[instance], caller=call.caller, zone=call.zone)
     return Answer(content)
 

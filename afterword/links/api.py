@@ -135,8 +135,8 @@ class PublicLink(fields.Resource):
 
 @routes.list(PATH, scope="Public Link.Read", answer=PublicLink, summary="Get all public links of a questionnaire")
 async def list_questionnaire_links(call: Call[None], db: Database) -> Answer:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    return await _listed(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    await access.get(db, caller=call.caller, **call.ids)
+    return await _listed(call, db, **call.ids)
 
 
 @routes.list("/q/link", scope="Public Link.Read", answer=PublicLink, summary="Get all public links")
@@ -149,11 +149,11 @@ async def list_links(call: Call[None], db: Database) -> Answer:
     description=MEANING,
 )  # fmt: skip
 async def create_link(call: Call[PublicLinkRequest], db: Database) -> Answer:
-    await _check_declared(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    await _check_declared(call, db, **call.ids)
     link = await service.create(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
+        **call.ids,
         columns=columns_of(msgspec.structs.asdict(call.body)),
         secret=call.site.secret,
         now=call.now,
@@ -163,7 +163,7 @@ async def create_link(call: Call[PublicLinkRequest], db: Database) -> Answer:
 
 @routes.get(ONE, scope="Public Link.Read", answer=PublicLink, summary="Get a public link")
 async def get_link(call: Call[None], db: Database) -> Answer:
-    return await _answer(call, db, await service.get(db, caller=call.caller, link_id=call.ids["link_id"]))
+    return await _answer(call, db, await service.get(db, caller=call.caller, **call.ids))
 
 
 @routes.patch(
@@ -171,12 +171,12 @@ async def get_link(call: Call[None], db: Database) -> Answer:
     description="`active` false closes it at once. `metadata` and `parameters` are replaced as a whole.",
 )  # fmt: skip
 async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
-    before = await service.get(db, caller=call.caller, link_id=call.ids["link_id"])
+    before = await service.get(db, caller=call.caller, **call.ids)
     await _check_declared(call, db, questionnaire_id=before.questionnaire_id)
     link = await service.change(
         db,
         caller=call.caller,
-        link_id=call.ids["link_id"],
+        **call.ids,
         changes=columns_of(call.body.named()),
         expect=call.check_version,
         secret=call.site.secret,
@@ -193,7 +193,7 @@ async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_link(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, link_id=call.ids["link_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 @routes.get(
@@ -206,7 +206,7 @@ async def delete_link(call: Call[None], db: Database) -> None:
     description="Its address as a picture, with the light around it that readers need.",
 )
 async def get_link_qr(call: Call[None], db: Database) -> Answer:
-    link = await service.get(db, caller=call.caller, link_id=call.ids["link_id"])
+    link = await service.get(db, caller=call.caller, **call.ids)
     query: QrQuery = call.query or QrQuery()
     return Answer(download=qr_of(link, call.site, file_format=query.format, pixels=query.pixels))
 

@@ -271,7 +271,7 @@ async def list_applications(call: Call[None], db: Database) -> Rows[service.Appl
 
 @routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")
 async def get_application(call: Call[None], db: Database) -> service.Application:
-    return await service.get_application(db, caller=call.caller, application_id=call.ids["application_id"])
+    return await service.get_application(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
@@ -283,12 +283,7 @@ async def get_application(call: Call[None], db: Database) -> service.Application
 )
 async def update_application(call: Call[ApplicationUpdate], db: Database) -> service.Application:
     return await service.update_application(
-        db,
-        caller=call.caller,
-        application_id=call.ids["application_id"],
-        changes=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, **call.ids, changes=call.body.named(), check_version=call.check_version, now=call.now
     )
 
 
@@ -300,12 +295,7 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> ser
     refusals=("in_use",),
 )
 async def delete_application(call: Call[None], db: Database) -> None:
-    await service.delete_application(
-        db,
-        caller=call.caller,
-        application_id=call.ids["application_id"],
-        check_version=call.check_version,
-    )
+    await service.delete_application(db, caller=call.caller, **call.ids, check_version=call.check_version)
 
 
 def _require_own(call: Call[Any]) -> None:

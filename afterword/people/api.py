@@ -134,7 +134,7 @@ async def get_subject(call: Call[None], db: Database) -> Answer:
         download=await subject(
             db,
             caller=call.caller,
-            responder_id=call.ids["responder_id"],
+            **call.ids,
             site=call.site,
             zone=call.zone,
             now=call.now,

@@ -19,13 +19,8 @@ routes = Routes(tag="Pipelines")
 
 @routes.list(PATH, scope="Pipeline.Read", answer=Pipeline, shape="array", summary="Get all questionnaire pipelines")
 async def list_pipelines(call: Call[None], db: Database) -> Answer:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    rows = await store.list_pipelines(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        page=call.page,
-    )
+    await access.get(db, caller=call.caller, **call.ids)
+    rows = await store.list_pipelines(db, organization_id=call.caller.organization_id, **call.ids, page=call.page)
     zone, now = call.zone, call.now
     return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
 
@@ -47,12 +42,7 @@ async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
 )
 async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
     pipeline = await service.add_pipeline(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        fields=call.body.given,
-        now=call.now,
-        networks=call.site.networks,
+        db, caller=call.caller, **call.ids, fields=call.body.given, now=call.now, networks=call.site.networks
     )
     location = f"/q/questionnaire/{pipeline.questionnaire_id}/pipeline/{pipeline.pipeline_id}"
     return _answer(call, pipeline, location=location)

@@ -68,4 +68,4 @@ async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
     description="It stays when the person is gone; nothing in it says who that was.",
 )
 async def get_erasure(call: Call[None], db: Database) -> service.Erasure:
-    return await service.get(db, caller=call.caller, erasure_id=call.ids["erasure_id"])
+    return await service.get(db, caller=call.caller, **call.ids)

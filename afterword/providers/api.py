@@ -67,7 +67,7 @@ async def create_provider(call: Call[ProviderRequest], db: Database) -> Answer:
 
 @routes.get(PATH, scope="Provider.Read", answer=Provider, summary="Get provider account")
 async def get_provider(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get(db, caller=call.caller, account_id=call.ids["account_id"]))
+    return _answer(call, await service.get(db, caller=call.caller, **call.ids))
 
 
 @routes.patch(
@@ -80,12 +80,7 @@ async def get_provider(call: Call[None], db: Database) -> Answer:
 )
 async def update_provider(call: Call[ProviderUpdate], db: Database) -> Answer:
     changed = await service.update(
-        db,
-        caller=call.caller,
-        account_id=call.ids["account_id"],
-        changes=call.body.named(),
-        site=call.site,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, changes=call.body.named(), site=call.site, expect=call.check_version
     )
     return _answer(call, changed)
 
@@ -98,7 +93,7 @@ async def update_provider(call: Call[ProviderUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_provider(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, account_id=call.ids["account_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 @routes.post(
@@ -111,7 +106,7 @@ async def delete_provider(call: Call[None], db: Database) -> None:
     description="Nothing is sent through it until the pause is deleted. Due items wait, and no attempt is counted.",
 )
 async def pause_provider(call: Call[PauseRequest], db: Database) -> Answer:
-    paused = await service.pause(db, caller=call.caller, account_id=call.ids["account_id"], reason=call.body.reason)
+    paused = await service.pause(db, caller=call.caller, **call.ids, reason=call.body.reason)
     return _answer(call, paused)
 
 
@@ -122,7 +117,7 @@ async def pause_provider(call: Call[PauseRequest], db: Database) -> Answer:
     description="A rest after failures ends too. A pause of the operator stays: 403.",
 )
 async def resume_provider(call: Call[None], db: Database) -> None:
-    await service.resume(db, caller=call.caller, account_id=call.ids["account_id"], expect=call.check_version)
+    await service.resume(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 @routes.get(
@@ -133,7 +128,7 @@ async def resume_provider(call: Call[None], db: Database) -> None:
     description="Bounces and complaints against the shares at which large mailbox providers stop taking mail.",
 )
 async def get_provider_health(call: Call[None], db: Database) -> Answer:
-    account = await service.get(db, caller=call.caller, account_id=call.ids["account_id"])
+    account = await service.get(db, caller=call.caller, **call.ids)
     found = await health.health_of(db, account=(account.organization_id, account.account_id), now=call.now)
     return Answer(
         ProviderHealth(

@@ -98,7 +98,7 @@ async def create_custom_report(call: Call[CustomReportRequest], db: Database) ->
 
 @routes.get("/report/custom/{report_id}", scope="Report.Read", answer=CustomReport, summary="Get a custom report")
 async def get_custom_report(call: Call[None], db: Database) -> Answer:
-    return _shown(call, await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"]))
+    return _shown(call, await results.get_saved(db, caller=call.caller, **call.ids))
 
 
 @routes.patch(
@@ -114,24 +114,19 @@ async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> 
     if call.body.spec is not UNSET:
         changes["spec"] = document_of(call.body.spec)
     report = await service.update(
-        db,
-        caller=call.caller,
-        report_id=call.ids["report_id"],
-        changes=changes,
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.check_version
     )
     return _shown(call, report)
 
 
 @routes.delete("/report/custom/{report_id}", scope="Report.Delete", summary="Delete a custom report")
 async def delete_custom_report(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, report_id=call.ids["report_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
-    report = await results.get_saved(db, caller=call.caller, report_id=call.ids["report_id"])
+    report = await results.get_saved(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
     return _answer(call, result, report_id=report.report_id, title=report.title)
 

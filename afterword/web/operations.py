@@ -44,7 +44,7 @@ class Call(Generic[Body]):
     site: Site
     now: datetime  # the database's clock, read once
     zone: tzinfo  # the organization's, in which recorded times are shown
-    ids: Mapping[str, str]  # the path's parameters; those that are ids have the shape of one
+    ids: Mapping[str, Any]  # the path's parameters, texts, as services name them; ids have the shape of one
     body: Body  # validated; of a route with `rows_max` a list
     request_id: str
     strict: bool = False  # Prefer: handling=strict

@@ -122,7 +122,7 @@ async def update_notification(call: Call[NotificationUpdate], db: Database) -> s
     return await service.mark_read(
         db,
         caller=call.caller,
-        notification_id=call.ids["notification_id"],
+        **call.ids,
         read=None if call.body.read is UNSET else call.body.read,
         now=call.now,
         expect=call.check_version,

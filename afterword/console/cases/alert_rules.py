@@ -107,15 +107,13 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{RULE}/removal", scope="Alert.Delete")
 async def remove_rule(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(
-            db, caller=visit.caller, alert_id=visit.id("alert_id"), now=visit.now, expect=lambda _: None
-        )
+        await service.delete(db, caller=visit.caller, **visit.ids, now=visit.now, expect=lambda _: None)
     return html.redirect(f"{PATH}?done=removed")
 
 
 async def _rule(visit: Visit) -> store.Alert:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, alert_id=visit.id("alert_id"))
+        return await service.get(db, caller=visit.caller, **visit.ids)
 
 
 async def _answer(visit: Visit, *, rule: store.Alert | None) -> Response:

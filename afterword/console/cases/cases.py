@@ -174,7 +174,7 @@ async def reply(visit: Visit) -> Response:
             message = await messages.send(
                 db,
                 caller=visit.caller,
-                alert_instance_id=visit.id("alert_instance_id"),
+                **visit.ids,
                 subject=subject,
                 body=body,
                 changes=dict[str, Any](changes),
@@ -201,20 +201,11 @@ async def comment(visit: Visit) -> Response:
 async def _update(
     visit: Visit, db: Database, changes: Mapping[str, Any], *, expect: errors.Expect = lambda _: None
 ) -> cases_store.Case:
-    return await service.update(
-        db,
-        caller=visit.caller,
-        alert_instance_id=visit.id("alert_instance_id"),
-        changes=changes,
-        now=visit.now,
-        expect=expect,
-    )
+    return await service.update(db, caller=visit.caller, **visit.ids, changes=changes, now=visit.now, expect=expect)
 
 
 async def _comment(visit: Visit, db: Database, body: str) -> None:
-    await service.comment(
-        db, caller=visit.caller, alert_instance_id=visit.id("alert_instance_id"), body=body, now=visit.now
-    )
+    await service.comment(db, caller=visit.caller, **visit.ids, body=body, now=visit.now)
 
 
 async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:

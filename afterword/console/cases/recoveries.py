@@ -16,7 +16,7 @@ routes = Screens()
 async def recovery_page(visit: Visit) -> Response:
     words, back = visit.words, f"{CASES}/{visit.id('alert_instance_id')}"
     async with visit.read() as db:
-        case = await cases.get(db, caller=visit.caller, alert_instance_id=visit.id("alert_instance_id"))
+        case = await cases.get(db, caller=visit.caller, **visit.ids)
         plan = await service.foresee(db, caller=visit.caller, case=case, site=visit.site)
     moment = near_moment(words, max(plan.planned_time or visit.now, visit.now), now=visit.now, zone=visit.zone)
     sentences = [

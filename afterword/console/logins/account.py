@@ -108,7 +108,7 @@ async def ask_address(visit: Visit) -> Response:
 @routes.post("/console/settings/sessions/{session_id}/end")
 async def end_session(visit: Visit) -> Response:
     async with visit.write() as db:
-        await sessions.end(db, session=visit.session, session_id=visit.id("session_id"), now=visit.now)
+        await sessions.end(db, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 

@@ -94,7 +94,7 @@ async def remove_page(visit: Visit) -> Response:
 async def remove(visit: Visit) -> Response:
     async with visit.write() as db:
         login = await login_of(visit, db)
-        await service.remove_passkey(db, login=login, passkey_id=visit.id("passkey_id"), now=visit.now)
+        await service.remove_passkey(db, login=login, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=removed")
 
 
@@ -110,7 +110,7 @@ async def _answered(guest: Guest, db: Database, *, purpose: str) -> str | None:
 
 
 async def _passkey(visit: Visit, db: Database) -> Passkey:
-    return await passkeys.find(db, login_id=visit.session.login_id, passkey_id=visit.id("passkey_id"))
+    return await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
 
 
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:

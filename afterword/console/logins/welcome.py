@@ -215,7 +215,7 @@ async def send_message(visit: Visit) -> Response:
         _, result = await test_messages.send(
             visit.pool,
             caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
+            **visit.ids,
             pipeline_id=pipeline_id,
             request=QueueItemRequest(
                 responder_channel_identifier=visit.form.text("email"), locale=visit.form.text("locale") or None
@@ -235,7 +235,7 @@ async def answer(visit: Visit) -> Response:
         instance, _ = await issuing.issue(
             db,
             caller=replace(visit.caller, test=True),
-            questionnaire_id=visit.id("questionnaire_id"),
+            **visit.ids,
             request=IssueInput(locale=visit.caller.default_locale),
             now=visit.now,
             secret=visit.site.secret,
@@ -304,7 +304,7 @@ async def _organization(visit: Visit, db: Database) -> Organization:
 
 
 async def _pipeline(visit: Visit, db: Database) -> str:
-    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+    questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
     found = await starters.pipeline_of(db, **questionnaire.key)
     if found is None:
         raise errors.NotFound("This questionnaire has no such pipeline.")
@@ -359,7 +359,7 @@ async def _message_form(
 ) -> Response:
     async with visit.read() as db:
         await _pipeline(visit, db)
-        questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
     return _page(
         visit,
         "welcome_message.html",

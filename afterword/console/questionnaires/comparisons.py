@@ -25,7 +25,7 @@ async def comparison_page(visit: Visit) -> Response:
     """From the earlier to the later one, in whatever order they are chosen; at first the newest ones."""
     words = visit.words
     async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        one = await access.get(db, caller=visit.caller, **visit.ids)
         numbers = await store.list_numbers(db, **one.key, limit=OFFERED_MAX)
         has_draft = await drafts_store.get_draft(db, **one.key) is not None
         order = [*([DRAFT] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first

@@ -129,7 +129,7 @@ async def create_link(visit: Visit) -> Response:
             link = await service.create(
                 db,
                 caller=visit.caller,
-                questionnaire_id=visit.id("questionnaire_id"),
+                **visit.ids,
                 columns=api.columns_of(msgspec.structs.asdict(request)),
                 secret=visit.site.secret,
                 now=visit.now,

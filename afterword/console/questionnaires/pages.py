@@ -138,7 +138,7 @@ async def others_page(visit: Visit) -> Response:
     """The questions of another questionnaire, to tick."""
     words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
     async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        one = await access.get(db, caller=visit.caller, **visit.ids)
         found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
         others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
         source = next((each for each in others if each.questionnaire_id == chosen), None)

@@ -23,7 +23,7 @@ async def choose_person(visit: Visit) -> Response:
     shortest, longest = SEARCH_CHARACTERS
     is_searched = shortest <= len(search) <= longest
     async with visit.read() as db:
-        await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        await access.get(db, caller=visit.caller, **visit.ids)
         page = Page.first(responders_api.RESPONDERS, limit=ROWS)
         found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
         views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)

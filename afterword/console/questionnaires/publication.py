@@ -70,7 +70,7 @@ async def publish(visit: Visit) -> Response:
 async def list_versions(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        one = await access.get(db, caller=visit.caller, **visit.ids)
         page = Page.first(LISTING, limit=ROWS + 1)  # and the one before the last, to compare with
         found = await store.list_versions(
             db, **one.key, page=replace(page, after=_read_key(visit.query.get("after", "")))

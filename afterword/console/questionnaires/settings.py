@@ -176,12 +176,12 @@ async def save_settings(visit: Visit) -> Response:
             await service.change(
                 db,
                 caller=visit.caller,
-                questionnaire_id=visit.id("questionnaire_id"),
+                **visit.ids,
                 settings={**changes, "display_name": form.text("display_name")},
                 check_version=lambda version: _same(visit, version),
                 now=visit.now,
             )
-            await layouts.save(visit, db, questionnaire_id=visit.id("questionnaire_id"))
+            await layouts.save(visit, db, **visit.ids)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _settings(visit, refusal)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
@@ -190,7 +190,7 @@ async def save_settings(visit: Visit) -> Response:
 async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form if refusal else None
     async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        one = await access.get(db, caller=visit.caller, **visit.ids)
         layers = await themes.layers(db, caller=visit.caller, questionnaire_id=one.questionnaire_id)
         document = await drafts.begun(db, questionnaire=one)
     texts = {name: getattr(one, name) for name in (*LENGTHS, *NUMBERS, "key_question_id")}
@@ -248,7 +248,7 @@ def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) ->
 async def confirm_archive(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
+        one = await access.get(db, caller=visit.caller, **visit.ids)
     return visit.confirm(
         title=words("Archive “{name}”?", name=one.display_name),
         sentences=[
@@ -264,13 +264,7 @@ async def confirm_archive(visit: Visit) -> Response:
 @routes.post(f"{ONE}/archive", scope="Questionnaire.Delete")
 async def archive(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.archive(
-            db,
-            caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
-            check_version=lambda _: None,
-            now=visit.now,
-        )
+        await service.archive(db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=archived")
 
 

@@ -55,14 +55,14 @@ async def create_mail(visit: Visit) -> Response:
 @routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read")
 async def send_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.send_now(db, caller=visit.caller, digest_id=visit.id("digest_id"), now=visit.now)
+        await service.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(f"{MAILS}?done=digest_sent")
 
 
 @routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read")
 async def stop_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.stop(db, caller=visit.caller, digest_id=visit.id("digest_id"))
+        await service.stop(db, caller=visit.caller, **visit.ids)
     return html.redirect(f"{MAILS}?done=removed")
 
 

@@ -156,7 +156,7 @@ async def confirm_deletion(visit: Visit) -> Response:
 @routes.post(f"{SAVED}/delete", scope="Report.Delete")
 async def delete_report(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, report_id=visit.id("report_id"), expect=lambda _: None)
+        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
     return html.redirect(f"{REPORTS}?done=removed")
 
 
@@ -189,7 +189,7 @@ async def share_report(visit: Visit) -> Response:
             share, secret = await shares.create(
                 db,
                 caller=visit.caller,
-                report_id=visit.id("report_id"),
+                **visit.ids,
                 days=int(days) if days in map(str, SHARE_DAYS) else SHARE_DAYS[0],
                 now=visit.now,
             )

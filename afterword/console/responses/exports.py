@@ -123,7 +123,7 @@ def _text(visit: Visit, one: Export) -> str:
 async def show_export(visit: Visit) -> Response:
     """The file as it is written, and the link to it."""
     async with visit.read() as db:
-        one = await service.get(db, caller=visit.caller, export_id=visit.id("export_id"))
+        one = await service.get(db, caller=visit.caller, **visit.ids)
     words, choice = visit.words, choice_of(visit)
     is_open = one.state in {"queued", "running"}
     response = visit.page(
@@ -148,7 +148,7 @@ async def show_export(visit: Visit) -> Response:
 async def download(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     async with visit.read() as db:
-        one = await service.get(db, caller=visit.caller, export_id=visit.id("export_id"))
+        one = await service.get(db, caller=visit.caller, **visit.ids)
     service.require_file(one, caller=visit.caller)
     return StreamingResponse(
         service.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),

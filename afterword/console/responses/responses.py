@@ -199,11 +199,7 @@ async def mark_read(visit: Visit) -> Response:
 async def add_tag(visit: Visit) -> Response:
     async with visit.write() as db:
         await tags.add(
-            db,
-            caller=visit.caller,
-            instance_id=visit.id("instance_id"),
-            text=visit.form.text("tag")[: TAG_CHARACTERS_MAX + 1],
-            now=visit.now,
+            db, caller=visit.caller, **visit.ids, text=visit.form.text("tag")[: TAG_CHARACTERS_MAX + 1], now=visit.now
         )
     return html.redirect(choice_of(visit).url(visit.id("instance_id")))
 
@@ -214,7 +210,7 @@ async def remove_tag(visit: Visit) -> Response:
         await tags.remove(
             db,
             caller=visit.caller,
-            instance_id=visit.id("instance_id"),
+            **visit.ids,
             text=visit.form.text("tag"),
             now=visit.now,
             check_version=lambda _: None,

@@ -71,7 +71,7 @@ def actions_of(words: Texts) -> list[tuple[str, str]]:
 @routes.get(ONE, scope="Tag.Read")
 async def show_tagging(visit: Visit) -> Response:
     async with visit.read() as db:
-        tagging = await service.get(db, caller=visit.caller, tagging_id=visit.id("tagging_id"))
+        tagging = await service.get(db, caller=visit.caller, **visit.ids)
     choice = choice_of(visit)
     response = visit.page(
         "tagging.html",
@@ -89,5 +89,5 @@ async def show_tagging(visit: Visit) -> Response:
 @routes.post(f"{ONE}/undo", scope="Tag.Create")
 async def undo_tagging(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.undo(db, caller=visit.caller, tagging_id=visit.id("tagging_id"), now=visit.now)
+        await service.undo(db, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(choice_of(visit).url(f"taggings/{visit.id('tagging_id')}"))

@@ -35,7 +35,7 @@ async def save_view(visit: Visit) -> Response:
 @routes.get(ONE, scope="Questionnaire Instance.Read")
 async def ask_remove(visit: Visit) -> Response:
     async with visit.read() as db:
-        view = await service.get(db, caller=visit.caller, view_id=visit.id("view_id"))
+        view = await service.get(db, caller=visit.caller, **visit.ids)
     return visit.page(
         "view.html",
         title=visit.words("Remove the view “{title}”?", title=view.title),
@@ -48,7 +48,7 @@ async def ask_remove(visit: Visit) -> Response:
 @routes.post(ONE, scope="Questionnaire Instance.Read")
 async def remove_view(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.remove(db, caller=visit.caller, view_id=visit.id("view_id"))
+        await service.remove(db, caller=visit.caller, **visit.ids)
     return html.redirect(done(RESPONSES, "removed"))
 
 

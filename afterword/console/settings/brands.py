@@ -127,7 +127,7 @@ async def _branded(visit: Visit, db: Database) -> Branded:
     if "application_id" not in visit.request.path_params:
         names: dict[str, Any] = {"name": organization.display_name, "brand": organization.brand}
         return Branded(url=BRAND, level="organization", base=visuals.DEFAULT, version=organization.version, **names)
-    application = await service.get_application(db, caller=caller, application_id=visit.id("application_id"))
+    application = await service.get_application(db, caller=caller, **visit.ids)
     return Branded(
         url=f"{BRAND}/{application.application_id}",
         level="application",

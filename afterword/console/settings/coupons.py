@@ -114,9 +114,7 @@ async def add_codes(visit: Visit) -> Response:
             added = 0
             for first in range(0, len(codes), service.CODES_ADDED_MAX):
                 some = codes[first : first + service.CODES_ADDED_MAX]
-                added += await service.add(
-                    db, caller=visit.caller, pool_id=visit.id("pool_id"), codes=some, now=visit.now
-                )
+                added += await service.add(db, caller=visit.caller, **visit.ids, codes=some, now=visit.now)
     except errors.Invalid as refusal:
         first_wrong = refusal.errors[0] if refusal.errors else errors.FieldError("", str(refusal))
         return await _page(visit, errors.Invalid.at("/codes", first_wrong.code, visit.words(first_wrong.message)))
@@ -126,7 +124,7 @@ async def add_codes(visit: Visit) -> Response:
 @routes.get(f"{ONE}/edit", scope="Coupon Pool.Update")
 async def edit_pool(visit: Visit) -> Response:
     async with visit.read() as db:
-        return _form(visit, await service.get(db, caller=visit.caller, pool_id=visit.id("pool_id")))
+        return _form(visit, await service.get(db, caller=visit.caller, **visit.ids))
 
 
 @routes.post(f"{ONE}/edit", scope="Coupon Pool.Update")
@@ -153,7 +151,7 @@ async def save_pool(visit: Visit) -> Response:
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        pool = await service.get(db, caller=visit.caller, pool_id=visit.id("pool_id"))
+        pool = await service.get(db, caller=visit.caller, **visit.ids)
     free = words.plural("{n} free code goes with it.", "{n} free codes go with it.", pool.free_count)
     here = f"{PATH}/{pool.pool_id}"
     if pool.given_count:
@@ -204,7 +202,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words, scopes = visit.words, visit.caller.scopes
     sees_codes = "Responder.Read" in scopes
     async with visit.read() as db:
-        pool = await service.get(db, caller=visit.caller, pool_id=visit.id("pool_id"))
+        pool = await service.get(db, caller=visit.caller, **visit.ids)
         page = behind(Page.first(CODES, limit=ROWS), visit.query.get("after", ""))
         found = (
             await store.list_codes(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=page)

@@ -176,7 +176,7 @@ async def save_application(visit: Visit) -> Response:
             await service.update_application(
                 db,
                 caller=visit.caller,
-                application_id=visit.id("application_id"),
+                **visit.ids,
                 changes=request.named(),
                 now=visit.now,
                 check_version=same_version(visit),
@@ -190,7 +190,7 @@ async def save_application(visit: Visit) -> Response:
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await service.get_application(db, caller=visit.caller, application_id=visit.id("application_id"))
+        one = await service.get_application(db, caller=visit.caller, **visit.ids)
     here = f"{APPLICATION}/{one.application_id}"
     return visit.confirm(
         title=words("Remove the application “{name}”?", name=one.display_name),
@@ -204,9 +204,7 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{APPLICATION}/{{application_id}}/removal", scope="Application.Delete")
 async def remove_application(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete_application(
-            db, caller=visit.caller, application_id=visit.id("application_id"), check_version=lambda _: None
-        )
+        await service.delete_application(db, caller=visit.caller, **visit.ids, check_version=lambda _: None)
     return html.redirect(f"{APPLICATION}?done=removed")
 
 
@@ -226,7 +224,7 @@ def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Res
 async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await service.get_application(db, caller=visit.caller, application_id=visit.id("application_id"))
+        one = await service.get_application(db, caller=visit.caller, **visit.ids)
     here, may_remove = f"{APPLICATION}/{one.application_id}", "Application.Delete" in visit.caller.scopes
     return form_page(
         visit,

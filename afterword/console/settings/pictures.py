@@ -55,7 +55,7 @@ async def upload(visit: Visit) -> Response:
 @routes.get(ONE, scope="Asset.Read")
 async def picture_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        picture = await service.get(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+        picture = await service.get(db, caller=visit.caller, **visit.ids)
         uses = await service.uses_of(db, asset=picture)
     words = visit.words
     return visit.page(
@@ -76,7 +76,7 @@ async def picture_page(visit: Visit) -> Response:
 @routes.get(f"{ONE}/removal", scope="Asset.Delete")
 async def removal_page(visit: Visit) -> Response:
     async with visit.read() as db:
-        picture = await service.get(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+        picture = await service.get(db, caller=visit.caller, **visit.ids)
         uses = await service.uses_of(db, asset=picture)
     words, here = visit.words, f"{PATH}/{picture.asset_id}"
     if uses:
@@ -93,7 +93,7 @@ async def removal_page(visit: Visit) -> Response:
 @routes.post(f"{ONE}/removal", scope="Asset.Delete")
 async def remove(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, asset_id=visit.id("asset_id"))
+        await service.delete(db, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PATH}?done=removed")
 
 

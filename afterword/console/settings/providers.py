@@ -105,7 +105,7 @@ async def pause_provider(visit: Visit) -> Response:
         message = visit.words("Give a reason, in up to 500 characters.")
         return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
     async with visit.write() as db:
-        account = await service.pause(db, caller=visit.caller, account_id=visit.id("account_id"), reason=reason)
+        account = await service.pause(db, caller=visit.caller, **visit.ids, reason=reason)
     return html.redirect(f"{url_of(account)}?done=account_paused")
 
 
@@ -144,12 +144,7 @@ async def confirm_default(visit: Visit) -> Response:
 async def make_default(visit: Visit) -> Response:
     async with visit.write() as db:
         account = await service.update(
-            db,
-            caller=visit.caller,
-            account_id=visit.id("account_id"),
-            changes={"is_default": True},
-            site=visit.site,
-            expect=lambda _: None,
+            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site, expect=lambda _: None
         )
     return html.redirect(f"{url_of(account)}?done=saved")
 
@@ -160,7 +155,7 @@ async def send_test(visit: Visit) -> Response:
         _, result = await test_messages.send_account_test(
             visit.pool,
             caller=visit.caller,
-            account_id=visit.id("account_id"),
+            **visit.ids,
             recipient=visit.form.text("responder_channel_identifier"),
             site=visit.site,
             now=visit.now,
@@ -201,13 +196,13 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, account_id=visit.id("account_id"), expect=lambda _: None)
+        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 
 async def account_of(visit: Visit) -> Account:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, account_id=visit.id("account_id"))
+        return await service.get(db, caller=visit.caller, **visit.ids)
 
 
 async def own_account_of(visit: Visit) -> Account:

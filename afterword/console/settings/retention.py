@@ -249,7 +249,7 @@ def _new_hold(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await periods.get_hold(db, caller=visit.caller, hold_id=visit.id("hold_id"))
+        one = await periods.get_hold(db, caller=visit.caller, **visit.ids)
     return visit.confirm(
         title=words("Lift the hold “{reason}”?", reason=one.reason),
         sentences=[words("Data that is too old by now is removed within a day.")],
@@ -262,5 +262,5 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{RETENTION}/holds/{{hold_id}}/removal", scope="Organization.Update")
 async def lift_hold(visit: Visit) -> Response:
     async with visit.write() as db:
-        await periods.lift(db, caller=visit.caller, hold_id=visit.id("hold_id"), check_version=lambda _: None)
+        await periods.lift(db, caller=visit.caller, **visit.ids, check_version=lambda _: None)
     return html.redirect(f"{RETENTION}/holds?done=removed")

@@ -86,7 +86,7 @@ async def make_webhook(visit: Visit) -> Response:
 async def webhook_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        webhook = await service.get(db, caller=visit.caller, webhook_id=visit.id("webhook_id"))
+        webhook = await service.get(db, caller=visit.caller, **visit.ids)
         found = await deliveries_store.list_deliveries(
             db,
             organization_id=webhook.organization_id,
@@ -152,12 +152,7 @@ async def save_webhook(visit: Visit) -> Response:
 @routes.post(f"{ONE}/redelivery", scope="Webhook.Update")
 async def redeliver(visit: Visit) -> Response:
     async with visit.write() as db:
-        await deliveries.redeliver(
-            db,
-            caller=visit.caller,
-            webhook_id=visit.id("webhook_id"),
-            delivery_id=visit.form.text("delivery_id"),
-        )
+        await deliveries.redeliver(db, caller=visit.caller, **visit.ids, delivery_id=visit.form.text("delivery_id"))
     return html.redirect(f"{WEBHOOKS}/{visit.id('webhook_id')}?done=again")
 
 
@@ -178,7 +173,7 @@ async def confirm_secret(visit: Visit) -> Response:
 async def renew_secret(visit: Visit) -> Response:
     async with visit.write() as db:
         renewed, secret = await service.renew_secret(
-            db, caller=visit.caller, webhook_id=visit.id("webhook_id"), site=visit.site, now=visit.now
+            db, caller=visit.caller, **visit.ids, site=visit.site, now=visit.now
         )
     return _secret(visit, renewed, secret)
 
@@ -199,15 +194,13 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{ONE}/removal", scope="Webhook.Delete")
 async def remove_webhook(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(
-            db, caller=visit.caller, webhook_id=visit.id("webhook_id"), now=visit.now, expect=lambda _: None
-        )
+        await service.delete(db, caller=visit.caller, **visit.ids, now=visit.now, expect=lambda _: None)
     return html.redirect(f"{WEBHOOKS}?done=removed")
 
 
 async def _webhook(visit: Visit) -> store.Webhook:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, webhook_id=visit.id("webhook_id"))
+        return await service.get(db, caller=visit.caller, **visit.ids)
 
 
 def _document(visit: Visit) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Redelivery(fields.Answer):
     description="Kept 30 days after their end.",
 )
 async def list_deliveries(call: Call[None], db: Database) -> Rows[service.Delivery]:
-    webhook = await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    webhook = await webhooks.get(db, caller=call.caller, **call.ids)
     return await store.list_deliveries(
         db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
     )
@@ -68,9 +68,7 @@ async def list_deliveries(call: Call[None], db: Database) -> Rows[service.Delive
 
 @routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")
 async def get_delivery(call: Call[None], db: Database) -> service.Delivery:
-    return await service.get(
-        db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
-    )
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.post(
@@ -82,9 +80,7 @@ async def get_delivery(call: Call[None], db: Database) -> service.Delivery:
     description="From its first attempt on, with the same `webhook-id`; a waiting one is tried at once.",
 )
 async def redeliver(call: Call[Any], db: Database) -> service.Delivery:
-    return await service.redeliver(
-        db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
-    )
+    return await service.redeliver(db, caller=call.caller, **call.ids)
 
 
 @routes.post(
@@ -99,12 +95,12 @@ async def redeliver(call: Call[Any], db: Database) -> service.Delivery:
     f"{service.REPLAY_EVENTS_MAX:,} events at a time.",
 )
 async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
-    await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    await webhooks.get(db, caller=call.caller, **call.ids)
     position = await _position(call, db)
     found = await service.replay(
         db,
         caller=call.caller,
-        webhook_id=call.ids["webhook_id"],
+        **call.ids,
         from_time=_instant(call.body.from_time),
         to_time=_instant(call.body.to_time),
         after=position,

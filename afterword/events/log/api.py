@@ -106,7 +106,7 @@ def routes_of(render: Render) -> Routes:
 
     @routes.get("/event/{event_id}", scope="Event.Read", answer=Event, summary="Get Event")
     async def get_event(call: Call[None], db: Database) -> Answer:
-        entry = await service.get(db, caller=call.caller, event_id=call.ids["event_id"])
+        entry = await service.get(db, caller=call.caller, **call.ids)
         return Answer((await _shown(call, db, [entry]))[0])
 
     async def _shown(call: Call[None], db: Database, entries: list[Entry]) -> list[Event]:

@@ -38,7 +38,7 @@ async def create_webhook(call: Call[WebhookRequest], db: Database) -> Answer:
 
 @routes.get(PATH, scope="Webhook.Read", answer=Webhook, summary="Get Webhook")
 async def get_webhook(call: Call[None], db: Database) -> service.Webhook:
-    return await service.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
@@ -48,7 +48,7 @@ async def update_webhook(call: Call[WebhookUpdate], db: Database) -> service.Web
     return await service.update(
         db,
         caller=call.caller,
-        webhook_id=call.ids["webhook_id"],
+        **call.ids,
         changes=call.body.named(),
         site=call.site,
         now=call.now,
@@ -63,9 +63,7 @@ async def update_webhook(call: Call[WebhookUpdate], db: Database) -> service.Web
     description="Events that were not delivered yet are never delivered.",
 )
 async def delete_webhook(call: Call[None], db: Database) -> None:
-    await service.delete(
-        db, caller=call.caller, webhook_id=call.ids["webhook_id"], now=call.now, expect=call.check_version
-    )
+    await service.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
 @routes.post(
@@ -77,7 +75,5 @@ async def delete_webhook(call: Call[None], db: Database) -> None:
     description="For 24 hours every delivery is signed with both secrets.",
 )
 async def renew_webhook_secret(call: Call[Any], db: Database) -> Answer:
-    renewed, secret = await service.renew_secret(
-        db, caller=call.caller, webhook_id=call.ids["webhook_id"], site=call.site, now=call.now
-    )
+    renewed, secret = await service.renew_secret(db, caller=call.caller, **call.ids, site=call.site, now=call.now)
     return Answer(Webhook.of(renewed, call.zone, secret=secret), version=renewed.version)

@@ -31,7 +31,7 @@ class Anonymity(fields.Answer):
     description="Set it with `anonymous` in the draft. Instances keep that of the version with which they were issued.",
 )
 async def get_anonymity(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     is_anonymous = False
     if questionnaire.published_version_id is not None:
         version = await questionnaires_store.get_version(

@@ -51,7 +51,7 @@ async def preview_draft(call: Call[DraftPreviewRequest], db: Database) -> Answer
     permission = await service.permit(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
+        **call.ids,
         question_id=body.question_id,
         ending_id=body.ending_id,
         responder_id=body.responder_id,

@@ -36,7 +36,7 @@ class Quota(fields.Answer):
     ),
 )
 async def list_quotas(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     if questionnaire.published_version_id is None:
         return Answer([])
     version = await questionnaires_store.get_version(

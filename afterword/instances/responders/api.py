@@ -149,7 +149,7 @@ async def create_responder(call: Call[ResponderRequest], db: Database) -> Answer
 
 @routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
 async def get_responder(call: Call[None], db: Database) -> Answer:
-    responder = await service.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    responder = await service.get(db, caller=call.caller, **call.ids)
     return await _answer(call, db, responder)
 
 
@@ -162,15 +162,10 @@ async def get_responder(call: Call[None], db: Database) -> Answer:
     description="Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value.",
 )
 async def update_responder(call: Call[ResponderUpdate], db: Database) -> Answer:
-    await service.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
-    declared = await service.declared(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    await service.get(db, caller=call.caller, **call.ids)
+    declared = await service.declared(db, caller=call.caller, **call.ids)
     responder = await service.change(
-        db,
-        caller=call.caller,
-        responder_id=call.ids["responder_id"],
-        change=_change(call, declared),
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, change=_change(call, declared), now=call.now, expect=call.check_version
     )
     return await _answer(call, db, responder)
 

@@ -43,7 +43,7 @@ class Tag(fields.Resource):
     summary="Get all tags",
 )
 async def list_tags(call: Call[None], db: Database) -> Rows[service.Tag]:
-    instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    instance = await instances.get(db, caller=call.caller, **call.ids)
     return await store.list_tags(
         db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
     )
@@ -58,9 +58,7 @@ async def list_tags(call: Call[None], db: Database) -> Rows[service.Tag]:
     description="Trimmed and in lower case; one that is there already stays as it is. At most 50 an instance.",
 )
 async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
-    tag = await service.add(
-        db, caller=call.caller, instance_id=call.ids["instance_id"], text=call.body.tag, now=call.now
-    )
+    tag = await service.add(db, caller=call.caller, **call.ids, text=call.body.tag, now=call.now)
     location = f"/q/instance/{tag.instance_id}/tag/{quote(tag.tag, safe='')}"
     return Answer(Tag.of(tag, call.zone), version=service.VERSION, location=location)
 

@@ -57,7 +57,7 @@ RESPONDER_VALUES: Final = fields.listing_of(ResponderValue, id="value_id")
     summary="Get Questionnaire Value List by questionnaire id",
 )
 async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_questionnaire_values(
         db,
         organization_id=questionnaire.organization_id,
@@ -78,7 +78,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Value List by instance id",
 )
 async def list_instance_values(call: Call[None], db: Database) -> Answer:
-    instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    instance = await instances.get(db, caller=call.caller, **call.ids)
     rows = await store.list_questionnaire_values_of_instance(
         db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
     )
@@ -94,7 +94,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
     summary="Get Responder Value List by questionnaire id",
 )
 async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_responder_values_of_questionnaire(
         db, **call.caller.reach, questionnaire_id=questionnaire.questionnaire_id, page=call.page
     )
@@ -111,7 +111,7 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
     summary="Get Responder Value List by responder id",
 )
 async def list_responder_values(call: Call[None], db: Database) -> Answer:
-    responder = await responders.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    responder = await responders.get(db, caller=call.caller, **call.ids)
     rows = await store.list_responder_values(
         db,
         organization_id=responder.organization_id,

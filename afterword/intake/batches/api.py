@@ -42,8 +42,7 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
     outcomes = await service.schedule_batch(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
+        **call.ids,
         rows=checked_rows(call.body, declared),
         on_conflict=query.on_conflict,
         atomic=query.atomic,

@@ -45,8 +45,7 @@ async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
     foreseen = await service.simulate(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
+        **call.ids,
         rows=checked_rows(call.body, declared),
         on_conflict=query.on_conflict,
         site=call.site,

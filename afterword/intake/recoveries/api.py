@@ -36,7 +36,7 @@ class AlertRecovery(fields.Resource):
     refusals=REFUSALS,
 )
 async def foresee_recovery(call: Call[None], db: Database) -> Answer:
-    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    case = await cases.get(db, caller=call.caller, **call.ids)
     plan = await service.foresee(db, caller=call.caller, case=case, site=call.site)
     return Answer(_shown(call, plan, case.alert_instance_id, None))
 
@@ -54,12 +54,7 @@ async def foresee_recovery(call: Call[None], db: Database) -> Answer:
 )
 async def ask_again(call: Call[None], db: Database) -> Answer:
     case, plan = await service.ask(
-        db,
-        caller=call.caller,
-        alert_instance_id=call.ids["alert_instance_id"],
-        site=call.site,
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, site=call.site, now=call.now, expect=call.check_version
     )
     return Answer(_shown(call, plan, case.alert_instance_id, case.recovery_item_id))
 

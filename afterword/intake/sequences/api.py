@@ -38,7 +38,7 @@ async def create_sequence(call: Call[SequenceRequest], db: Database) -> Answer:
 
 @routes.get(SEQUENCE, scope="Sequence.Read", answer=Sequence, summary="Get Sequence")
 async def get_sequence(call: Call[None], db: Database) -> service.Rule:
-    return await service.get(db, caller=call.caller, sequence_id=call.ids["sequence_id"])
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
@@ -51,12 +51,7 @@ async def get_sequence(call: Call[None], db: Database) -> service.Rule:
 )
 async def update_sequence(call: Call[SequenceUpdate], db: Database) -> service.Rule:
     return await service.update(
-        db,
-        caller=call.caller,
-        sequence_id=call.ids["sequence_id"],
-        changes=call.body.named(),
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.ids, changes=call.body.named(), now=call.now, expect=call.check_version
     )
 
 
@@ -67,4 +62,4 @@ async def update_sequence(call: Call[SequenceUpdate], db: Database) -> service.R
     description="It makes no more items; those that it made stay.",
 )
 async def delete_sequence(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, sequence_id=call.ids["sequence_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)

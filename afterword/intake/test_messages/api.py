@@ -44,15 +44,7 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
         db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
     )
     request = checked(call.body, declared)
-    test, found = await send(
-        pool,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-        request=request,
-        site=call.site,
-        now=call.now,
-    )
+    test, found = await send(pool, caller=call.caller, **call.ids, request=request, site=call.site, now=call.now)
     return _answer(call, call.body.responder_channel_identifier, test, found)
 
 
@@ -69,12 +61,7 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 async def send_through_account(call: Call[AccountTestRequest], pool: Pool) -> Answer:
     identifier = call.body.responder_channel_identifier
     test, found = await send_account_test(
-        pool,
-        caller=call.caller,
-        account_id=call.ids["account_id"],
-        recipient=identifier,
-        site=call.site,
-        now=call.now,
+        pool, caller=call.caller, **call.ids, recipient=identifier, site=call.site, now=call.now
     )
     return _answer(call, identifier, test, found)
 
@@ -113,8 +100,7 @@ async def preview_message(call: Call[PreviewRequest], db: Database) -> Answer:
     message = await service.preview(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
+        **call.ids,
         locale=body.locale,
         reminder_number=body.reminder_number,
         item_id=body.item_id,

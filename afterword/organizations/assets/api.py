@@ -70,7 +70,7 @@ async def create_asset(call: Call[tuple[Encoded, str | None]], db: Database) -> 
 
 @routes.get("/asset/{asset_id}", scope="Asset.Read", answer=Asset, summary="Get Asset")
 async def get_asset(call: Call[None], db: Database) -> Answer:
-    return Answer(_shown(await service.get(db, caller=call.caller, asset_id=call.ids["asset_id"]), call))
+    return Answer(_shown(await service.get(db, caller=call.caller, **call.ids), call))
 
 
 @routes.delete(
@@ -81,7 +81,7 @@ async def get_asset(call: Call[None], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_asset(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, asset_id=call.ids["asset_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
 
 
 def _shown(asset: store.Asset, call: Call[Any]) -> Asset:

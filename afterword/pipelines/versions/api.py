@@ -51,12 +51,7 @@ VERSIONS: Final = fields.listing_of(PipelineVersion)
     ),
 )
 async def list_pipeline_versions(call: Call[None], db: Database) -> Answer:
-    pipeline = await pipelines.get(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-    )
+    pipeline = await pipelines.get(db, caller=call.caller, **call.ids)
     found: Rows[Version] = await service.list_versions(db, pipeline=pipeline, page=call.page)
     zone = call.zone
     return Answer(found.map(lambda version: _shown(version, zone)))

@@ -110,7 +110,7 @@ class VersionDifference(fields.Answer):
 
 @routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
 async def get_draft(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     draft = await service.get(db, **questionnaire.key)
     return await _answer(call, db, questionnaire, draft)
 
@@ -129,7 +129,7 @@ async def get_draft(call: Call[None], db: Database) -> Answer:
     depth_max=DEPTH_MAX,
 )
 async def save_draft(call: Call[Definition], db: Database) -> Answer:
-    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.lock(db, caller=call.caller, **call.ids)
     draft, is_new = await service.save(
         db,
         questionnaire=questionnaire,
@@ -174,7 +174,7 @@ async def begin_draft_anew(call: Call[None], db: Database) -> Answer:
     description="The published version stays as it is; a new draft may begin with its definition.",
 )
 async def discard_draft(call: Call[None], db: Database) -> None:
-    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.lock(db, caller=call.caller, **call.ids)
     await service.discard(db, questionnaire=questionnaire, check_version=call.check_version)
 
 

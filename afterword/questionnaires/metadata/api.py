@@ -87,7 +87,7 @@ async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Ki
 
 
 async def _get(call: Call[None], db: Database, kind: Kind) -> store.Definition:
-    return await service.get(db, caller=call.caller, kind=kind, metadata_id=call.ids["metadata_id"])
+    return await service.get(db, caller=call.caller, kind=kind, **call.ids)
 
 
 async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind) -> store.Definition:
@@ -95,7 +95,7 @@ async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind
         db,
         caller=call.caller,
         kind=kind,
-        metadata_id=call.ids["metadata_id"],
+        **call.ids,
         columns=call.body.named(),
         check_version=call.check_version,
         now=call.now,
@@ -103,9 +103,7 @@ async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind
 
 
 async def _delete(call: Call[None], db: Database, kind: Kind) -> None:
-    await service.delete(
-        db, caller=call.caller, kind=kind, metadata_id=call.ids["metadata_id"], check_version=call.check_version
-    )
+    await service.delete(db, caller=call.caller, kind=kind, **call.ids, check_version=call.check_version)
 
 
 def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[object]], kind: Kind, name: str) -> Handler:

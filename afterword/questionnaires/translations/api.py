@@ -96,7 +96,7 @@ def _read(upload: Upload, query: TranslationsQuery) -> list[Row] | errors.Refusa
     description="Also for a language that the draft does not have yet.",
 )
 async def get_translations(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     return _answer(await service.get(db, questionnaire=questionnaire, locale=call.query.locale), [])
 
 
@@ -128,7 +128,7 @@ async def save_translations(call: Call[TranslationsRequest], db: Database) -> An
 )
 async def get_translations_file(call: Call[None], db: Database) -> Answer:
     query: TranslationsFileQuery = call.query
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     shown = await service.get(db, questionnaire=questionnaire, locale=query.locale)
     content = translation_files.written(
         [Row(text.key, text.source, text.target, state_of(text, shown.outdated)) for text in shown.texts],
@@ -161,7 +161,7 @@ async def save_translations_file(call: Call[list[Row] | errors.Refusal], db: Dat
 
 
 async def _save(call: Call[Any], db: Database, locale: str | None, rows: list[Row] | errors.Refusal) -> Answer:
-    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.lock(db, caller=call.caller, **call.ids)
     if isinstance(rows, errors.Refusal):
         raise rows
     shown, unknown = await service.save(

@@ -47,7 +47,7 @@ class QuestionnaireVersion(fields.Resource):
     summary="Get all questionnaire versions",
 )
 async def list_versions(call: Call[None], db: Database) -> Answer:
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_versions(db, **questionnaire.key, page=call.page)
     return Answer(rows.map(lambda version: _shown(version, call.zone)))
 
@@ -67,11 +67,7 @@ async def list_versions(call: Call[None], db: Database) -> Answer:
 )
 async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
     version, is_new = await questionnaires.publish(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        note=call.body.note,
-        now=call.now,
+        db, caller=call.caller, **call.ids, note=call.body.note, now=call.now
     )
     path = f"/q/questionnaire/{version.questionnaire_id}/version/{version.version_id}"
     answer = await _one(call, db, version.version_id)

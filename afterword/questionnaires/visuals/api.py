@@ -93,13 +93,8 @@ class Theme(fields.Answer):
     VISUALS, scope="Questionnaire Visual.Read", answer=Visual, shape="array", summary="Get all questionnaire visuals"
 )
 async def list_visuals(call: Call[None], db: Database) -> Rows[service.Visual]:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    return await store.list_visuals(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        page=call.page,
-    )
+    await access.get(db, caller=call.caller, **call.ids)
+    return await store.list_visuals(db, organization_id=call.caller.organization_id, **call.ids, page=call.page)
 
 
 @routes.post(
@@ -112,11 +107,7 @@ async def list_visuals(call: Call[None], db: Database) -> Rows[service.Visual]:
 )
 async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
     visual = await service.create(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        columns=msgspec.structs.asdict(call.body),
-        now=call.now,
+        db, caller=call.caller, **call.ids, columns=msgspec.structs.asdict(call.body), now=call.now
     )
     location = f"/q/questionnaire/{visual.questionnaire_id}/visual/{visual.visual_id}"
     return Answer(record=visual, location=location)
@@ -126,12 +117,7 @@ async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
     f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Read", answer=Visual, summary="Get questionnaire visual"
 )
 async def get_visual(call: Call[None], db: Database) -> service.Visual:
-    return await service.get(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        visual_id=call.ids["visual_id"],
-    )
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.patch(
@@ -144,25 +130,13 @@ async def get_visual(call: Call[None], db: Database) -> service.Visual:
 )
 async def change_visual(call: Call[VisualUpdate], db: Database) -> service.Visual:
     return await service.change(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        visual_id=call.ids["visual_id"],
-        columns=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, **call.ids, columns=call.body.named(), check_version=call.check_version, now=call.now
     )
 
 
 @routes.delete(f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Delete", summary="Delete questionnaire visual")
 async def delete_visual(call: Call[None], db: Database) -> None:
-    await service.delete(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        visual_id=call.ids["visual_id"],
-        check_version=call.check_version,
-    )
+    await service.delete(db, caller=call.caller, **call.ids, check_version=call.check_version)
 
 
 @routes.get(

@@ -92,7 +92,7 @@ async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
 
 @routes.get(BATCH, scope="Queue.Read", answer=QueueBatch, summary="Get an act on many items")
 async def get_batch(call: Call[None], db: Database) -> store.Batch:
-    return await service.get(db, caller=call.caller, batch_id=call.ids["batch_id"])
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.delete(
@@ -102,7 +102,7 @@ async def get_batch(call: Call[None], db: Database) -> store.Batch:
     description="What is done stays, and it can go on later. One that has ended is forgotten, not its effect.",
 )
 async def stop_batch(call: Call[None], db: Database) -> None:
-    job = await service.get(db, caller=call.caller, batch_id=call.ids["batch_id"])
+    job = await service.get(db, caller=call.caller, **call.ids)
     call.check_version(job.version)
     await service.stop(db, job=job, now=call.now)
 
@@ -117,7 +117,7 @@ async def stop_batch(call: Call[None], db: Database) -> None:
     refusals=("not_ready",),
 )
 async def resume_batch(call: Call[None], db: Database) -> store.Batch:
-    return await service.resume(db, caller=call.caller, batch_id=call.ids["batch_id"], now=call.now)
+    return await service.resume(db, caller=call.caller, **call.ids, now=call.now)
 
 
 def _answer(batch: store.Batch) -> Answer:

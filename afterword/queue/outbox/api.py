@@ -69,7 +69,7 @@ async def list_messages(call: Call[None], db: Database) -> Rows[store.OutboxMess
     description="With its texts and the address at which its recipient would answer.",
 )
 async def get_message(call: Call[None], db: Database) -> Answer:
-    found = await service.get(db, caller=call.caller, message_id=call.ids["message_id"])
+    found = await service.get(db, caller=call.caller, **call.ids)
     content = service.content_of(found)
     url = call.public_pages.collection_url(found.instance_id) if found.instance_id else None
     given = {"text": content.text, "html": content.html or None, "collection_url": url}

@@ -43,8 +43,7 @@ async def try_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
     tried = await service.try_change(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
+        **call.ids,
         changes=call.body.given,
         check_version=call.check_version,
         now=call.now,

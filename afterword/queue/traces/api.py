@@ -23,7 +23,7 @@ routes = Routes(tag="Queue")
     description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
 )
 async def explain_item(call: Call[None], db: Database) -> Answer:
-    item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
+    item = await queue.get(db, caller=call.caller, place=ItemScope(**call.ids))
     return Answer(await service.explain(db, item=item, now=call.now, zone=call.zone))
 
 
@@ -36,7 +36,7 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     summary="Get the attempts to send an item",
 )
 async def list_attempts(call: Call[None], db: Database) -> Rows[store.Attempt]:
-    item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
+    item = await queue.get(db, caller=call.caller, place=ItemScope(**call.ids))
     return await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
 
 
@@ -49,7 +49,5 @@ async def list_attempts(call: Call[None], db: Database) -> Rows[store.Attempt]:
     refusals=("item_not_repeatable", "application_inactive", "questionnaire_not_published"),
 )
 async def repeat_item(call: Call[None], db: Database) -> Answer:
-    item = await service.repeat(
-        db, caller=call.caller, item_id=call.ids["item_id"], secret=call.site.secret, now=call.now
-    )
+    item = await service.repeat(db, caller=call.caller, **call.ids, secret=call.site.secret, now=call.now)
     return Answer(record=queue.visible(item, call.caller), location=f"/q/queue/item/{item.item_id}")

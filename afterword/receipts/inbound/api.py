@@ -75,7 +75,7 @@ async def open_inbound(call: Call[InboundRequest], db: Database) -> Answer:
 
 @routes.get("/inbound/{inbound_id}", scope="Inbound.Read", answer=Inbound, summary="Get inbound address")
 async def get_inbound(call: Call[None], db: Database) -> Answer:
-    found = await service.get(db, caller=call.caller, inbound_id=call.ids["inbound_id"])
+    found = await service.get(db, caller=call.caller, **call.ids)
     return Answer(Inbound.of(found, call.zone, url=call.site.inbound_url(found.inbound_id)), version=service.VERSION)
 
 
@@ -86,4 +86,4 @@ async def get_inbound(call: Call[None], db: Database) -> Answer:
     description="Calls to it find nothing from then on.",
 )
 async def close_inbound(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, inbound_id=call.ids["inbound_id"], expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)

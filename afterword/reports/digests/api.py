@@ -93,10 +93,10 @@ async def create_report_digest(call: Call[ReportDigestRequest], db: Database) ->
     status=200,
 )
 async def send_report_digest(call: Call[None], db: Database) -> Answer:
-    found = await service.send_now(db, caller=call.caller, digest_id=call.ids["digest_id"], now=call.now)
+    found = await service.send_now(db, caller=call.caller, **call.ids, now=call.now)
     return Answer(_shown(found, call.zone))
 
 
 @routes.delete("/report/digest/{digest_id}", scope="Report.Read", summary="Stop a digest")
 async def delete_report_digest(call: Call[None], db: Database) -> None:
-    await service.stop(db, caller=call.caller, digest_id=call.ids["digest_id"], expect=call.check_version)
+    await service.stop(db, caller=call.caller, **call.ids, expect=call.check_version)

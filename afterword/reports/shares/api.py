@@ -38,7 +38,7 @@ class ReportShare(fields.Resource):
     description="Also those that ended in the last 30 days.",
 )
 async def list_report_shares(call: Call[None], db: Database) -> Answer:
-    found = await service.list_of(db, caller=call.caller, report_id=call.ids["report_id"])
+    found = await service.list_of(db, caller=call.caller, **call.ids)
     return Answer([ReportShare.of(one, call.zone) for one in found])
 
 

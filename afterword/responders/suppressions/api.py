@@ -55,7 +55,7 @@ async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answ
 
 @routes.get(f"{PATH}/{{suppression_id}}", scope="Suppression.Read", answer=Suppression, summary="Get a suppression")
 async def get_suppression(call: Call[None], db: Database) -> service.Suppression:
-    return await service.get(db, caller=call.caller, suppression_id=call.ids["suppression_id"])
+    return await service.get(db, caller=call.caller, **call.ids)
 
 
 @routes.delete(
@@ -65,10 +65,4 @@ async def get_suppression(call: Call[None], db: Database) -> service.Suppression
     description="The address is written to again, whatever the reason was; the event `suppression.deleted` keeps it.",
 )
 async def lift_suppression(call: Call[None], db: Database) -> None:
-    await service.lift(
-        db,
-        caller=call.caller,
-        suppression_id=call.ids["suppression_id"],
-        now=call.now,
-        check_version=call.check_version,
-    )
+    await service.lift(db, caller=call.caller, **call.ids, now=call.now, check_version=call.check_version)

@@ -103,9 +103,7 @@ async def rename_tag(call: Call[TagUpdate], db: Database) -> Answer:
     description="At most ten thousand. Workers go on with what the request left.",
 )
 async def delete_tag(call: Call[None], db: Database) -> None:
-    await service.remove_everywhere(
-        db, caller=call.caller, tag=call.ids["tag"], expect=call.check_version, now=call.now
-    )
+    await service.remove_everywhere(db, caller=call.caller, **call.ids, expect=call.check_version, now=call.now)
 
 
 @routes.post(
@@ -134,7 +132,7 @@ async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
 
 @routes.get(f"{PATH}/{{tagging_id}}", scope="Tag.Read", answer=Tagging, summary="Get the progress of tagging")
 async def get_tagging(call: Call[None], db: Database) -> Answer:
-    return Answer(record=await service.get(db, caller=call.caller, tagging_id=call.ids["tagging_id"]))
+    return Answer(record=await service.get(db, caller=call.caller, **call.ids))
 
 
 @routes.delete(
@@ -144,6 +142,4 @@ async def get_tagging(call: Call[None], db: Database) -> Answer:
     description="Changes back what it changed, within thirty days; GET tells how far that has come.",
 )
 async def undo_tagging(call: Call[None], db: Database) -> None:
-    await service.undo(
-        db, caller=call.caller, tagging_id=call.ids["tagging_id"], expect=call.check_version, now=call.now
-    )
+    await service.undo(db, caller=call.caller, **call.ids, expect=call.check_version, now=call.now)

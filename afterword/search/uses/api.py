@@ -42,10 +42,5 @@ class QuestionUse(fields.Answer):
     ),
 )
 async def list_uses(call: Call[None], db: Database) -> Answer:
-    found = await service.find(
-        db,
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        question_id=call.ids["question_id"],
-    )
+    found = await service.find(db, caller=call.caller, **call.ids)
     return Answer([msgspec.convert({"kind": use.kind, "id": use.id, "title": use.title}, QuestionUse) for use in found])
