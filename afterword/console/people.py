@@ -338,10 +338,9 @@ async def stop_messages(visit: Visit) -> Response:
 
 @routes.get("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Read")
 async def lift_page(visit: Visit) -> Response:
-    words, responder_id = visit.words, visit.id("responder_id")
+    words = visit.words
     async with visit.read() as db:
         one = await _suppression(visit, db)
-    here = f"{PEOPLE}/{responder_id}"
     return visit.confirm(
         title=words("Allow messages again"),
         sentences=[
@@ -354,8 +353,7 @@ async def lift_page(visit: Visit) -> Response:
             words("Lift this only if the person wishes it, or if the address was mistyped or works again."),
         ],
         button=words("Allow messages to this address"),
-        action=f"{here}/suppression/{one.suppression_id}",
-        back=here,
+        back=f"{PEOPLE}/{visit.id('responder_id')}",
     )
 
 

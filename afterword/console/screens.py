@@ -217,14 +217,18 @@ class Visit(Guest):
         title: str,
         sentences: Sequence[str],
         button: str,
-        action: str,
-        back: str,
+        action: str = "",
+        back: str = "",
         is_harmless: bool = False,
         **hidden: str,
     ) -> Response:
-        """The page before an act: the thing and how many, and one button, in red unless the act `is_harmless`."""
-        values: dict[str, Any] = {"sentences": sentences, "button": button, "action": action, "back": back}
-        values["is_harmless"] = is_harmless
+        """The page before an act: the thing and how many, and one button, in red unless the act `is_harmless`.
+
+        `action`: where it is posted to, else to its own address; `back`: the page before it, else one step up.
+        """
+        here = self.request.url.path
+        values: dict[str, Any] = {"sentences": sentences, "button": button, "is_harmless": is_harmless}
+        values |= {"action": action or here, "back": back or here.rpartition("/")[0]}
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 

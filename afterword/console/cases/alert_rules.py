@@ -91,7 +91,6 @@ async def save_rule(visit: Visit) -> Response:
 @routes.get(f"{RULE}/removal", scope="Alert.Delete")
 async def confirm_removal(visit: Visit) -> Response:
     words, rule = visit.words, await _rule(visit)
-    here = f"{PATH}/{rule.alert_id}"
     return visit.confirm(
         title=words("Remove the alert “{title}”?", title=rule.title),
         sentences=[
@@ -99,8 +98,6 @@ async def confirm_removal(visit: Visit) -> Response:
             words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
         ],
         button=words("Remove the alert"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

@@ -101,13 +101,10 @@ async def save_status(visit: Visit) -> Response:
 @routes.get(f"{ONE}/removal", scope="Alert Status.Delete")
 async def confirm_removal(visit: Visit) -> Response:
     words, status = visit.words, await _status(visit)
-    here = f"{STATUSES}/{status.status_id}"
     return visit.confirm(
         title=words("Remove the status “{title}”?", title=status.title),
         sentences=[words("It cannot be removed while an alert or a case has it.")],
         button=words("Remove the status"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

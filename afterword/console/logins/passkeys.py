@@ -85,7 +85,6 @@ async def remove_page(visit: Visit) -> Response:
         title=visit.words("Remove the passkey “{title}”?", title=passkey.title),
         sentences=[visit.words("It logs you in no more. Remove it from your device too."), after],
         button=visit.words("Remove the passkey"),
-        action=f"{PASSKEYS}/{passkey.passkey_id}",
         back=ACCOUNT,
     )
 

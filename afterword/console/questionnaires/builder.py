@@ -143,8 +143,6 @@ async def confirm_removal(visit: Visit) -> Response:
         title=words("Remove the question “{title}”?", title=outline.title_of(words, question)),
         sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
         button=words("Remove the question"),
-        action=f"{work.path}/edit/{question_id}/removal",
-        back=f"{work.path}/edit/{question_id}",
     )
 
 

@@ -136,13 +136,10 @@ async def confirm_removal(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
     ending = _ending_in(visit, work)
-    back = f"{work.path}/edit/endings/{ending['ending_id']}"
     return visit.confirm(
         title=words("Remove the ending “{title}”?", title=outline.ending_name(words, ending, _number(work, ending))),
         sentences=[words("It goes from the draft; publishing makes it so.")],
         button=words("Remove the ending"),
-        action=f"{back}/removal",
-        back=back,
     )
 
 

@@ -267,7 +267,6 @@ async def confirm_removal(visit: Visit) -> Response:
         group, number = _group_in(visit, work.draft.definition)
         questions = editing.questions_of(group)
         uses = await builder_uses.sentences(visit, db, work, questions) if questions else []
-    back = f"{work.path}/edit/page/{group['group_id']}"
     return visit.confirm(
         title=words("Remove page {n}?", n=words.count(number)),
         sentences=[
@@ -275,8 +274,6 @@ async def confirm_removal(visit: Visit) -> Response:
             *uses,
         ],
         button=words("Remove the page"),
-        action=f"{back}/removal",
-        back=back,
     )
 
 

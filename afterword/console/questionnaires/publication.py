@@ -126,7 +126,6 @@ async def confirm_take_back(visit: Visit) -> Response:
         title=words("Take version {n} back?", n=words.count(version.number)),
         sentences=sentences,
         button=words("Take it back into the draft"),
-        action=f"{work.path}/versions/{version.version_id}/draft",
         back=f"{work.path}/versions",
         revision=str(work.draft.revision),
     )

@@ -256,8 +256,6 @@ async def confirm_archive(visit: Visit) -> Response:
             words("It cannot be opened again. Its answers and versions stay, and it can be copied."),
         ],
         button=words("Archive it"),
-        action=f"{PATH}/{one.questionnaire_id}/archive",
-        back=f"{PATH}/{one.questionnaire_id}",
     )
 
 

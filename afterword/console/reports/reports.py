@@ -148,8 +148,6 @@ async def confirm_deletion(visit: Visit) -> Response:
         title=words("Delete this report?"),
         sentences=[words("“{title}” is deleted for everybody. The answers stay.", title=title)],
         button=words("Delete the report"),
-        action=f"{wanted.path}/delete",
-        back=wanted.path,
     )
 
 

@@ -101,7 +101,6 @@ async def ask_removal(visit: Visit) -> Response:
             words("It can be undone for thirty days, from the next page."),
         ],
         button=words("Remove the tag"),
-        action=REMOVAL,
         back=TAGS,
         tag=tag,
     )

@@ -153,21 +153,16 @@ async def confirm_removal(visit: Visit) -> Response:
     async with visit.read() as db:
         pool = await service.get(db, caller=visit.caller, **visit.ids)
     free = words.plural("{n} free code goes with it.", "{n} free codes go with it.", pool.free_count)
-    here = f"{PATH}/{pool.pool_id}"
     if pool.given_count:
         return visit.confirm(
             title=words("Withdraw the free codes of “{title}”?", title=pool.title),
             sentences=[words("Customers have codes of it, so the pool stays."), free],
             button=words("Withdraw the free codes"),
-            action=f"{here}/removal",
-            back=here,
         )
     return visit.confirm(
         title=words("Remove the coupon pool “{title}”?", title=pool.title),
         sentences=[words("Endings that ask for it are passed over from then on."), free],
         button=words("Remove the pool"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

@@ -76,8 +76,6 @@ async def confirm_removal(visit: Visit) -> Response:
             words("Links that were sent with the host, and QR codes with it, lead here only while its records stay."),
         ],
         button=words("Give the host back"),
-        action=f"{DOMAIN}/removal",
-        back=DOMAIN,
     )
 
 

@@ -84,8 +84,6 @@ async def confirm_removal(visit: Visit) -> Response:
             words("People with a password still log in. Others need an invitation."),
         ],
         button=words("Remove the log-in"),
-        action=f"{IDENTITY}/removal",
-        back=IDENTITY,
     )
 
 

@@ -157,13 +157,10 @@ async def save_name(visit: Visit) -> Response:
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     definition = await _definition(visit)
-    here = f"{METADATA}/{definition.kind}/{definition.metadata_id}"
     return visit.confirm(
         title=words("Remove the name “{name}”?", name=definition.name),
         sentences=[words("Values that are stored stay. Conditions that ask for it are kept, and new ones cannot.")],
         button=words("Remove the name"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

@@ -191,13 +191,10 @@ async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         one = await service.get_application(db, caller=visit.caller, **visit.ids)
-    here = f"{APPLICATION}/{one.application_id}"
     return visit.confirm(
         title=words("Remove the application “{name}”?", name=one.display_name),
         sentences=[words("It cannot be removed while it owns questionnaires, archived ones too.")],
         button=words("Remove the application"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

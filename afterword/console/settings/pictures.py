@@ -78,15 +78,13 @@ async def removal_page(visit: Visit) -> Response:
     async with visit.read() as db:
         picture = await service.get(db, caller=visit.caller, **visit.ids)
         uses = await service.uses_of(db, asset=picture)
-    words, here = visit.words, f"{PATH}/{picture.asset_id}"
+    words = visit.words
     if uses:
         raise errors.Conflict(words("The picture is in use: {names}.", names=", ".join(uses)), "in_use")
     return visit.confirm(
         title=words("Remove the picture “{name}”", name=_title(visit, picture)),
         sentences=[words("Nothing uses it. Browsers and mail programs may keep a copy.")],
         button=words("Remove"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 

@@ -113,8 +113,6 @@ async def confirm_secret(visit: Visit) -> Response:
         title=words("Renew the secret of “{title}”?", title=name_of(visit, account)),
         sentences=[words("From then on each message is signed with both secrets, until the next renewal.")],
         button=words("Renew the secret"),
-        action=f"{url_of(account)}/secret",
-        back=url_of(account),
     )
 
 

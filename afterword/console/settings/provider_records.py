@@ -120,7 +120,6 @@ async def confirm_closing(visit: Visit) -> Response:
             words("Reports to it find nothing from then on, so bounces and complaints are no longer noticed."),
         ],
         button=words("Close the address"),
-        action=f"{url_of(account)}/inbound/{endpoint.inbound_id}/closing",
         back=url_of(account),
     )
 

@@ -134,8 +134,6 @@ async def confirm_default(visit: Visit) -> Response:
             words("New pipelines of this channel use it too. Messages that are being sent end the old way."),
         ],
         button=words("Send everything through it"),
-        action=f"{url_of(account)}/default",
-        back=url_of(account),
         is_harmless=True,
     )
 
@@ -188,8 +186,6 @@ async def confirm_removal(visit: Visit) -> Response:
             words("It cannot be brought back."),
         ],
         button=words("Remove the account"),
-        action=f"{url_of(account)}/removal",
-        back=url_of(account),
     )
 
 

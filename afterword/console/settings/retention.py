@@ -254,7 +254,6 @@ async def confirm_removal(visit: Visit) -> Response:
         title=words("Lift the hold “{reason}”?", reason=one.reason),
         sentences=[words("Data that is too old by now is removed within a day.")],
         button=words("Lift the hold"),
-        action=f"{RETENTION}/holds/{one.hold_id}/removal",
         back=f"{RETENTION}/holds",
     )
 

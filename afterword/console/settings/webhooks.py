@@ -159,13 +159,10 @@ async def redeliver(visit: Visit) -> Response:
 @routes.get(f"{ONE}/secret", scope="Webhook.Update", proof=True)
 async def confirm_secret(visit: Visit) -> Response:
     words, webhook = visit.words, await _webhook(visit)
-    here = f"{WEBHOOKS}/{webhook.webhook_id}"
     return visit.confirm(
         title=words("Renew the secret of “{title}”?", title=webhook.title),
         sentences=[words("For 24 hours each delivery is signed with both secrets. The old one ends then.")],
         button=words("Renew the secret"),
-        action=f"{here}/secret",
-        back=here,
     )
 
 
@@ -181,13 +178,10 @@ async def renew_secret(visit: Visit) -> Response:
 @routes.get(f"{ONE}/removal", scope="Webhook.Delete")
 async def confirm_removal(visit: Visit) -> Response:
     words, webhook = visit.words, await _webhook(visit)
-    here = f"{WEBHOOKS}/{webhook.webhook_id}"
     return visit.confirm(
         title=words("Remove the webhook “{title}”?", title=webhook.title),
         sentences=[words("Events that were not delivered yet are never delivered.")],
         button=words("Remove the webhook"),
-        action=f"{here}/removal",
-        back=here,
     )
 
 
