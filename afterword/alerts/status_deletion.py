@@ -42,9 +42,7 @@ async def delete_status(
 
 
 async def _target(db: Database, *, caller: Caller, status: Status, move_to: int) -> Status:
-    target = await statuses_store.get_status(
-        db, organization_id=caller.organization_id, status_id=move_to, application_ids=caller.application_ids
-    )
+    target = await statuses_store.get_status(db, **caller.part, status_id=move_to)
     fits = target is not None and target.application_id in {None, status.application_id}
     if target is None or not fits or move_to == status.status_id:
         message = "Another status is expected, one that all alerts and cases with this one may have."

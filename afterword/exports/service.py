@@ -155,9 +155,7 @@ async def list_of_lists(db: Database, *, caller: Caller, page: Page) -> Rows[Exp
 
 async def get(db: Database, *, caller: Caller, export_id: str) -> Export:
     """An export that the caller may see. Raises NotFound."""
-    export = await store.get_export(
-        db, organization_id=caller.organization_id, export_id=export_id, application_ids=caller.application_ids
-    )
+    export = await store.get_export(db, **caller.part, export_id=export_id)
     if export is None or (caller.test and not export.test):
         raise errors.NotFound("There is no such export.")
     return export

@@ -444,12 +444,7 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
     """The metadata names declared for the questionnaire's application; only strict handling compares with them."""
     if not call.strict:
         return metadata.GLOBAL
-    return await metadata_service.declared_of(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
+    return await metadata_service.declared_of(db, **call.caller.part, questionnaire_id=call.ids["questionnaire_id"])
 
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:

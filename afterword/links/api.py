@@ -259,12 +259,7 @@ async def _check_declared(
     """Raise Invalid `unknown_metadata` for a name that nobody declared, where the client asked for strictness."""
     if not call.strict or call.body.metadata is UNSET:
         return
-    declared = await metadata_service.declared_of(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=call.caller.application_ids,
-    )
+    declared = await metadata_service.declared_of(db, **call.caller.part, questionnaire_id=questionnaire_id)
     metadata.changes_of(call.body.metadata, declared=declared, strict=True)
 
 

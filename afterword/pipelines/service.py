@@ -213,13 +213,7 @@ async def get(
 ) -> Pipeline:
     """The pipeline as the caller may see it, and locked if asked so; raises NotFound."""
     get_pipeline = store.get_pipeline_locked if is_locked else store.get_pipeline
-    found = await get_pipeline(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
-        application_ids=caller.application_ids,
-    )
+    found = await get_pipeline(db, **caller.part, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     if found is None:
         raise errors.NotFound(NO_PIPELINE)
     return found
@@ -259,12 +253,7 @@ def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
 async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
     if template_pipeline_id is None:
         return {}
-    template = await store.get_template(
-        db,
-        organization_id=caller.organization_id,
-        pipeline_id=template_pipeline_id,
-        application_ids=caller.application_ids,
-    )
+    template = await store.get_template(db, **caller.part, pipeline_id=template_pipeline_id)
     if template is None:
         raise errors.Invalid.at("/template_pipeline_id", "unknown_id", "There is no such pipeline.")
     return _editable(template)

@@ -8,13 +8,7 @@ from afterword.questionnaires.store import Questionnaire
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked: bool = False) -> Questionnaire:
     """Raises NotFound."""
-    return await store.get_questionnaire(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-        is_locked=is_locked,
-    )
+    return await store.get_questionnaire(db, **caller.part, questionnaire_id=questionnaire_id, is_locked=is_locked)
 
 
 async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:

@@ -52,11 +52,7 @@ async def check_questionnaires(
     owners = known
     if not known.keys() >= {*query.questionnaire_ids}:
         owners = await questionnaires_store.list_owners(
-            db,
-            organization_id=caller.organization_id,
-            questionnaire_ids=query.questionnaire_ids,
-            application_ids=caller.application_ids,
-            limit=len(query.questionnaire_ids),
+            db, **caller.part, questionnaire_ids=query.questionnaire_ids, limit=len(query.questionnaire_ids)
         )
     for index, questionnaire_id in enumerate(query.questionnaire_ids):
         if questionnaire_id not in owners:

@@ -61,14 +61,13 @@ async def _address_errors(
     db: Database, caller: Caller, path: Mapping[str, str], document: Mapping[str, object]
 ) -> list[FieldError]:
     """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
-    scope: dict[str, Any] = {"organization_id": caller.organization_id, "application_ids": caller.application_ids}
     locale: str | None = None
     if "item_id" in path:
-        item = await store.get_item(db, **scope, **path, test_only=caller.test)
+        item = await store.get_item(db, **caller.reach, **path)
         if item is None:
             return []
         path, locale = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}, item.locale
-    pipeline = await pipelines_store.get_pipeline(db, **scope, **path)
+    pipeline = await pipelines_store.get_pipeline(db, **caller.part, **path)
     return address_errors(pipeline.channel_id, document, locale=locale or pipeline.locale) if pipeline else []
 
 

@@ -100,12 +100,7 @@ async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, i
     """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
     if not is_strict:
         return None
-    return await metadata_service.declared_of(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
+    return await metadata_service.declared_of(db, **caller.part, questionnaire_id=questionnaire_id)
 
 
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
@@ -143,12 +138,10 @@ async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
     """The item as the caller may see it; raises NotFound."""
     item = await store.get_item(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         item_id=place.item_id,
         questionnaire_id=place.questionnaire_id,
         pipeline_id=place.pipeline_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
     return item or _refuse_unknown()
 

@@ -69,19 +69,13 @@ async def check_named(
     """
     wrong: list[FieldError] = []
     if questionnaire_id is not None and not await questionnaires_store.list_owners(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=[questionnaire_id],
-        application_ids=caller.application_ids,
-        limit=1,
+        db, **caller.part, questionnaire_ids=[questionnaire_id], limit=1
     ):
         wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer=f"{at}/questionnaire_id"))
     if application_id is not None:
         place = f"{at}/application_id"
         wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
-    if link_id is not None and not await links.get_link(
-        db, organization_id=caller.organization_id, link_id=link_id, application_ids=caller.application_ids
-    ):
+    if link_id is not None and not await links.get_link(db, **caller.part, link_id=link_id):
         wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
     if instance_ids:
         known = await store.list_known_ids(db, **caller.part, instance_ids=instance_ids)

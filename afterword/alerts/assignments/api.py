@@ -45,10 +45,4 @@ async def list_alert_assignees(call: Call[None], db: Database) -> Rows[store.Ass
     if query.application_id is not None:
         wrong = await checks.reach_errors(db, caller=call.caller, application_id=query.application_id)
         errors.check([errors.FieldError(one.code, one.message, parameter="application_id") for one in wrong])
-    return await store.list_assignees(
-        db,
-        organization_id=call.caller.organization_id,
-        application_id=query.application_id,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    return await store.list_assignees(db, **call.caller.part, application_id=query.application_id, page=call.page)

@@ -37,14 +37,7 @@ class TooManyToMove(errors.Conflict):
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
     """The case, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
-    case = await store.get_case(
-        db,
-        organization_id=caller.organization_id,
-        alert_instance_id=alert_instance_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
-        is_locked=is_locked,
-    )
+    case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
     return case or _refuse_unknown()
 
 

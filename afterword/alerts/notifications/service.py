@@ -116,9 +116,7 @@ async def subscribe(
         for name in types
         if name not in notices.TYPES
     ]
-    known = await store.list_entities(
-        db, organization_id=caller.organization_id, among=distinct, application_ids=caller.application_ids
-    )
+    known = await store.list_entities(db, **caller.part, among=distinct)
     wrong += [
         FieldError("unknown_id", "There is nothing with this id.", pointer=f"/watches/{position}/entity_id")
         for position, watch in enumerate(watches)

@@ -26,13 +26,7 @@ _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_i
 
 async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = False) -> Alert:
     """The alert, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
-    alert = await store.get_alert(
-        db,
-        organization_id=caller.organization_id,
-        alert_id=alert_id,
-        application_ids=caller.application_ids,
-        is_locked=is_locked,
-    )
+    alert = await store.get_alert(db, **caller.part, alert_id=alert_id, is_locked=is_locked)
     if alert is None:
         raise errors.NotFound("There is no such alert.")
     return alert

@@ -287,13 +287,7 @@ async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> 
 
 async def _questionnaires(visit: Visit, db: Database) -> Collection[str]:
     """The newest one, if there is one."""
-    return await questionnaires_store.list_owners(
-        db,
-        organization_id=visit.caller.organization_id,
-        questionnaire_ids=None,
-        application_ids=visit.caller.application_ids,
-        limit=1,
-    )
+    return await questionnaires_store.list_owners(db, **visit.caller.part, questionnaire_ids=None, limit=1)
 
 
 async def _organization(visit: Visit, db: Database) -> Organization:

@@ -58,11 +58,7 @@ async def list_names(visit: Visit) -> Response:
     kind = _kind(visit.query.get("kind", ""))
     async with visit.read() as db:
         found = await store.list_definitions(
-            db,
-            organization_id=visit.caller.organization_id,
-            kind=kind,
-            application_ids=visit.caller.application_ids,
-            page=behind(Page.first(NAMES, limit=ROWS), visit.query.get("after", "")),
+            db, **visit.caller.part, kind=kind, page=behind(Page.first(NAMES, limit=ROWS), visit.query.get("after", ""))
         )
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller

@@ -17,13 +17,7 @@ RESTORED_SECONDS: Final = 10
 
 async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
     """The event as far as the caller may see it. Raises NotFound."""
-    found = await store.get_entry(
-        db,
-        organization_id=caller.organization_id,
-        event_id=event_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
-    )
+    found = await store.get_entry(db, **caller.reach, event_id=event_id)
     if found is None:
         raise errors.NotFound("There is no such event.")
     return found

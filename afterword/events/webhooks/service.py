@@ -24,14 +24,7 @@ _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, is_locked: bool = False) -> Webhook:
     """The endpoint as far as the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
-    found = await store.get_webhook(
-        db,
-        organization_id=caller.organization_id,
-        webhook_id=webhook_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
-        is_locked=is_locked,
-    )
+    found = await store.get_webhook(db, **caller.reach, webhook_id=webhook_id, is_locked=is_locked)
     return found or _refuse_unknown()
 
 

@@ -91,12 +91,7 @@ async def issue(
     Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder), Conflict (a test
     token with the reference of a real instance).
     """
-    issuable = await get_issuable(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
+    issuable = await get_issuable(db, **caller.part, questionnaire_id=questionnaire_id)
     existing = await _existing(db, issuable=issuable, request=request)
     if existing is not None:
         if caller.test and not existing.test:

@@ -132,12 +132,7 @@ async def create(
 
 async def declared(db: Database, *, caller: Caller, responder_id: str) -> Declared:
     """The metadata names of the application that asked this responder last, else the product's."""
-    questionnaire_id = await store.get_last_questionnaire_id(
-        db,
-        organization_id=caller.organization_id,
-        responder_id=responder_id,
-        application_ids=caller.application_ids,
-    )
+    questionnaire_id = await store.get_last_questionnaire_id(db, **caller.part, responder_id=responder_id)
     if questionnaire_id is None:
         return GLOBAL
     return await metadata_service.declared_of(

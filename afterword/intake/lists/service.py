@@ -93,13 +93,7 @@ async def stage(
 
 async def get(db: Database, *, caller: Caller, list_id: str, is_locked: bool = False) -> AddressList:
     """Raises NotFound."""
-    found = await store.get_list(
-        db,
-        organization_id=caller.organization_id,
-        list_id=list_id,
-        application_ids=caller.application_ids,
-        is_locked=is_locked,
-    )
+    found = await store.get_list(db, **caller.part, list_id=list_id, is_locked=is_locked)
     if found is None or caller.test:
         raise errors.NotFound("There is no such list.")
     return found

@@ -60,9 +60,7 @@ class _Step:
 async def get(db: Database, *, caller: Caller, sequence_id: str, expect: errors.Expect | None = None) -> Rule:
     """The sequence as the caller may see it, locked where a version is expected; raises NotFound."""
     get_sequence = store.get_sequence_locked if expect else store.get_sequence
-    rule = await get_sequence(
-        db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
-    )
+    rule = await get_sequence(db, **caller.part, sequence_id=sequence_id)
     if rule is None:
         raise errors.NotFound("There is no such sequence.")
     if expect:
@@ -242,16 +240,17 @@ def _event(
 
 async def _check(db: Database, *, caller: Caller, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
     """Look up what is named by an id, and the conditions, as far as they are new. Raises Invalid."""
-    place: dict[str, Any] = {"organization_id": caller.organization_id, "application_ids": caller.application_ids}
     wrong: list[FieldError] = []
     if "from_questionnaire_id" in changed:
         try:
-            await questionnaires_store.get_questionnaire(db, **place, questionnaire_id=columns["from_questionnaire_id"])
+            await questionnaires_store.get_questionnaire(
+                db, **caller.part, questionnaire_id=columns["from_questionnaire_id"]
+            )
         except errors.NotFound:
             message = "There is no such questionnaire."
             wrong.append(FieldError("unknown_id", message, pointer="/from_questionnaire_id"))
     if "pipeline_id" in changed:
-        pipeline = await pipelines_store.get_template(db, **place, pipeline_id=columns["pipeline_id"])
+        pipeline = await pipelines_store.get_template(db, **caller.part, pipeline_id=columns["pipeline_id"])
         if pipeline is None:
             wrong.append(FieldError("unknown_id", "There is no such pipeline.", pointer="/pipeline_id"))
     if "conditions" in changed and columns["conditions"] is not None and not wrong:

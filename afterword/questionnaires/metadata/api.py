@@ -71,13 +71,7 @@ class MetadataDefinition(fields.Resource):
 
 
 async def _list(call: Call[None], db: Database, kind: Kind) -> Rows[store.Definition]:
-    return await store.list_definitions(
-        db,
-        organization_id=call.caller.organization_id,
-        kind=kind,
-        application_ids=call.caller.application_ids,
-        page=call.page,
-    )
+    return await store.list_definitions(db, **call.caller.part, kind=kind, page=call.page)
 
 
 async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Kind) -> Answer:

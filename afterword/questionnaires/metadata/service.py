@@ -79,13 +79,7 @@ async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> 
     for one in metadata.PRODUCT:
         if (one.kind, one.metadata_id) == (kind, metadata_id):
             return Definition.of_product(one)
-    return await store.get_definition(
-        db,
-        organization_id=caller.organization_id,
-        kind=kind,
-        metadata_id=metadata_id,
-        application_ids=caller.application_ids,
-    )
+    return await store.get_definition(db, **caller.part, kind=kind, metadata_id=metadata_id)
 
 
 async def declare(db: Database, *, caller: Caller, kind: Kind, columns: Mapping[str, Any], now: datetime) -> Definition:
