@@ -5,8 +5,9 @@ A specific refusal (`class ItemClosed(errors.Conflict)`) lives beside the functi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
+Thing = TypeVar("Thing")
 ERRORS_MAX = 100
 
 
@@ -112,6 +113,13 @@ class Gone(Refusal):
 
 class Stale(Refusal):
     status, code_default = 412, "precondition_failed"
+
+
+def found(thing: Thing | None, sentence: str) -> Thing:
+    """The thing. Raises NotFound with the sentence where there is none."""
+    if thing is None:
+        raise NotFound(sentence)
+    return thing
 
 
 Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale

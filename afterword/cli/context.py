@@ -152,11 +152,10 @@ async def organization_of(database: db.Database, domain: str | None) -> Organiza
     first, *others = await organizations.list_organizations(database, limit=2) or [None]
     if others:
         raise errors.NotFound("There are several organizations. Name one with --organization DOMAIN.")
-    if first is None:
-        raise errors.NotFound(
-            "There is no organization yet. “afterword organization create” makes one, “afterword seed” a demonstration."
-        )
-    return first
+    return errors.found(
+        first,
+        "There is no organization yet. “afterword organization create” makes one, “afterword seed” a demonstration.",
+    )
 
 
 def read_text(file: Path, *, bytes_max: int) -> str:

@@ -24,9 +24,7 @@ class PoolInUse(errors.Conflict):
 async def get(db: Database, *, caller: Caller, pool_id: str, is_locked: bool = False) -> CouponPool:
     """Raises NotFound."""
     found = await store.get_pool(db, organization_id=caller.organization_id, pool_id=pool_id, is_locked=is_locked)
-    if found is None:
-        raise errors.NotFound("There is no such coupon pool.")
-    return found
+    return errors.found(found, "There is no such coupon pool.")
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> CouponPool:

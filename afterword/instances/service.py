@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NoReturn
+from typing import Final
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
@@ -21,6 +21,8 @@ from afterword.organizations.retention import service as holds
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 
+NO_INSTANCE: Final = "There is no such questionnaire instance."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -37,7 +39,7 @@ class Change:
 async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
     """Raises NotFound, also if the caller may not see the instance."""
     found = await store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=is_locked)
-    return found or _refuse_unknown()
+    return errors.found(found, NO_INSTANCE)
 
 
 async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime) -> int:
@@ -123,7 +125,7 @@ async def take_out(db: Database, *, caller: Caller, instance: Instance, now: dat
         updated_by=caller.actor_id,
     )
     if deleted is None:
-        _refuse_unknown()
+        raise errors.NotFound(NO_INSTANCE)
     await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
 
 
@@ -170,7 +172,3 @@ def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime)
 def _require_few(metadata: Mapping[str, str]) -> None:
     if len(metadata) > NAMES_MAX:
         raise errors.Invalid.at("/metadata", "too_many", f"An instance keeps at most {NAMES_MAX} names.")
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such questionnaire instance.")

@@ -197,9 +197,7 @@ async def get_application(
         among=caller.application_ids,
         is_locked=is_locked,
     )
-    if found is None:
-        raise errors.NotFound("There is no such application.")
-    return found
+    return errors.found(found, "There is no such application.")
 
 
 async def update_application(

@@ -91,9 +91,7 @@ async def add_account(
 async def find_account(db: Database, *, account_id: str) -> Account:
     """The account, locked; raises NotFound."""
     found = await store.get_account(db, account_id=account_id)
-    if found is None:
-        raise errors.NotFound("There is no account of this id. See: afterword account list")
-    return found
+    return errors.found(found, "There is no account of this id. See: afterword account list")
 
 
 async def change_account(
@@ -190,9 +188,7 @@ async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool 
     found = await store.get_own_account(db, organization_id=caller.organization_id, account_id=account_id)
     if found is not None and is_locked:
         found = await store.get_account(db, account_id=account_id)
-    if found is None:
-        raise errors.NotFound("There is no such account.")
-    return found
+    return errors.found(found, "There is no such account.")
 
 
 async def create(

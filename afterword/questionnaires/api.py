@@ -263,9 +263,7 @@ class Question(fields.Answer):
     @classmethod
     def of(cls, edition: Edition, question_id: str) -> "Question":
         """Raises NotFound."""
-        question = edition.definition.question(question_id)
-        if question is None:
-            raise errors.NotFound("There is no such question.")
+        question = errors.found(edition.definition.question(question_id), "There is no such question.")
         group = edition.definition.group_of(question_id)
         document = core_questions.document_of(question) | {
             "group_id": group.group_id,

@@ -45,9 +45,7 @@ async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
 async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
     """As `find`; raises NotFound."""
     edition = await find(db, questionnaire=questionnaire)
-    if edition is None:
-        raise errors.NotFound("This questionnaire has neither a published version nor a draft.")
-    return edition
+    return errors.found(edition, "This questionnaire has neither a published version nor a draft.")
 
 
 def sound(definition: Definition) -> Definition:

@@ -76,9 +76,7 @@ async def _message(request: Request) -> WholeMessage:
     if ids.is_id(message_id):
         async with db.connection(request.state.pool) as database:
             message = await store.get_message(database, message_id=message_id)
-    if message is None:
-        raise errors.NotFound("There is no such message.")
-    return message
+    return errors.found(message, "There is no such message.")
 
 
 def _admitted(request: Request) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueIte
 from afterword.queue.scheduler import Scheduler, changed, editable, edited, replaced
 from afterword.queue.store import Intake, QueueItem
 
+NO_ITEM: Final = "There is no item with this item_id here."
 ABORTED_DEFAULT: Final = "aborted"
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
@@ -143,7 +144,7 @@ async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
         questionnaire_id=place.questionnaire_id,
         pipeline_id=place.pipeline_id,
     )
-    return item or _refuse_unknown()
+    return errors.found(item, NO_ITEM)
 
 
 async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: datetime) -> QueueItem:
@@ -313,7 +314,7 @@ async def _locked(db: Database, *, caller: Caller, place: ItemScope) -> QueueIte
     """The item, locked after the check that the caller may see it."""
     await get(db, caller=caller, place=place)
     item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=place.item_id)
-    return item or _refuse_unknown()
+    return errors.found(item, NO_ITEM)
 
 
 async def _edit(
@@ -355,7 +356,3 @@ async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: 
         test=item.test,
     )
     await events.record(db, events=[event])
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no item with this item_id here.")

@@ -61,9 +61,7 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
     ),
 )
 async def run_report_template(call: Call[None], db: Database) -> Answer:
-    template = TEMPLATES.get(call.ids["template_id"])
-    if template is None:
-        raise errors.NotFound("There is no such template.")
+    template = errors.found(TEMPLATES.get(call.ids["template_id"]), "There is no such template.")
     query: TemplateQuery = call.query
     result = await results.run_template(
         db,

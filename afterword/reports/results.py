@@ -57,9 +57,7 @@ class Result:
 async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
     """A report that the caller may see; `is_locked`: until the transaction ends. Raises NotFound."""
     report = await store.get_report(db, **caller.part, report_id=report_id, is_locked=is_locked)
-    if report is None:
-        raise errors.NotFound("There is no such report.")
-    return report
+    return errors.found(report, "There is no such report.")
 
 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:

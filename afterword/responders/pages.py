@@ -59,9 +59,7 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
     if not ids.is_id(unsubscribe_id):
         raise errors.NotFound("There is no such page.")
     address = await store.get_address_by_unsubscribe_id(database, unsubscribe_id=unsubscribe_id)
-    if address is None:
-        raise errors.NotFound("There is no such page.")
-    return address
+    return errors.found(address, "There is no such page.")
 
 
 async def _reader(request: Request, database: db.Database, address: Address) -> tuple[str, Texts]:

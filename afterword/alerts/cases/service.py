@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.alerts.cases import events as case_events
@@ -27,6 +27,7 @@ from afterword.db import Database
 from afterword.events import service as events
 from afterword.instances.triggers import Response
 
+NO_CASE: Final = "There is no such alert instance."
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
 MENTIONABLE_MAX: Final = 1_000  # users
 
@@ -38,7 +39,7 @@ class TooManyToMove(errors.Conflict):
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
     """The case, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
-    return case or _refuse_unknown()
+    return errors.found(case, NO_CASE)
 
 
 def visible(case: Case, caller: Caller) -> Case:
@@ -225,7 +226,7 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
     kinds = ("commented", "mentioned") if mentioned else ("commented",)
     written_events = [
-        case_events.event(after or _refuse_unknown(), kind, now=now, caller=caller, **more) for kind in kinds
+        case_events.event(errors.found(after, NO_CASE), kind, now=now, caller=caller, **more) for kind in kinds
     ]
     await events.record(db, events=written_events)
     return written
@@ -350,7 +351,3 @@ async def _own_comment(
         raise errors.Forbidden("Somebody else wrote this; only they can change it.")
     expect(written.version)
     return written
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such alert instance.")

@@ -27,9 +27,7 @@ _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_i
 async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = False) -> Alert:
     """The alert, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     alert = await store.get_alert(db, **caller.part, alert_id=alert_id, is_locked=is_locked)
-    if alert is None:
-        raise errors.NotFound("There is no such alert.")
-    return alert
+    return errors.found(alert, "There is no such alert.")
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:

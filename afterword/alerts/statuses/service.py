@@ -26,9 +26,7 @@ class StatusInUse(errors.Conflict):
 async def get(db: Database, *, caller: Caller, status_id: int, is_locked: bool = False) -> Status:
     """The status, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     status = await store.get_status(db, **caller.part, status_id=status_id, is_locked=is_locked)
-    if status is None:
-        raise errors.NotFound("There is no such alert status.")
-    return status
+    return errors.found(status, "There is no such alert status.")
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Status:

@@ -274,10 +274,7 @@ async def login_of(visit: Visit, db: Database) -> Login:
 
 
 async def _any_login_of(visit: Visit, db: Database) -> Login:
-    login = await store.get_login(db, login_id=visit.session.login_id)
-    if login is None:
-        raise errors.NotFound("There is no such login.")
-    return login
+    return errors.found(await store.get_login(db, login_id=visit.session.login_id), "There is no such login.")
 
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:

@@ -292,17 +292,12 @@ async def _questionnaires(visit: Visit, db: Database) -> Collection[str]:
 
 async def _organization(visit: Visit, db: Database) -> Organization:
     found = await organizations_store.get_organization(db, organization_id=visit.caller.organization_id)
-    if found is None:
-        raise errors.NotFound("There is no such organization.")
-    return found
+    return errors.found(found, "There is no such organization.")
 
 
 async def _pipeline(visit: Visit, db: Database) -> str:
     questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
-    found = await starters.pipeline_of(db, **questionnaire.key)
-    if found is None:
-        raise errors.NotFound("This questionnaire has no such pipeline.")
-    return found
+    return errors.found(await starters.pipeline_of(db, **questionnaire.key), "This questionnaire has no such pipeline.")
 
 
 def _name(text: str | None) -> str:

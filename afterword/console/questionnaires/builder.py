@@ -121,9 +121,7 @@ async def copy_question(visit: Visit) -> Response:
     question_id, made = visit.id("question_id"), list[str]()
 
     def change(document: Document) -> Document:
-        stored = editing.question_of(document, question_id)
-        if stored is None:
-            raise errors.NotFound("There is no such question.")
+        stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
         copy = editing.copied(stored, new_id=lambda: ids.ordered(visit.now))
         made.append(copy["question_id"])
         return editing.placed(document, [copy], after=question_id)
@@ -165,10 +163,7 @@ def address_of(visit: Visit) -> str:
 
 
 def question_in(work: Work, question_id: str) -> Document:
-    found = editing.question_of(work.draft.definition, question_id)
-    if found is None:
-        raise errors.NotFound("There is no such question.")
-    return found
+    return errors.found(editing.question_of(work.draft.definition, question_id), "There is no such question.")
 
 
 def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **values: Any) -> Response:

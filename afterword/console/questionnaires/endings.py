@@ -107,9 +107,7 @@ async def save_ending(visit: Visit) -> Response:
     values = conditions.typed(visit)
 
     def change(document: Document) -> Document:
-        stored = editing.ending_of(document, ending_id)
-        if stored is None:
-            raise errors.NotFound("There is no such ending.")
+        stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
         condition_form.require_same(visit, _mark(stored))
         condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
@@ -273,10 +271,7 @@ def _known(words: Texts, work: Work, condition: object) -> Subjects:
 
 
 def _ending_in(visit: Visit, work: Work) -> Document:
-    found = editing.ending_of(work.draft.definition, visit.id("ending_id"))
-    if found is None:
-        raise errors.NotFound("There is no such ending.")
-    return found
+    return errors.found(editing.ending_of(work.draft.definition, visit.id("ending_id")), "There is no such ending.")
 
 
 def _number(work: Work, ending: Document) -> int:

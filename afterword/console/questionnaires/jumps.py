@@ -30,9 +30,7 @@ async def jump_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
         question = question_in(work, visit.id("question_id"))
-        jump = _jump_in(visit, question)
-        if jump is None:
-            raise errors.NotFound("There is no such jump.")
+        jump = errors.found(_jump_in(visit, question), "There is no such jump.")
         counts = await matching.of(visit, db, work) if visit.id("number") != NEW else None
         matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
     values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))

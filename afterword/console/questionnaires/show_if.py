@@ -45,9 +45,7 @@ async def save_condition(visit: Visit) -> Response:
 
     def change(document: Document) -> Document:
         condition = conditions.condition_of(visit, values, _known(visit, work, None))
-        stored = editing.question_of(document, question_id)
-        if stored is None:
-            raise errors.NotFound("There is no such question.")
+        stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
         condition_form.require_same(visit, condition_form.mark_of(stored.get("show_if")))
         kept = None if visit.form.text("then") == "remove" else condition
         return editing.with_question(document, {**stored, "show_if": kept})

@@ -23,9 +23,7 @@ async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str
     found = await store.get_delivery(
         db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
     )
-    if found is None:
-        raise errors.NotFound("There is no such delivery.")
-    return found
+    return errors.found(found, "There is no such delivery.")
 
 
 async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:

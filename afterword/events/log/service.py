@@ -17,10 +17,7 @@ RESTORED_SECONDS: Final = 10
 
 async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
     """The event as far as the caller may see it. Raises NotFound."""
-    found = await store.get_entry(db, **caller.reach, event_id=event_id)
-    if found is None:
-        raise errors.NotFound("There is no such event.")
-    return found
+    return errors.found(await store.get_entry(db, **caller.reach, event_id=event_id), "There is no such event.")
 
 
 async def position_of(

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from afterword import errors, ids, sealing
 from afterword.channels import http
@@ -18,6 +18,7 @@ from afterword.events.service import NewEvent
 from afterword.events.webhooks import store
 from afterword.events.webhooks.store import Webhook
 
+NO_WEBHOOK: Final = "There is no such webhook."
 WEBHOOKS_MAX: Final = 50  # of one organization
 _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", "application_id"})
 
@@ -25,7 +26,7 @@ _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", 
 async def get(db: Database, *, caller: Caller, webhook_id: str, is_locked: bool = False) -> Webhook:
     """The endpoint as far as the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     found = await store.get_webhook(db, **caller.reach, webhook_id=webhook_id, is_locked=is_locked)
-    return found or _refuse_unknown()
+    return errors.found(found, NO_WEBHOOK)
 
 
 async def create(
@@ -84,7 +85,7 @@ async def update(
         now=now,
         by=caller.actor_id,
     )
-    return after or _refuse_unknown()
+    return errors.found(after, NO_WEBHOOK)
 
 
 async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: errors.Expect) -> None:
@@ -109,7 +110,7 @@ async def renew_secret(
         now=now,
         by=caller.actor_id,
     )
-    return webhook or _refuse_unknown(), secret
+    return errors.found(webhook, NO_WEBHOOK), secret
 
 
 async def record_reply(
@@ -205,7 +206,3 @@ def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
         data=asdict(webhook),
         test=webhook.test,
     )
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such webhook.")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NoReturn
+from typing import Final
 
 from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
@@ -20,6 +20,7 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import service as responders
 from afterword.responders.service import Actor, Change
 
+NO_RESPONDER: Final = "There is no such responder."
 _UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
 _PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
@@ -38,7 +39,7 @@ class ResponderView:
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
     """The responder as the caller may see it; raises NotFound."""
     found = await store.get_responder(db, **caller.reach, responder_id=responder_id)
-    return found or _refuse_unknown()
+    return errors.found(found, NO_RESPONDER)
 
 
 async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
@@ -215,7 +216,3 @@ async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
 
 def _others_too() -> errors.Forbidden:
     return errors.Forbidden("This person is asked by others too, whom you do not see.")
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such responder.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,7 @@ from afterword.instances.store import Instance
 from afterword.instances.tags import store
 from afterword.instances.tags.store import Tag
 
+NO_TAG: Final = "There is no such tag."
 RENAMED_MAX: Final = 10_000  # responses of a tag that gets another name, in one transaction
 VERSION: Final = 1  # a tag never changes, so it has one version only
 
@@ -55,7 +56,7 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
     made_by = actor.id if actor.kind in {"user", "token"} else None
     added = await store.insert_tag(db, **key, tag=tag, now=now, created_by=made_by)
     if added is None:  # another transaction added it while this one waited
-        return await store.get_tag(db, **key, tag=tag) or _refuse_unknown()
+        return errors.found(await store.get_tag(db, **key, tag=tag), NO_TAG)
     if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
         raise errors.Invalid.at("/tag", "too_many", f"An instance has at most {INSTANCE_TAGS_MAX} tags.")
     await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
@@ -107,7 +108,7 @@ async def rename(
     key = {"organization_id": caller.organization_id}
     found = await store.list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
     if not found:
-        _refuse_unknown()
+        raise errors.NotFound(NO_TAG)
     if expect is not None:
         expect(VERSION)
     if wanted == tag:
@@ -136,7 +137,7 @@ async def remove(
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
     tag = named(text)
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}
-    removed = await store.delete_tag(db, **key) or _refuse_unknown()
+    removed = errors.found(await store.delete_tag(db, **key), NO_TAG)
     check_version(VERSION)
     actor = Actor.of(caller)
     await events.record(db, events=[_event("tag.removed", removed, instance, now=now, actor=actor)])
@@ -147,7 +148,7 @@ def named(text: str) -> str:
     try:
         return rules.normalise(text)
     except InvalidTag:
-        _refuse_unknown()
+        raise errors.NotFound(NO_TAG) from None
 
 
 def _event(type_name: str, tag: Tag, instance: Instance, *, now: datetime, actor: Actor) -> NewEvent:
@@ -163,7 +164,3 @@ def _event(type_name: str, tag: Tag, instance: Instance, *, now: datetime, actor
         data=msgspec.structs.asdict(tag),
         test=instance.test,
     )
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such tag.")

@@ -60,9 +60,7 @@ class _Step:
 async def get(db: Database, *, caller: Caller, sequence_id: str, expect: errors.Expect | None = None) -> Rule:
     """The sequence as the caller may see it, locked where a version is expected; raises NotFound."""
     get_sequence = store.get_sequence_locked if expect else store.get_sequence
-    rule = await get_sequence(db, **caller.part, sequence_id=sequence_id)
-    if rule is None:
-        raise errors.NotFound("There is no such sequence.")
+    rule = errors.found(await get_sequence(db, **caller.part, sequence_id=sequence_id), "There is no such sequence.")
     if expect:
         expect(rule.version)
     return rule

@@ -16,6 +16,4 @@ async def application_of(db: Database, *, link: Link) -> Application:
     application = await organizations_store.get_application(
         db, organization_id=link.organization_id, application_id=questionnaire.owner_application_id
     )
-    if application is None:
-        raise errors.NotFound("There is no such page.")
-    return application
+    return errors.found(application, "There is no such page.")

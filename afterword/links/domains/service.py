@@ -7,7 +7,7 @@ this installation could claim a host whose owner forgot it. A call to the host t
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal
 
 import structlog
 
@@ -23,6 +23,7 @@ from afterword.db import Database, Pool
 from afterword.links.domains import store
 from afterword.links.domains.store import CustomDomain
 
+NO_DOMAIN: Final = "The organization has no domain of its own."
 RECORD_PURPOSE: Final = "domain record"
 REACH_PURPOSE: Final = "domain reached"
 ASK_SECONDS_MAX: Final = 2.0
@@ -40,7 +41,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 async def get(db: Database, *, caller: Caller) -> CustomDomain:
     """The caller's organization's. Raises NotFound."""
-    return await store.get_domain(db, organization_id=caller.organization_id) or _refuse_absent()
+    return errors.found(await store.get_domain(db, organization_id=caller.organization_id), NO_DOMAIN)
 
 
 async def claim(
@@ -76,7 +77,7 @@ async def remove(db: Database, *, caller: Caller, check_version: Callable[[int],
     """Give the host back. Raises NotFound, Forbidden, Stale."""
     caller.require_whole()
     caller.require_real()
-    before = await store.get_domain(db, organization_id=caller.organization_id, is_locked=True) or _refuse_absent()
+    before = errors.found(await store.get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
     check_version(before.version)
     await store.delete_domain(db, organization_id=caller.organization_id)
 
@@ -224,7 +225,3 @@ async def keep_fresh(pool: Pool, *, site: Site) -> None:
     while True:
         await asyncio.sleep(FRESH_SECONDS)
         await try_refresh(pool, site=site)
-
-
-def _refuse_absent() -> NoReturn:
-    raise errors.NotFound("The organization has no domain of its own.")

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -28,6 +28,7 @@ from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.service import Source
 from afterword.organizations.users import service as users
 
+NO_PROVIDER: Final = "The organization has no identity provider."
 RETURN_PATH: Final = "/console/login/identity"
 FLOW: Final = timedelta(minutes=15)  # between here, the provider, and back
 LIFETIME: Final = timedelta(hours=12)  # of a session: somebody whom the provider forgot is out by then
@@ -62,7 +63,7 @@ class Flow(msgspec.Struct, frozen=True):
 
 async def get(db: Database, *, caller: Caller) -> IdentityProvider:
     """The caller's organization's. Raises NotFound."""
-    return await store.get_provider(db, organization_id=caller.organization_id) or _refuse_absent()
+    return errors.found(await store.get_provider(db, organization_id=caller.organization_id), NO_PROVIDER)
 
 
 async def save(
@@ -128,7 +129,7 @@ async def remove(db: Database, *, caller: Caller, check_version: Callable[[int],
     """End the log-in through it, and the sessions that it opened. Raises NotFound, Forbidden, Stale."""
     require_owner(caller)
     organization_id = caller.organization_id
-    before = await store.get_provider(db, organization_id=organization_id, is_locked=True) or _refuse_absent()
+    before = errors.found(await store.get_provider(db, organization_id=organization_id, is_locked=True), NO_PROVIDER)
     check_version(before.version)
     await store.delete_sessions_of_identities(db, organization_id=organization_id)
     await store.delete_provider(db, organization_id=organization_id)
@@ -338,7 +339,3 @@ def require_owner(caller: Caller) -> None:
     caller.require_real()
     if caller.role != OWNER:
         raise errors.Forbidden("Only an owner sets how the organization logs in.")
-
-
-def _refuse_absent() -> NoReturn:
-    raise errors.NotFound("The organization has no identity provider.")

@@ -22,9 +22,7 @@ VERSION: Final = 1  # a picture never changes
 async def get(db: Database, *, caller: Caller, asset_id: str, is_locked: bool = False) -> Asset:
     """Raises NotFound."""
     found = await store.get_asset(db, organization_id=caller.organization_id, asset_id=asset_id, is_locked=is_locked)
-    if found is None:
-        raise errors.NotFound("There is no such picture.")
-    return found
+    return errors.found(found, "There is no such picture.")
 
 
 async def keep(db: Database, *, caller: Caller, picture: Encoded, title: str | None, now: datetime) -> Asset:

@@ -121,10 +121,7 @@ async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
 
 
 async def _claimed(db: Database, plan_id: str) -> Plan:
-    plan = await store.claim_plan(db, plan_id=plan_id)
-    if plan is None:
-        raise errors.NotFound("There is no such plan.")
-    return plan
+    return errors.found(await store.claim_plan(db, plan_id=plan_id), "There is no such plan.")
 
 
 async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:

@@ -30,10 +30,7 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id:
 async def layers(db: Database, *, caller: Caller, questionnaire_id: str) -> store.Layers:
     """Raises NotFound."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
-    found = await store.get_layers(db, **questionnaire.key)
-    if found is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return found
+    return errors.found(await store.get_layers(db, **questionnaire.key), "There is no such questionnaire.")
 
 
 async def create(
@@ -105,6 +102,4 @@ async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual
     visual = await store.get_visual(
         db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id, visual_id=visual_id
     )
-    if visual is None:
-        raise errors.NotFound("There is no such visual.")
-    return visual
+    return errors.found(visual, "There is no such visual.")

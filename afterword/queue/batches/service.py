@@ -115,10 +115,7 @@ async def count_of_import(db: Database, *, caller: Caller, import_id: str) -> Co
 
 async def get(db: Database, *, caller: Caller, batch_id: str) -> Batch:
     """Raises NotFound."""
-    found = await store.get_batch(db, **caller.reach, batch_id=batch_id)
-    if found is None:
-        raise errors.NotFound("There is no such act.")
-    return found
+    return errors.found(await store.get_batch(db, **caller.reach, batch_id=batch_id), "There is no such act.")
 
 
 async def stop(db: Database, *, job: Batch, now: datetime) -> None:

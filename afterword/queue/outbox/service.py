@@ -45,9 +45,7 @@ async def get(db: Database, *, caller: Caller, message_id: str) -> WholeMessage:
     for scope in VALUE_SCOPES.values():
         caller.require(scope)
     found = await store.get_captured(db, **caller.reach, message_id=message_id)
-    if found is None:
-        raise errors.NotFound("There is no such message.")
-    return found
+    return errors.found(found, "There is no such message.")
 
 
 def content_of(message: WholeMessage) -> Content:

@@ -99,9 +99,7 @@ async def get(db: Database, *, caller: Caller, inbound_id: str) -> Endpoint:
     """An address of the caller's organization. Raises NotFound, Forbidden."""
     caller.require_whole()
     found = await store.get_own_endpoint(db, organization_id=caller.organization_id, inbound_id=inbound_id)
-    if found is None:
-        raise errors.NotFound("There is no such address.")
-    return found
+    return errors.found(found, "There is no such address.")
 
 
 async def create(

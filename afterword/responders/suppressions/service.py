@@ -44,9 +44,7 @@ async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppressi
     """Raises NotFound, Forbidden."""
     require_reach(caller)
     found = await store.get_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
-    if found is None:
-        raise errors.NotFound("There is no such suppression.")
-    return found
+    return errors.found(found, "There is no such suppression.")
 
 
 async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:

@@ -6,7 +6,7 @@ be changed back.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, NoReturn
+from typing import Final
 
 from afterword import errors, ids
 from afterword.core.answers import tags as rules
@@ -21,6 +21,7 @@ from afterword.responses.store import FOUND_MAX, Filter
 from afterword.responses.taggings import store
 from afterword.responses.taggings.store import Action, Tagging
 
+NO_TAGGING: Final = "There is no such tagging."
 PART: Final = 200  # responses that are changed in one transaction
 KEEP_DAYS: Final = 30
 PRUNED_MAX: Final = 5  # taggings, each of up to FOUND_MAX responses
@@ -101,7 +102,7 @@ async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:
     found = await store.get_tagging(
         db, organization_id=caller.organization_id, tagging_id=tagging_id, created_by=caller.actor_id
     )
-    return found or _refuse_unknown()
+    return errors.found(found, NO_TAGGING)
 
 
 async def undo(
@@ -119,7 +120,7 @@ async def undo(
         is_locked=True,
     )
     if found is None:
-        _refuse_unknown()
+        raise errors.NotFound(NO_TAGGING)
     if expect is not None:
         expect(found.version)
     if found.state not in {"running", "done"}:
@@ -160,7 +161,3 @@ async def _do_part(db: Database, *, tagging: Tagging, now: datetime) -> Tagging:
     return await store.settle_part(
         db, **key, tagging=tagging, instance_ids=instance_ids, changed_ids=changed, state=state, now=now
     )
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such tagging.")

@@ -43,9 +43,7 @@ async def get(db: Database, *, caller: Caller, view_id: str) -> View:
     found = await store.get_view(
         db, organization_id=caller.organization_id, view_id=view_id, user_id=caller.user_id or ""
     )
-    if found is None:
-        raise errors.NotFound("There is no such view.")
-    return found
+    return errors.found(found, "There is no such view.")
 
 
 def may_remove(caller: Caller, view: View) -> bool:
