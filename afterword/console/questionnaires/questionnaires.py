@@ -63,7 +63,7 @@ class Work:
 
 
 async def work_of(visit: Visit, db: Database) -> Work:
-    questionnaire = await access.get(db, caller=visit.caller, **visit.ids)
+    questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
     draft = await drafts_store.get_draft(db, **questionnaire.key)
     if draft is None:
         draft = Draft(

@@ -198,7 +198,7 @@ async def remove_provider(visit: Visit) -> Response:
 
 async def account_of(visit: Visit) -> Account:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, **visit.ids)
+        return await service.get(db, caller=visit.caller, account_id=visit.id("account_id"))
 
 
 async def own_account_of(visit: Visit) -> Account:
