@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
-from afterword.core.wire.lists import Page
+from afterword.core.wire import lists as core_lists
+from afterword.core.wire.lists import Page, Rows
 
 ROWS: Final = 50
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
@@ -73,6 +74,22 @@ def read_key(text: str) -> tuple[datetime, str] | None:
     if not micros.isascii() or not micros.isdigit() or len(micros) > MICROS_DIGITS:
         return None
     return EPOCH + timedelta(microseconds=min(int(micros), MICROS_MAX)), row_id
+
+
+def page_of(listing: core_lists.Listing, query: Mapping[str, str]) -> Page:
+    """The page of a list by created time that the address asks for by `after`; the first one for what is no key."""
+    return behind(Page.first(listing, limit=ROWS), query.get("after", ""))
+
+
+def page_links(
+    found: Rows[Any], query: Mapping[str, str], path: str, chosen: Mapping[str, object] | None = None, /, **more: object
+) -> dict[str, Any]:
+    """The addresses of the rows behind these, while there are more, and of the first ones, as Listing has them."""
+    last = cast("tuple[datetime, str] | None", found.next_key)
+    return {
+        "next_url": address(path, chosen, after=key_of(*last), **more) if last else "",
+        "first_url": address(path, chosen, **more) if "after" in query else "",
+    }
 
 
 def behind(page: Page, key: str) -> Page:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from afterword import db as databases
 from afterword import errors
-from afterword.console.lists import ROWS, Column, Listing, address, key_of, read_key
+from afterword.console.lists import Column, Listing, address, key_of, page_links, page_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.charts.trend import Point, trend
@@ -80,7 +80,7 @@ async def list_people(visit: Visit) -> Response:
     search = visit.query.get("q", "").strip()
     shortest, longest = SEARCH_CHARACTERS
     is_searched = shortest <= len(search) <= longest
-    page = replace(Page.first(responders_api.RESPONDERS, limit=ROWS), after=read_key(visit.query.get("after", "")))
+    page = page_of(responders_api.RESPONDERS, visit.query)
     async with visit.read() as db:
         found = await shown_responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
         views = await shown_responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
@@ -88,7 +88,6 @@ async def list_people(visit: Visit) -> Response:
         if is_searched:
             await service.note(db, caller=visit.caller, action="searched", now=visit.now)
     is_wrong = bool(search) and not is_searched
-    last = found.items[-1] if found.next_key is not None else None
     columns = (words("Name"), words("Address"), words("Last message"), words("Last answer"))
     return visit.page(
         "persons.html",
@@ -104,8 +103,7 @@ async def list_people(visit: Visit) -> Response:
             )
             if search
             else words("Nobody was asked yet. People appear here with their first message or answer."),
-            next_url=address(PEOPLE, q=search, after=key_of(last.created_time, last.responder_id)) if last else "",
-            first_url=address(PEOPLE, q=search) if "after" in visit.query else "",
+            **page_links(found, visit.query, PEOPLE, q=search),
         ),
     )
 

@@ -13,13 +13,12 @@ from afterword.console import conditions
 from afterword.console.cases import alert_rule_form
 from afterword.console.cases.alert_rule_form import Choices, Draft
 from afterword.console.cases.story import SEVERITIES
-from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, Choice
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
 from afterword.console.text import NOTHING
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
 from afterword.web import fields, html
@@ -27,7 +26,6 @@ from afterword.web import fields, html
 PATH: Final = "/console/settings/alerts"
 NEW: Final = f"{PATH}/new"
 RULE: Final = f"{PATH}/{{alert_id}}"
-ROWS: Final = 50
 ALERTS: Final = fields.listing_of(Alert)
 
 routes = Screens()
@@ -37,11 +35,8 @@ routes = Screens()
 async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_alerts(
-            db, **visit.caller.part, page=behind(Page.first(ALERTS, limit=ROWS), visit.query.get("after", ""))
-        )
+        found = await store.list_alerts(db, **visit.caller.part, page=page_of(ALERTS, visit.query))
         subjects = await alert_rule_form.subjects_of(visit, db, found.items)
-    last = found.items[-1] if found.has_more else None
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
         "alert_rules.html",
@@ -60,8 +55,7 @@ async def list_rules(visit: Visit) -> Response:
             ],
             empty=words("No alert yet. An alert opens a case when a response meets its conditions."),
             empty_link=(words("New alert"), NEW) if may_add else None,
-            next_url=address(PATH, after=key_of(last.created_time, last.alert_id)) if last else "",
-            first_url=PATH if "after" in visit.query else "",
+            **page_links(found, visit.query, PATH),
         ),
     )
 

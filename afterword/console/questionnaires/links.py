@@ -8,14 +8,13 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, filled, form_page, read_as, same_version
-from afterword.console.lists import ROWS, Column, Listing, address, behind, key_of
+from afterword.console.lists import Column, Listing, page_links, page_of
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import PERIODS, Choice
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.answers.openings import State
 from afterword.core.wire import qr
-from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.links import api, service, store
 from afterword.links.store import COUNTED_MAX, Link
@@ -76,12 +75,12 @@ async def list_links(visit: Visit) -> Response:
             db,
             **questionnaire.key,
             application_ids=visit.caller.application_ids,
-            page=behind(Page.first(LISTING, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(LISTING, visit.query),
         )
         counts = await store.count_answered(
             db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
         )
-    here, last = _path(questionnaire), found.items[-1] if found.has_more else None
+    here = _path(questionnaire)
     new = (words("New link"), f"{here}/new") if "Public Link.Create" in visit.caller.scopes else None
     return visit.page(
         "links.html",
@@ -110,8 +109,7 @@ async def list_links(visit: Visit) -> Response:
             ],
             empty=words("No public link yet. Make one for a poster, a receipt or a newsletter."),
             empty_link=new,
-            next_url=address(here, after=key_of(last.created_time, last.link_id)) if last else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, here),
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.lists import ROWS, Column, Listing, Tab, address, behind, key_of
+from afterword.console.lists import ROWS, Column, Listing, Tab, address, behind, page_links
 from afterword.console.questionnaires import outline
 from afterword.console.response_list import Choice
 from afterword.console.screens import Screens, Visit
@@ -109,7 +109,6 @@ async def list_questionnaires(visit: Visit) -> Response:
             from_time=visit.now - timedelta(days=DAYS),
             limit=COUNTED_MAX + 1,
         )
-    last = found.items[-1] if found.has_more else None
     may_create = "Questionnaire.Create" in visit.caller.scopes
     return visit.page(
         "questionnaires.html",
@@ -131,8 +130,7 @@ async def list_questionnaires(visit: Visit) -> Response:
             if is_archive
             else words("No questionnaire yet. Begin with one of the library, or with an empty one."),
             empty_link=(words("New questionnaire"), NEW) if may_create and not is_archive else None,
-            next_url=address(PATH, chosen, after=key_of(last.created_time, last.questionnaire_id)) if last else "",
-            first_url=address(PATH, chosen) if "after" in visit.query else "",
+            **page_links(found, visit.query, PATH, chosen),
         ),
     )
 

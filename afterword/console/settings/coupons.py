@@ -8,10 +8,9 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
-from afterword.console.lists import ROWS, Column, Listing, address, behind, key_of
+from afterword.console.lists import Column, Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import near_moment
-from afterword.core.wire.lists import Page
 from afterword.coupons import api, service, store
 from afterword.coupons.store import CouponPool
 from afterword.web import fields, html
@@ -44,9 +43,8 @@ async def list_pools(visit: Visit) -> Response:
         found = await store.list_pools(
             db,
             organization_id=visit.caller.organization_id,
-            page=behind(Page.first(POOLS, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(POOLS, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     new = (words("New coupon pool"), f"{PATH}/new") if "Coupon Pool.Create" in visit.caller.scopes else None
     return visit.page(
         "coupons.html",
@@ -70,8 +68,7 @@ async def list_pools(visit: Visit) -> Response:
             ],
             empty=words("No coupon pool yet. An ending of a questionnaire shows each customer a code of one."),
             empty_link=new,
-            next_url=address(PATH, after=key_of(last.created_time, last.pool_id)) if last else "",
-            first_url=PATH if "after" in visit.query else "",
+            **page_links(found, visit.query, PATH),
         ),
     )
 
@@ -198,14 +195,13 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     sees_codes = "Responder.Read" in scopes
     async with visit.read() as db:
         pool = await service.get(db, caller=visit.caller, **visit.ids)
-        page = behind(Page.first(CODES, limit=ROWS), visit.query.get("after", ""))
+        page = page_of(CODES, visit.query)
         found = (
             await store.list_codes(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=page)
             if sees_codes
             else None
         )
     here = f"{PATH}/{pool.pool_id}"
-    last = found.items[-1] if found and found.has_more else None
     added, known = (visit.query.get(name, "") for name in ("added", "known"))
     return visit.page(
         "coupon.html",
@@ -236,8 +232,7 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
             ],
             columns=[Column(text=words("Code")), Column(text=words("Given")), Column(text=words("Customer"))],
             empty=words("No code yet."),
-            next_url=address(here, after=key_of(last.created_time, last.code)) if last else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, here),
         )
         if found
         else None,

@@ -9,11 +9,10 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
-from afterword.console.lists import Listing, Tab, address, behind, key_of
+from afterword.console.lists import Listing, Tab, address, page_links, page_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import applications_of
 from afterword.core.questionnaires.metadata import Kind
-from afterword.core.wire.lists import Page
 from afterword.questionnaires.metadata import service, store
 from afterword.questionnaires.metadata.api import (
     MetadataDefinition,
@@ -28,7 +27,6 @@ from afterword.web import fields, html
 
 METADATA: Final = "/console/settings/metadata"
 ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
-ROWS: Final = 50
 NAMES: Final = fields.listing_of(MetadataDefinition)
 KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
 TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
@@ -57,15 +55,12 @@ async def list_names(visit: Visit) -> Response:
     words = visit.words
     kind = _kind(visit.query.get("kind", ""))
     async with visit.read() as db:
-        found = await store.list_definitions(
-            db, **visit.caller.part, kind=kind, page=behind(Page.first(NAMES, limit=ROWS), visit.query.get("after", ""))
-        )
+        found = await store.list_definitions(db, **visit.caller.part, kind=kind, page=page_of(NAMES, visit.query))
         names = {one.application_id: one.display_name for one in await applications_of(visit, db)}
         caller = visit.caller
         may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
         seen = await seen_metadata.find(db, caller=caller, kind=kind) if may_see else []
     of_name = {one.name: one for one in seen}
-    last = found.items[-1] if found.has_more else None
     return visit.page(
         "things.html",
         title=words("Metadata"),
@@ -95,8 +90,7 @@ async def list_names(visit: Visit) -> Response:
                 ),
             ],
             empty=words("No name yet."),
-            next_url=address(METADATA, kind=kind, after=key_of(last.created_time, last.metadata_id)) if last else "",
-            first_url=address(METADATA, kind=kind) if "after" in visit.query else "",
+            **page_links(found, visit.query, METADATA, kind=kind),
         ),
     )
 

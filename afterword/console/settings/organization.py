@@ -7,11 +7,10 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
-from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import APPLICATIONS
 from afterword.console.text import NOTHING, ZONES
-from afterword.core.wire.lists import Page
 from afterword.organizations import service, store
 from afterword.organizations.api import ApplicationRequest, ApplicationUpdate, OrganizationUpdate
 from afterword.texts import LANGUAGES, Texts
@@ -23,7 +22,6 @@ DOMAIN: Final = f"{ORGANIZATION}/domain"
 IDENTITY: Final = f"{ORGANIZATION}/identity"
 LOGINS: Final = f"{ORGANIZATION}/logins"
 APPLICATION: Final = f"{SETTINGS}/applications"
-ROWS: Final = 50
 NO_LANGUAGE: Final = ("", NOTHING)
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
 ORGANIZATION_INPUTS: Final = (
@@ -113,9 +111,8 @@ async def list_applications(visit: Visit) -> Response:
             db,
             organization_id=visit.caller.organization_id,
             among=visit.caller.application_ids,
-            page=behind(Page.first(APPLICATIONS, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(APPLICATIONS, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     return visit.page(
         "things.html",
         title=words("Applications"),
@@ -134,8 +131,7 @@ async def list_applications(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("No application yet."),
-            next_url=address(APPLICATION, after=key_of(last.created_time, last.application_id)) if last else "",
-            first_url=APPLICATION if "after" in visit.query else "",
+            **page_links(found, visit.query, APPLICATION),
         ),
     )
 

@@ -6,10 +6,9 @@ from typing import Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.lists import ROWS, Listing, address, behind, key_of
+from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.text import near_moment
-from afterword.core.wire.lists import Page
 from afterword.organizations.assets import api, encoding, service, store
 from afterword.organizations.assets.encoding import Encoded
 from afterword.organizations.assets.store import Asset
@@ -101,9 +100,8 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         found = await store.list_assets(
             db,
             organization_id=visit.caller.organization_id,
-            page=behind(Page.first(PICTURES, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(PICTURES, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     return visit.page(
         "pictures.html",
         title=words("Pictures"),
@@ -124,8 +122,7 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
                 for one in found.items
             ],
             empty=words("No picture yet. Logos and pictures of questions stand here."),
-            next_url=address(PATH, after=key_of(last.created_time, last.asset_id)) if last else "",
-            first_url=PATH if "after" in visit.query else "",
+            **page_links(found, visit.query, PATH),
         ),
     )
 

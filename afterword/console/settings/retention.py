@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
-from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
-from afterword.core.wire.lists import Page
 from afterword.organizations.retention import service as periods
 from afterword.organizations.retention import store as periods_store
 from afterword.organizations.retention.api import LegalHold, LegalHoldRequest, RetentionUpdate
@@ -20,7 +19,6 @@ from afterword.texts import Texts
 from afterword.web import fields, html
 
 RETENTION: Final = "/console/settings/retention"
-ROWS: Final = 50
 HOLDS: Final = fields.listing_of(LegalHold)
 AS_FORGOTTEN: Final = "Empty: with the people."
 INPUTS: Final = (
@@ -147,9 +145,8 @@ async def list_runs(visit: Visit) -> Response:
         found = await store.list_runs(
             db,
             organization_id=visit.caller.organization_id,
-            page=behind(Page.first(RUNS, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(RUNS, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     here = f"{RETENTION}/runs"
     return visit.page(
         "things.html",
@@ -173,8 +170,7 @@ async def list_runs(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("Nothing was removed by its age yet."),
-            next_url=address(here, after=key_of(last.started_time, last.run_id)) if last else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, here),
         ),
     )
 
@@ -191,9 +187,8 @@ async def list_holds(visit: Visit) -> Response:
         found = await periods_store.list_holds(
             db,
             organization_id=visit.caller.organization_id,
-            page=behind(Page.first(HOLDS, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(HOLDS, visit.query),
         )
-    last = found.items[-1] if found.has_more else None
     return visit.page(
         "things.html",
         title=words("Legal holds"),
@@ -212,8 +207,7 @@ async def list_holds(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("Nothing is held."),
-            next_url=address(here, after=key_of(last.created_time, last.hold_id)) if last else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, here),
         ),
     )
 

@@ -6,9 +6,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
-from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
-from afterword.core.wire.lists import Page
 from afterword.events.deliveries import service as deliveries
 from afterword.events.deliveries import store as deliveries_store
 from afterword.events.deliveries.api import Delivery
@@ -18,7 +17,6 @@ from afterword.web import fields, html
 
 WEBHOOKS: Final = "/console/settings/webhooks"
 ONE: Final = f"{WEBHOOKS}/{{webhook_id}}"
-ROWS: Final = 50
 LISTED: Final = fields.listing_of(Webhook)
 DELIVERIES: Final = fields.listing_of(Delivery)
 STATES: Final = {"pending": "Waiting", "delivered": "Delivered", "dead": "Given up"}
@@ -36,10 +34,7 @@ routes = Screens()
 async def list_webhooks(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_webhooks(
-            db, **visit.caller.reach, page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", ""))
-        )
-    last = found.items[-1] if found.has_more else None
+        found = await store.list_webhooks(db, **visit.caller.reach, page=page_of(LISTED, visit.query))
     return visit.page(
         "things.html",
         title=words("Webhooks"),
@@ -58,8 +53,7 @@ async def list_webhooks(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("No webhook yet."),
-            next_url=address(WEBHOOKS, after=key_of(last.created_time, last.webhook_id)) if last else "",
-            first_url=WEBHOOKS if "after" in visit.query else "",
+            **page_links(found, visit.query, WEBHOOKS),
         ),
     )
 
@@ -91,9 +85,9 @@ async def webhook_page(visit: Visit) -> Response:
             db,
             organization_id=webhook.organization_id,
             webhook_id=webhook.webhook_id,
-            page=behind(Page.first(DELIVERIES, limit=ROWS), visit.query.get("after", "")),
+            page=page_of(DELIVERIES, visit.query),
         )
-    last, here = found.items[-1] if found.has_more else None, f"{WEBHOOKS}/{webhook.webhook_id}"
+    here = f"{WEBHOOKS}/{webhook.webhook_id}"
     may_change = "Webhook.Update" in visit.caller.scopes
     return visit.page(
         "webhook.html",
@@ -118,8 +112,7 @@ async def webhook_page(visit: Visit) -> Response:
                 for one in found.items
             ],
             empty=words("Nothing was sent to it yet. Deliveries are kept for 30 days."),
-            next_url=address(here, after=key_of(last.created_time, last.delivery_id)) if last else "",
-            first_url=here if "after" in visit.query else "",
+            **page_links(found, visit.query, here),
         ),
     )
 
