@@ -10,7 +10,6 @@ from afterword.cli.context import OrganizationDomain, open_organization
 from afterword.core.organizations.access import installation
 from afterword.intake.imports import service as imports
 from afterword.queue import service
-from afterword.queue.service import ItemScope
 
 app = cyclopts.App(name="queue")
 
@@ -32,7 +31,7 @@ async def resolve(
     async with open_organization(organization) as (_, database, owner):
         try:
             found = await service.resolve(
-                database, caller=installation(owner.organization_id), place=ItemScope(item_id=item), is_sent=sent
+                database, caller=installation(owner.organization_id), item_id=item, is_sent=sent
             )
         except errors.NotFound as refusal:
             raise errors.NotFound("There is no item with this id.") from refusal

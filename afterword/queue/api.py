@@ -17,7 +17,7 @@ from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
 from afterword.queue.resources import QUEUE_ITEMS, STATUS_ABORTED, QueueItem, QueueItemRequest, QueueItemUpdate
 from afterword.queue.scheduler import address_errors, checked
-from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemScope, NewItem
+from afterword.queue.service import RESULT_CHARACTERS_MAX, NewItem
 from afterword.web.operations import Answer, Call, Routes
 
 FLUSH_ITEMS_MAX: Final = 200
@@ -89,7 +89,7 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
 
 @routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> store.QueueItem:
-    item = await service.get_shown(db, caller=call.caller, place=ItemScope(**call.ids), now=call.now)
+    item = await service.get_shown(db, caller=call.caller, **call.ids, now=call.now)
     return service.visible(item, call.caller)
 
 
@@ -107,7 +107,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     item = await service.change(
         db,
         caller=call.caller,
-        place=ItemScope(**call.ids),
+        **call.ids,
         change=_change_of(call, await _declared(call, db)),
         check_version=call.check_version,
         secret=call.site.secret,
@@ -123,7 +123,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     refusals=("on_hold", "item_in_dispatch", "item_closed", "outcome_unknown"),
 )
 async def delete_item(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, place=ItemScope(**call.ids), check_version=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, check_version=call.check_version)
 
 
 routes.all += [
@@ -185,7 +185,7 @@ async def _declared(call: Call[Any], db: Database) -> Declared | None:
         return None
     questionnaire_id = call.ids.get("questionnaire_id")
     if questionnaire_id is None:
-        questionnaire_id = (await service.get(db, caller=call.caller, place=ItemScope(**call.ids))).questionnaire_id
+        questionnaire_id = (await service.get(db, caller=call.caller, **call.ids)).questionnaire_id
     return await service.declared_for(db, caller=call.caller, questionnaire_id=questionnaire_id, is_strict=True)
 
 

@@ -1,9 +1,9 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -88,13 +88,12 @@ class NewItem:
     test: bool = False  # an item of a test token is one anyway
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemScope:
-    """The ids of a request: an item below a questionnaire and pipeline, or alone."""
+class ItemPath(TypedDict, total=False):
+    """The parameters of a path: an item below its questionnaire and pipeline, or alone."""
 
-    item_id: str
-    questionnaire_id: str | None = None
-    pipeline_id: str | None = None
+    item_id: Required[str]
+    questionnaire_id: str
+    pipeline_id: str
 
 
 async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:
@@ -135,21 +134,14 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
 
-async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
+async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
     """The item as the caller may see it; raises NotFound."""
-    item = await store.get_item(
-        db,
-        **caller.reach,
-        item_id=place.item_id,
-        questionnaire_id=place.questionnaire_id,
-        pipeline_id=place.pipeline_id,
-    )
-    return errors.found(item, NO_ITEM)
+    return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
 
 
-async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: datetime) -> QueueItem:
+async def get_shown(db: Database, *, caller: Caller, now: datetime, **path: Unpack[ItemPath]) -> QueueItem:
     """As `get`; an item that is due while credits are used up says so, although its row does not."""
-    return await shown(db, item=await get(db, caller=caller, place=place), now=now)
+    return await shown(db, item=await get(db, caller=caller, **path), now=now)
 
 
 async def shown(db: Database, *, item: QueueItem, now: datetime) -> QueueItem:
@@ -172,16 +164,16 @@ async def change(
     db: Database,
     *,
     caller: Caller,
-    place: ItemScope,
     change: QueueItemUpdate,
-    check_version: Callable[[int], None],
+    check_version: errors.Expect,
     secret: bytes,
+    **path: Unpack[ItemPath],
 ) -> QueueItem:
     """Cancel the item, or change the members that a PATCH names; a value equal to the stored one is no change.
 
     Raises NotFound, Stale (by `check_version`), Invalid `invalid_address`, InDispatch, ItemClosed.
     """
-    item = await _locked(db, caller=caller, place=place)
+    item = await _locked(db, caller=caller, **path)
     check_version(item.version)
     if change.status_id == STATUS_ABORTED:
         return await cancel(db, caller=caller, item=item, result=change.result or None)
@@ -234,12 +226,12 @@ def require_pending(item: QueueItem) -> None:
         raise ItemClosed("The item has come to its end.")
 
 
-async def delete(db: Database, *, caller: Caller, place: ItemScope, check_version: Callable[[int], None]) -> None:
+async def delete(db: Database, *, caller: Caller, check_version: errors.Expect, **path: Unpack[ItemPath]) -> None:
     """Cancel the item where needed, and hide it.
 
     Raises NotFound, Stale, Held, InDispatch, ItemClosed, OutcomeUnknown.
     """
-    item = await _locked(db, caller=caller, place=place)
+    item = await _locked(db, caller=caller, **path)
     check_version(item.version)
     await holds.require_not_held(
         db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
@@ -265,12 +257,12 @@ async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
         await store.delete_contacts(db, items=items)
 
 
-async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
+async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack[ItemPath]) -> QueueItem:
     """Settle an uncertain item by a person's word: sent, which corrects its failure, or failed for good.
 
     Raises NotFound, and ItemClosed unless the item is uncertain.
     """
-    item = await _locked(db, caller=caller, place=place)
+    item = await _locked(db, caller=caller, **path)
     verdict = "it was sent" if is_sent else "it was not sent"
     resolved = await store.update_item_to_resolved(
         db,
@@ -310,10 +302,10 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
     }
 
 
-async def _locked(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
+async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
     """The item, locked after the check that the caller may see it."""
-    await get(db, caller=caller, place=place)
-    item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=place.item_id)
+    await get(db, caller=caller, **path)
+    item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=path["item_id"])
     return errors.found(item, NO_ITEM)
 
 

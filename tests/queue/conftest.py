@@ -23,7 +23,7 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Lease, Result
-from afterword.queue.service import ItemScope, NewItem
+from afterword.queue.service import NewItem
 from afterword.queue.store import QueueItem
 from afterword.web.fields import MetadataGroups
 from tests.conftest import House
@@ -168,7 +168,7 @@ class Queue:
             return await service.change(
                 database,
                 caller=self.house.caller,
-                place=ItemScope(item_id=item.item_id),
+                item_id=item.item_id,
                 change=change,
                 check_version=any_version,
                 secret=self.secret,
@@ -176,9 +176,7 @@ class Queue:
 
     async def delete(self, item: QueueItem) -> None:
         async with db.transaction(self.pool) as database:
-            await service.delete(
-                database, caller=self.house.caller, place=ItemScope(item_id=item.item_id), check_version=any_version
-            )
+            await service.delete(database, caller=self.house.caller, item_id=item.item_id, check_version=any_version)
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
         async with db.transaction(self.pool) as database:

@@ -15,7 +15,6 @@ from afterword.intake.references.service import Reference
 from afterword.queue import service
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from afterword.receipts import service as reports
 from afterword.responders.suppressions import service as suppressions
@@ -239,9 +238,7 @@ async def retried_after_silence(queue: Queue) -> QueueItem:
 async def resolved(queue: Queue, *, is_sent: bool) -> QueueItem:
     item = await uncertain(queue)
     async with db.transaction(queue.pool) as database:
-        await service.resolve(
-            database, caller=queue.house.caller, place=ItemScope(item_id=item.item_id), is_sent=is_sent
-        )
+        await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)
     return item
 
 

@@ -39,7 +39,7 @@ from afterword.queue import service
 from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.service import COPY_NOTE, ItemScope
+from afterword.queue.service import COPY_NOTE
 from afterword.receipts import service as reports
 from tests.bar import Tell
 from tests.conftest import build_house
@@ -223,11 +223,10 @@ class Machine(RuleBasedStateMachine):
 
     def _delete(self, item_id: str) -> None:
         async def act() -> errors.Refusal | None:
-            place = ItemScope(item_id=item_id)
             try:
                 async with db.transaction(self.queue.pool) as database:
                     await service.delete(
-                        database, caller=self.queue.house.caller, place=place, check_version=any_version
+                        database, caller=self.queue.house.caller, item_id=item_id, check_version=any_version
                     )
             except (errors.Conflict, errors.NotFound) as refusal:
                 return refusal
@@ -245,7 +244,7 @@ class Machine(RuleBasedStateMachine):
         async def act() -> None:
             async with db.transaction(self.queue.pool) as database:
                 await service.resolve(
-                    database, caller=self.queue.house.caller, place=ItemScope(item_id=item_id),
+                    database, caller=self.queue.house.caller, item_id=item_id,
                     is_sent=self.known[item_id].accepted > 0,
                 )  # fmt: skip
 
@@ -544,7 +543,7 @@ class Machine(RuleBasedStateMachine):
             try:
                 async with db.transaction(self.queue.pool) as database:
                     item = await service.change(
-                        database, caller=self.queue.house.caller, place=ItemScope(item_id=item_id), change=change,
+                        database, caller=self.queue.house.caller, item_id=item_id, change=change,
                         check_version=any_version, secret=self.queue.secret,
                     )  # fmt: skip
             except (errors.Conflict, errors.NotFound) as refusal:

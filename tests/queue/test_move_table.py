@@ -29,7 +29,6 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Result
-from afterword.queue.service import ItemScope
 from tests.queue.conftest import Queue, Worker
 
 WAITS = Waits()
@@ -94,23 +93,27 @@ class Case:
     async def change(self, change: QueueItemUpdate) -> None:
         async with db.transaction(self.queue.pool) as database:
             await service.change(
-                database, caller=self.queue.house.caller, place=ItemScope(item_id=self.dispatch.item.item_id),
+                database, caller=self.queue.house.caller, item_id=self.dispatch.item.item_id,
                 change=change, check_version=lambda _: None, secret=self.queue.secret,
             )  # fmt: skip
 
     async def delete(self) -> None:
-        place = ItemScope(item_id=self.dispatch.item.item_id)
         async with db.transaction(self.queue.pool) as database:
             await service.delete(
-                database, caller=self.queue.house.caller, place=place, check_version=lambda _: None
-            )  # fmt: skip
+                database,
+                caller=self.queue.house.caller,
+                item_id=self.dispatch.item.item_id,
+                check_version=lambda _: None,
+            )
 
     async def resolve(self) -> None:
-        place = ItemScope(item_id=self.dispatch.item.item_id)
         async with db.transaction(self.queue.pool) as database:
             await service.resolve(
-                database, caller=self.queue.house.caller, place=place, is_sent=self.variant.is_sent
-            )  # fmt: skip
+                database,
+                caller=self.queue.house.caller,
+                item_id=self.dispatch.item.item_id,
+                is_sent=self.variant.is_sent,
+            )
 
 
 Act = Callable[[Case], Awaitable[object]]

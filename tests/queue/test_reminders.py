@@ -14,7 +14,6 @@ from afterword.messages.context import MessageContext
 from afterword.queue import service
 from afterword.queue.reminders import service as reminders
 from afterword.queue.sending.dispatches import Dispatch
-from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from tests.conftest import settled
 from tests.queue.conftest import Queue
@@ -156,8 +155,8 @@ class TestMade:
         await reminding.execute("update queue_item set resend_after_seconds = null")
         await reminding.worker().send(Unknown("?"))
         async with db.transaction(reminding.pool) as database:
-            caller, place = reminding.house.caller, ItemScope(item_id=item.item_id)
-            await service.resolve(database, caller=caller, place=place, is_sent=True)
+            caller = reminding.house.caller
+            await service.resolve(database, caller=caller, item_id=item.item_id, is_sent=True)
 
         assert 1 == len(await reminders_of(reminding, item))
 

@@ -13,7 +13,7 @@ from afterword.channels.base import Refused, Retry, Sent, Unknown
 from afterword.core.wire.times import Moment
 from afterword.queue import service
 from afterword.queue.resources import QueueItemRequest, QueueItemUpdate
-from afterword.queue.service import ItemScope, NewItem
+from afterword.queue.service import NewItem
 from afterword.queue.store import QueueItem
 from afterword.web.fields import MetadataGroups
 from tests.conftest import House
@@ -349,7 +349,7 @@ class TestChange:
                 await service.change(
                     database,
                     caller=queue.house.caller,
-                    place=ItemScope(item_id=item.item_id),
+                    item_id=item.item_id,
                     change=EDIT,
                     check_version=check_version,
                     secret=queue.secret,
@@ -434,10 +434,11 @@ class TestDelete:
         def check_version(version: int) -> None:
             raise errors.Stale(str(version))
 
-        place = ItemScope(item_id=item.item_id)
         with pytest.raises(errors.Stale):
             async with db.transaction(queue.pool) as database:
-                await service.delete(database, caller=queue.house.caller, place=place, check_version=check_version)
+                await service.delete(
+                    database, caller=queue.house.caller, item_id=item.item_id, check_version=check_version
+                )
 
     @pytest.mark.parametrize(
         ("prepare", "status", "told"),
@@ -494,8 +495,7 @@ class TestResolve:
 
     async def resolve(self, queue: Queue, item: QueueItem, *, is_sent: bool) -> QueueItem:
         async with db.transaction(queue.pool) as database:
-            place = ItemScope(item_id=item.item_id)
-            return await service.resolve(database, caller=queue.house.caller, place=place, is_sent=is_sent)
+            return await service.resolve(database, caller=queue.house.caller, item_id=item.item_id, is_sent=is_sent)
 
 
 class TestGet:
@@ -505,7 +505,7 @@ class TestGet:
         for caller in (neighbour.caller, replace(queue.house.caller, application_ids=("0" * 22,))):
             with pytest.raises(errors.NotFound):
                 async with db.connection(queue.pool) as database:
-                    await service.get(database, caller=caller, place=ItemScope(item_id=item.item_id))
+                    await service.get(database, caller=caller, item_id=item.item_id)
 
     async def test_foreign_changes_nothing(self, queue: Queue, neighbour: House) -> None:
         item = await queue.schedule()
@@ -515,7 +515,7 @@ class TestGet:
                 await service.change(
                     database,
                     caller=neighbour.caller,
-                    place=ItemScope(item_id=item.item_id),
+                    item_id=item.item_id,
                     change=ABORT,
                     check_version=any_version,
                     secret=queue.secret,
@@ -528,7 +528,7 @@ class TestGet:
 
         with pytest.raises(errors.NotFound):
             async with db.connection(queue.pool) as database:
-                await service.get(database, caller=caller, place=ItemScope(item_id=item.item_id))
+                await service.get(database, caller=caller, item_id=item.item_id)
 
 
 def requested(address: str = "ann@example.com", *, external_reference: str | None = None) -> QueueItemRequest:

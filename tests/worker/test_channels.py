@@ -22,7 +22,6 @@ from afterword.core.wire.site import Site
 from afterword.providers import service as accounts
 from afterword.providers.store import Account
 from afterword.queue import service as queue
-from afterword.queue.service import ItemScope
 from afterword.queue.traces import service as history
 from tests.channels.calls import LOOPBACK
 from tests.channels.receiver import Given, Receiver, Reply
@@ -114,7 +113,7 @@ class TestText:
         row = await sms.queue.row(item)
         assert (SCHEDULED, 0) == (row["status"], row["attempts"])
         async with db.transaction(sms.queue.pool) as database:
-            current = await queue.get(database, caller=sms.queue.house.caller, place=ItemScope(item_id=item.item_id))
+            current = await queue.get(database, caller=sms.queue.house.caller, item_id=item.item_id)
             found = await history.explain(database, item=current, now=database.clock.now(), zone=UTC)
         assert ("no_account", "hold") == (found.reason, found.verdict)
 

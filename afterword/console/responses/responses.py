@@ -26,7 +26,6 @@ from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
 from afterword.links import store as links
 from afterword.queue import service as queue
-from afterword.queue.service import ItemScope
 from afterword.responses.reads import service as reads
 from afterword.web import html
 
@@ -146,7 +145,7 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
     item = None
     if instance.item_id and "Queue.Read" in visit.caller.scopes:
         with suppress(errors.NotFound):  # it was deleted
-            item = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=instance.item_id))
+            item = await queue.get(db, caller=visit.caller, item_id=instance.item_id)
     planned = ""
     if item is not None:
         planned = words("planned for {moment}", moment=words.moment(item.send_time, time_zone=visit.zone))

@@ -24,7 +24,6 @@ from afterword.queue.lists.service import Choice, Count
 from afterword.queue.lists.store import ListedItem
 from afterword.queue.outbox import store as outbox_store
 from afterword.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
-from afterword.queue.service import ItemScope
 from afterword.queue.traces import service as traces
 from afterword.queue.traces import store as traces_store
 from afterword.responders import store as responders_store
@@ -216,7 +215,7 @@ async def list_items(visit: Visit) -> Response:
 async def item_page(visit: Visit) -> Response:
     words, item_id = visit.words, visit.id("item_id")
     async with visit.read() as db:
-        current = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=item_id))
+        current = await queue.get(db, caller=visit.caller, item_id=item_id)
         item = queue.visible(current, visit.caller)
         trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
         attempts = await traces_store.list_attempts(
@@ -395,7 +394,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
 async def _confirm(visit: Visit, act: str) -> Response:
     words, here = visit.words, f"{SENDING}/{visit.id('item_id')}"
     async with visit.read() as db:
-        item = await queue.get(db, caller=visit.caller, place=ItemScope(item_id=visit.id("item_id")))
+        item = await queue.get(db, caller=visit.caller, item_id=visit.id("item_id"))
     whom = words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
     if act == "cancel":
         return visit.confirm(
@@ -431,7 +430,7 @@ async def _change(visit: Visit, change: QueueItemUpdate) -> None:
         await queue.change(
             db,
             caller=visit.caller,
-            place=ItemScope(item_id=visit.id("item_id")),
+            item_id=visit.id("item_id"),
             change=change,
             check_version=lambda _: None,
             secret=visit.site.secret,

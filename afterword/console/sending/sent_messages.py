@@ -14,7 +14,6 @@ from afterword.intake.test_messages import service
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import service as queue
-from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store as traces_store
 from afterword.web.mails import mail_page
@@ -58,7 +57,7 @@ async def mail(visit: Visit) -> Response:
 
 
 async def _item(visit: Visit, db: Database) -> QueueItem:
-    return await queue.get(db, caller=visit.caller, place=ItemScope(item_id=visit.id("item_id")))
+    return await queue.get(db, caller=visit.caller, item_id=visit.id("item_id"))
 
 
 async def _composed(visit: Visit, db: Database, item: QueueItem) -> Message:

@@ -42,7 +42,6 @@ from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import changes_of
-from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from afterword.responders import store as responders_store
 
@@ -228,7 +227,7 @@ async def preview(
     if item_id is not None:
         caller.require("Queue.Read")
         try:
-            found = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id, **place))
+            found = await queue.get(db, caller=caller, item_id=item_id, **place)
         except errors.NotFound as absent:
             raise errors.Invalid.at("/item_id", "unknown_id", absent.detail) from absent
         item = queue.visible(found, caller)

@@ -32,7 +32,6 @@ from afterword.queue.lists import service as lists
 from afterword.queue.lists.service import Choice, Count
 from afterword.queue.lists.store import ListedItem
 from afterword.queue.resources import STATUS_ABORTED, QueueItemUpdate
-from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import service as traces
 
@@ -247,7 +246,7 @@ async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret
         await queue.change(
             db,
             caller=caller,
-            place=ItemScope(item_id=item_id),
+            item_id=item_id,
             change=change,
             check_version=lambda _: None,
             secret=secret,

@@ -6,7 +6,6 @@ from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.queue import service as queue
 from afterword.queue.resources import ATTEMPTS, Attempt, QueueItem, Trace
-from afterword.queue.service import ItemScope
 from afterword.queue.traces import service, store
 from afterword.web.operations import Answer, Call, Routes
 
@@ -23,7 +22,7 @@ routes = Routes(tag="Queue")
     description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
 )
 async def explain_item(call: Call[None], db: Database) -> Answer:
-    item = await queue.get(db, caller=call.caller, place=ItemScope(**call.ids))
+    item = await queue.get(db, caller=call.caller, **call.ids)
     return Answer(await service.explain(db, item=item, now=call.now, zone=call.zone))
 
 
@@ -36,7 +35,7 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     summary="Get the attempts to send an item",
 )
 async def list_attempts(call: Call[None], db: Database) -> Rows[store.Attempt]:
-    item = await queue.get(db, caller=call.caller, place=ItemScope(**call.ids))
+    item = await queue.get(db, caller=call.caller, **call.ids)
     return await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
 
 

@@ -23,7 +23,7 @@ from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.records import TEXTS
 from afterword.queue.resources import Check, QueueItemRequest, Trace, check_of
-from afterword.queue.service import ItemScope, NewItem
+from afterword.queue.service import NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
 from afterword.responders.store import Responder
@@ -94,7 +94,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo,
 
 async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, now: datetime) -> QueueItem:
     """A new item, due now, for one that failed or was skipped; raises NotFound, NotRepeatable."""
-    item = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id))
+    item = await queue.get(db, caller=caller, item_id=item_id)
     if item.status not in REPEATABLE:
         raise NotRepeatable("Only a Failed or Ignored item can be sent again.")
     instant = now.replace(microsecond=0)
