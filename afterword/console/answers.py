@@ -18,6 +18,7 @@ from afterword.instances.answers import store as answers_store
 from afterword.instances.store import Instance
 from afterword.people import service as people
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
 from afterword.texts import Texts
 
 TEXTS = frozenset({"text", "contact", "address"})
@@ -36,10 +37,11 @@ class ShownAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ShownResponse:
-    """`direction` is that of the response's language, in which people write."""
+    """`direction` is that of the response's language, in which people write; `facts`: its metadata by their titles."""
 
     instance: Instance
     answers: list[ShownAnswer]
+    facts: list[tuple[str, str]]
     locale: str
     direction: str
     submitted_time: datetime | None
@@ -66,7 +68,12 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
             text = f"{text}: {answer.other_text}"
         files = _files(instance_id, answer.value) if question.shape == "files" else ()
         shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question), files))
-    return ShownResponse(instance, shown, instance.locale, locales.direction(instance.locale), instance.answered_time)
+    declared = await metadata.declared_of(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    facts = [(declared.title("questionnaire", name), value) for name, value in sorted(instance.metadata.items())]
+    direction = locales.direction(instance.locale)
+    return ShownResponse(instance, shown, facts, instance.locale, direction, instance.answered_time)
 
 
 async def has_answer(db: Database, *, caller: Caller, instance_id: str) -> bool:

@@ -178,7 +178,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         addresses=addresses,
         values=sorted((name, value) for name, value in person.metadata.items()) if person else [],
         facts=[
-            (words("Language"), view.responder.locale or ""),
+            (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
             (words("Time zone"), view.responder.time_zone or ""),
             (words("Known since"), _date(visit, view.responder.created_time)),
             (words("Erased"), _date(visit, view.responder.anonymized_time)),

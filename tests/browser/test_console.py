@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Dialog, Page
 
 from afterword import db, worker
 from afterword.app import create_app
@@ -149,6 +149,25 @@ async def test_keyboard(browser: Browser, house: House) -> None:
         await page.keyboard.press("r")
         assert not await page.locator("script[src*=keys]").count()
         assert "/settings/account" in page.url
+
+
+async def test_a_reply_is_not_lost_by_another_form(browser: Browser, house: House) -> None:
+    """The browser asks before words that were typed go; who stays still has them."""
+    asked: list[str] = []
+
+    async def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        await dialog.dismiss()
+
+    async with entered(browser, house) as page:
+        page.on("dialog", stay)
+        await page.goto(f"{house.url}/console/cases")
+        await page.locator("a.whole").first.click()
+        await page.get_by_label("Reply").fill("We are sorry.")
+        async with page.expect_event("dialog"):
+            await page.get_by_role("button", name="Save").click(no_wait_after=True)
+        assert ["beforeunload"] == asked
+        assert "We are sorry." == await page.get_by_label("Reply").input_value()
 
 
 async def test_without_scripts(browser: Browser, house: House) -> None:

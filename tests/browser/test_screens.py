@@ -56,6 +56,9 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # No page: a file with all that is held, one or two statements for each table and for each hundred rows, so that the
     # copy of a person with many responses needs no more memory than that of others.
     "/console/people/{responder_id}/subject": 20,
+    # And the titles of metadata, which each process keeps for a moment.
+    "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
+    "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
 }
 HTML_BYTES_MAX: Final = 20_000  # compressed
 OVERVIEW_BYTES_MAX: Final = 30_000

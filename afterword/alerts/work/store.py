@@ -13,7 +13,7 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """A case with the title of its alert, the name of its status and its owner, and an address of the person."""
+    """A case with the names of its alert, status and owner, an address of the person, and the score of the response."""
 
     alert_instance_id: str
     instance_id: str | None
@@ -43,6 +43,11 @@ class WorkItem:
     recovery_time: datetime | None
     recovered: bool | None
     first_score: int | None
+    score_max: int | None
+    band: str | None
+    comment: str | None
+    locale: str | None
+    external_reference: str | None
     score_now: int | None
     created_time: datetime
     version: int
@@ -57,7 +62,8 @@ _WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.re
      order by r.channel_id limit 1) as person,
     c.occurrences, c.comments_count, c.due_time, c.waiting_since, c.due_left_seconds, c.call_back_time,
     c.call_back_number, c.call_back_until_time, c.call_back_note, c.cause, c.remedy, c.resolved_time,
-    c.recovery_item_id, c.recovery_time, c.recovered, f.score as first_score, n.score as score_now,
+    c.recovery_item_id, c.recovery_time, c.recovered, f.score as first_score, f.score_max, f.band,
+    f.comment, f.locale, f.external_reference, n.score as score_now,
     c.created_time, c.version
   from alert_instance c
     join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id

@@ -20,7 +20,7 @@ from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
-from afterword.console.answers import answers_of, note_person
+from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import replies
 from afterword.console.cases.rows import CASES, outcome_text, row_of, status_text, with_load
@@ -32,7 +32,7 @@ from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.web import fields, html
+from afterword.web import fields, html, static
 
 TABS: Final[Mapping[str, str]] = {
     "open": "Open",
@@ -55,7 +55,7 @@ CHOICE_CHARACTERS_MAX: Final = 100
 SUBJECT_CHARACTERS_MAX: Final = 200
 REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
-CLOSED_STATUS: Final = 3
+NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
 STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
@@ -127,6 +127,22 @@ async def change_case(visit: Visit) -> Response:
         return await _page(visit, refusal=stale)
     done = "closed" if case.resolved_time is not None else "saved"
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={done}")
+
+
+@routes.post("/console/cases/{alert_instance_id}/owner", scope="Alert Instance.Update")
+async def take_case(visit: Visit) -> Response:
+    """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
+    async with visit.read() as db:
+        item = await _item(visit, db)
+    changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
+    if item.status_id == NEW_STATUS:
+        changes["status_id"] = BEGUN_STATUS
+    try:
+        async with visit.write() as db:
+            case = await _update(visit, db, changes, expect=_unchanged(visit.form.text("version")))
+    except errors.Stale as stale:
+        return await _page(visit, refusal=stale)
+    return html.redirect(f"{CASES}/{case.alert_instance_id}?done=assigned")
 
 
 @routes.post("/console/cases/{alert_instance_id}/waiting", scope="Alert Instance.Update")
@@ -229,12 +245,17 @@ def _key_of(item: WorkItem, tab: str) -> str:
     return key_of(time or store.NEVER, item.alert_instance_id)
 
 
+async def _item(visit: Visit, db: Database) -> WorkItem:
+    item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
+    if item is None:
+        raise errors.NotFound("There is no such case.")
+    return item
+
+
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
     async with visit.read() as db:
-        item = await store.get_work(db, **visit.caller.reach, alert_instance_id=case_id)
-        if item is None:
-            raise errors.NotFound("There is no such case.")
+        item = await _item(visit, db)
         history = await history_store.list_entries(
             db,
             organization_id=organization_id,
@@ -278,7 +299,11 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         row=row_of(visit, item),
         item=item,
         response=response,
-        score=next((one for one in response.answers if one.highest), None) if response else None,
+        facts=_facts(visit, item, response) if response else [],
+        may_take=item.resolved_time is None
+        and item.assigned_user_id != visit.caller.user_id
+        and visit.caller.user_id in {one.user_id for one in assignees.items},
+        script=static.url("console/edit.js"),
         entries=story.lines(history.items[::-1]),
         is_cut=history.has_more,
         call_back=_call_back(visit, item),
@@ -297,6 +322,18 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         may_change="Alert Instance.Update" in visit.caller.scopes,
         refusal=refusal,
     )
+
+
+def _facts(visit: Visit, item: WorkItem, response: ShownResponse) -> list[tuple[str, str]]:
+    """Names and values of the order that the response is about."""
+    words, answered = visit.words, response.submitted_time
+    return [
+        (words("Questionnaire"), item.questionnaire_name or ""),
+        (words("First answer"), words.moment(answered, time_zone=visit.zone) if answered else ""),
+        (words("Language"), words.language_name(response.locale)),
+        (words("Order"), item.external_reference or ""),
+        *response.facts,
+    ]
 
 
 def _owners(visit: Visit, item: WorkItem, assignees: Sequence[Assignee]) -> list[tuple[str, str]]:

@@ -69,6 +69,7 @@ async def figures_page(visit: Visit) -> Response:
         days=days,
         periods=[(each, words.plural("{n} day", "{n} days", each)) for each in DAYS],
         group=group,
+        group_name=words(GROUPS[group]),
         groups=[(name, words(text)) for name, text in GROUPS.items()],
         columns=[Column(text=words(text), is_number=True) for text in COLUMNS],
         total=shown(visit, found, found.total, is_total=True),
@@ -159,7 +160,7 @@ def _share(visit: Visit, measure: Measure, url: str) -> Shown:
     if measure.interval is not None:
         low, high = (words.number(round(each)) for each in (measure.interval.low, measure.interval.high))
         basis = words("({low} to {high}) {basis}", low=low, high=high, basis=basis)
-    return Shown(f"{words.number(round(measure.value))} %", basis, url)
+    return Shown(f"{words.number(round(measure.value))}\u00a0%", basis, url)
 
 
 def _url(found: Figures, row: Row, selection: Selection, number: int | None, *, is_total: bool) -> str:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from afterword.alerts.work.store import WorkItem
+from afterword.console.response_list import BANDS, excerpt
 from afterword.console.screens import Visit
 from afterword.console.text import distance_text, due_text, near_moment
 from afterword.texts import Texts
@@ -26,9 +27,11 @@ def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
         "item": item,
         "status": status_text(words, item.status_id, item.status_title),
         "severity": words(SEVERITIES[item.severity]),
+        "band_text": words(BANDS[item.band or ""]),
+        "comment": excerpt(item.comment or "", ()) if visit.caller.reads_answers else (),
         "due": _due(visit, item) if item.resolved_time is None else "",
         "is_late": item.resolved_time is None and item.due_time is not None and item.due_time < visit.now,
-        "opened": words.moment(item.created_time, time_zone=visit.zone),
+        "opened": near_moment(words, item.created_time, now=visit.now, zone=visit.zone),
         "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
         "outcome": outcome_text(words, item),
     }

@@ -22,6 +22,7 @@ from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
 from afterword.organizations.store import Organization
 from afterword.organizations.users import store as users_store
+from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html, static
 
 ADDRESS_CHARACTERS_MAX: Final = 320
@@ -409,11 +410,15 @@ async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: erro
 
 async def _setup_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
     organization = None if link.organization_id is None else await _organization_of(db, link)
+    begun = organization and await questionnaires_store.list_owners(
+        db, organization_id=organization.organization_id, questionnaire_ids=None, application_ids=(), limit=1
+    )
     return guest.page(
         "setup.html",
         title=guest.words("Set up Afterword"),
         status=refusal.status if refusal else 200,
         organization=organization,
+        has_steps=not begun,
         form={name: guest.form.text(name) for name in ("name", "email", "organization")},
         refusal=refusal,
     )

@@ -211,6 +211,8 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
     rows = [row_of(label, row.selection, row.figures[index]) for label, row in zip(labels, result.rows, strict=True)]
     if len(rows) != 1:
         rows.append(row_of(words("All together"), result.selection, total))
+    if not any(row[-1].text for row in rows):  # nothing is compared
+        head, rows = head[:-1], [row[:-1] for row in rows]
     urls = [row[0].url for row in rows[: len(labels)]]
     unit = unit_of(total)
     if groups == ["bucket"]:
@@ -379,9 +381,6 @@ def _drivers(result: Result, names: Names) -> View:
     shown = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in asked]
     outcome = names.questions.get(str(result.parameters.get("outcome_question_id")))
     best = next((name for name, figure, _ in shown if not figure.suppressed and figure.measure.value is not None), "")
-    finding = words("None has 30 pairs of answers.")
-    if best:
-        finding = words("Most closely together with it goes {name}.", name=best)
     rows = [
         [
             Text(names.of(row.key), names.url(row.selection, ())),
@@ -390,15 +389,22 @@ def _drivers(result: Result, names: Names) -> View:
         ]
         for row in asked
     ]
+    title = outcome.title if outcome else ""
+    head = [words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")]
+    if not best:
+        finding = words(
+            "No other rating stands beside it in 30 responses or more. Choose another outcome or a longer period."
+        )
+        return View(kind="table", title=title, finding=finding, head=head, rows=rows)
     return charts.groups_view(
         words,
         shown,
         total=None,
         bounds=(-1, 1),
         unit="",
-        title=outcome.title if outcome else "",
-        finding=finding,
-        head=[words("Question"), words("Correlation"), words("95 % interval"), words("Pairs"), words("Mean")],
+        title=title,
+        finding=words("Most closely together with it goes {name}.", name=best),
+        head=head,
         rows=rows,
     )
 

@@ -98,10 +98,7 @@ async def open_response(visit: Visit) -> Response:
             "signs": signs_of(words, shown.instance.flags or []),
             "judgement": shown.instance.judgement,
             "decisions": decisions_of(visit, shown.instance.judgement or "marked"),
-            "metadata": [
-                (name, search_words.highlighted(value, choice.words))
-                for name, value in sorted(shown.instance.metadata.items())
-            ],
+            "metadata": [(title, search_words.highlighted(value, choice.words)) for title, value in shown.facts],
             "when": words.moment(shown.submitted_time, time_zone=visit.zone),
             "channel": words(CHANNELS.get(shown.instance.channel_id, "Link")),
             "tags": named,

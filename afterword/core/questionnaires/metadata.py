@@ -66,6 +66,11 @@ class Declared:
     def get(self, kind: Kind, name: str) -> MetadataDefinition | None:
         return (self.questionnaire if kind == "questionnaire" else self.responder).get(name)
 
+    def title(self, kind: Kind, name: str) -> str:
+        """The title of a name; the name itself where it is not declared."""
+        found = self.get(kind, name)
+        return found.title if found else name
+
     @classmethod
     def of(cls, definitions: Iterable[MetadataDefinition]) -> "Declared":
         known = list(definitions)

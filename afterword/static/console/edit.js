@@ -1,10 +1,11 @@
 // The editor of a questionnaire: its form is saved after two seconds of quiet, and rows are dragged by their grip; the drop
-// sends the form that "Move it" sends. Without this file the buttons do both. A form that cannot be saved before it is
-// complete (data-warn) asks before it is left.
+// sends the form that "Move it" sends. Without this file the buttons do both. Forms that are
+// not saved by themselves (data-warn) ask before they are left, also by sending another one.
 (() => {
   "use strict";
   const QUIET = 2000, KEPT_CHARACTERS_MAX = 60000; // of a request that outlives its page (Fetch: 64 KiB)
-  const form = document.querySelector("form[data-save], form[data-warn]");
+  const form = document.querySelector("form[data-save]");
+  const left = new Set(); // forms with words that would be lost
   let timer = 0, running = false, again = false, unsaved = false, drag = null;
 
   // Parts that say how the draft stands now are replaced; what is typed stays.
@@ -52,7 +53,7 @@
 
   // Whether leaving now would lose something: what waits for its moment of quiet is sent by "pagehide".
   function isLost() {
-    if (!unsaved || form.matches("[data-warn]")) return unsaved;
+    if (!unsaved) return false;
     if (!timer) return !running;
     return running || Boolean(form.dataset.unready) || typed().toString().length > KEPT_CHARACTERS_MAX;
   }
@@ -60,7 +61,6 @@
   if (form) {
     form.addEventListener("input", () => {
       unsaved = true;
-      if (form.matches("[data-warn]")) return;
       clearTimeout(timer);
       timer = setTimeout(() => { if (running) form.dispatchEvent(new Event("input")); else save(); }, QUIET);
     });
@@ -75,6 +75,12 @@
       if (timer || running) fetch(form.action, { method: "POST", body: typed(), keepalive: true });
     });
   }
+
+  for (const each of document.querySelectorAll("form[data-warn]")) {
+    each.addEventListener("input", () => left.add(each));
+    each.addEventListener("submit", () => left.delete(each));
+  }
+  addEventListener("beforeunload", (event) => { if (left.size) event.preventDefault(); });
 
   // Names of variables become buttons that insert them where the cursor stood.
   let field = null;

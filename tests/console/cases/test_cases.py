@@ -11,6 +11,7 @@ from afterword.console.cases import cases
 from afterword.logins import hashing
 from afterword.logins import service as logins
 from afterword.organizations import service as organizations
+from afterword.responses.rows import service as rows
 from tests.alerts.conftest import Desk
 from tests.alerts.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
@@ -129,6 +130,48 @@ async def test_assigned_commented_and_closed(office: Desk) -> None:
         assert [path] == links_of(await client.get("/console/cases?tab=closed"))
         assert 1 == len(links_of(await client.get("/console/cases")))
     assert ["read"] == await noted(office, "responder")
+
+
+async def test_taken(office: Desk) -> None:
+    """One press gives a new case an owner and begins the work; of two agents who press, the first one has it."""
+    async with browser_of(office.pool) as ben, browser_of(office.pool) as owner:
+        await log_in(ben, email="ben@demo.example")
+        await log_in(owner)
+        path = await path_of(ben)
+        version = fields_of((await owner.get(path)).text)["version"]
+        taken = await ben.post(f"{path}/owner", data={"version": version})
+        assert f"{path}?done=assigned" == taken.headers["location"]
+        page = (await ben.get(path)).text
+        assert "Take the case" not in page
+        assert "Status: \u2068In progress" in page
+        assert [path] == links_of(await ben.get("/console/cases?tab=mine"))
+        late = await owner.post(f"{path}/owner", data={"version": version})
+        assert 412 == late.status_code
+        assert "Somebody changed this case in the meantime." in late.text
+        assert [] == links_of(await owner.get("/console/cases?tab=mine"))
+
+
+async def test_words_and_order_of_the_customer(office: Desk) -> None:
+    """The list has score and words, the case the order and a way to the response and its message."""
+    async with db.transaction(office.pool) as database:
+        found = await database.fetch("select instance_id from questionnaire_instance")
+        organization_id, ids = office.house.organization_id, [row["instance_id"] for row in found]
+        assert await rows.rewrite(database, organization_id=organization_id, instance_ids=ids)
+    await office.execute("update response set comment = 'The box was <b>open', external_reference = 'W-1042'")
+    await office.execute("""update questionnaire_instance set metadata = '{"store_id": "Old Town"}'""")
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="ben@demo.example")
+        listed = await client.get("/console/cases")
+        assert "The box was &lt;b&gt;open" in listed.text
+        assert 2 == listed.text.count('class="score')
+        page = (await client.get(links_of(listed)[0])).text
+        assert "W-1042" in page
+        assert "<dt>Store</dt>" in page
+        response = re.search(r'href="(/console/responses/\w{22})"', html.unescape(page))
+        assert response is not None
+        shown = (await client.get(response[1])).text
+        assert "<dt>Store</dt>" in shown
+        assert "<dt>store_id</dt>" not in shown
 
 
 async def noted(office: Desk, kind: str) -> list[str]:

@@ -25,7 +25,7 @@ async def test_each_figure_leads_to_its_cases(office: Desk) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client)
         short = FIGURE.findall(html.unescape((await client.get("/console/cases")).text))
-        assert ["1", "2", "50 %", "100 %"] == [text for _, text in short]
+        assert ["1", "2", "50\u00a0%", "100\u00a0%"] == [text for _, text in short]
         for by in ("month", "week", "day", "owner", "cause", "status", "alert", "severity"):
             page = html.unescape((await client.get(f"/console/cases/figures?days=90&by={by}")).text)
             found = FIGURE.findall(page)

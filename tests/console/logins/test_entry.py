@@ -364,6 +364,7 @@ class TestSetUp:
         assert link is not None
         async with browser_of(pool) as client:
             data = {**SET_UP, "email": email}
+            assert "Step 1 of 4" in (await client.get(link.removeprefix(SITE.public_url))).text
             answer = await client.post(link.removeprefix(SITE.public_url), data=data)
         assert 303 == answer.status_code
         async with db.connection(pool) as database:
