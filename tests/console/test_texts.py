@@ -67,7 +67,7 @@ OTHERS = tuple(  # with texts of the console
         "pipelines/versions/differences.py",
     )
 )
-REFUSALS = {"FieldError", "at", "Sentence", "Conflict", "Forbidden", "Invalid", "Malformed", "NotFound"}
+REFUSALS = {"FieldError", "at", "Sentence", "Conflict", "Forbidden", "Invalid", "Malformed", "NotFound", "found"}
 REFUSING = (  # modules with sentences of refusals that screens say
     "core/messaging/addresses.py",
     "core/questionnaires/metadata.py",

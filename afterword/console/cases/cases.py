@@ -247,9 +247,7 @@ def _key_of(item: WorkItem, tab: str) -> str:
 
 async def _item(visit: Visit, db: Database) -> WorkItem:
     item = await store.get_work(db, **visit.caller.reach, alert_instance_id=visit.id("alert_instance_id"))
-    if item is None:
-        raise errors.NotFound("There is no such case.")
-    return item
+    return errors.found(item, "There is no such case.")
 
 
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
