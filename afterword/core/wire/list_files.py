@@ -13,8 +13,8 @@ from typing import Final
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import imports
-from afterword.core.wire.imports import ADDRESS, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
+from afterword.core.wire import imports, list_formats
+from afterword.core.wire.imports import ADDRESS, REFERENCE, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
 from afterword.errors import Sentence
 
 ENCODINGS: Final = (
@@ -80,18 +80,22 @@ def columns_of(
     declared: Declared,
     remembered: Mapping[str, str],
 ) -> dict[str, str]:
-    """The meaning of each column, empty for those that are left out: as remembered, by its name, by its values."""
+    """The meaning of each column, empty for those that are left out: as remembered, by name and values, by values.
+
+    A name that says whom to write to counts against its values where no other column has addresses.
+    """
     found: dict[str, str] = {}
+    named: list[str] = []
+    cells = {name: [text for row in rows if (text := row[place].strip())] for place, name in enumerate(names)}
     for name in names:
-        meaning = remembered.get(name) if name in remembered else imports.meaning_of(name, fields, declared)
-        is_taken = meaning in found.values()
-        found[name] = "" if meaning is None or name == PROBLEM or is_taken else meaning
+        meaning = remembered[name] if name in remembered else imports.meaning_of(name, fields, declared) or ""
+        if meaning == ADDRESS:
+            named.append(name)
+        is_misread = name not in remembered and not _fits_values(meaning, cells[name])
+        found[name] = "" if name == PROBLEM or is_misread or meaning in found.values() else meaning
     if ADDRESS not in found.values():
-        for place, name in enumerate(names):
-            cells = [row[place].strip() for row in rows]
-            if not found[name] and any(cells) and all(_ADDRESS.fullmatch(cell) for cell in cells if cell):
-                found[name] = ADDRESS
-                break
+        shaped = [name for name in names if not found[name] and cells[name] and all(map(_is_address, cells[name]))]
+        found |= dict.fromkeys((shaped or named)[:1], ADDRESS)
     return found
 
 
@@ -130,6 +134,23 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _is_address(text: str) -> bool:
+    return _ADDRESS.fullmatch(text) is not None and not list_formats.is_date(text)
+
+
+def _fits_values(meaning: str, cells: Sequence[str]) -> bool:
+    """Whether these values can have the meaning that the name of their column has."""
+    if not cells:
+        return True
+    if meaning == ADDRESS:
+        return any(map(_is_address, cells))
+    if meaning == REFERENCE:
+        return not all(map(list_formats.is_date, cells))
+    if meaning == "send_time":
+        return any(map(list_formats.is_date, cells))
+    return True
 
 
 def _encoding_of(content: bytes) -> str:

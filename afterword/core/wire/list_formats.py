@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
+from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import imports
 from afterword.core.wire.imports import Fault, group_of
@@ -78,6 +79,11 @@ def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
         "comma": _comma, "point": _point,
     }  # fmt: skip
     return {name: of_format[one] for name, one in formats.items()}
+
+
+def is_date(cell: str) -> bool:
+    """Whether it is written as a date, in one of these formats or as ISO 8601 has it."""
+    return _DATE.match(cell) is not None or metadata.typed("date", cell) is not None
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

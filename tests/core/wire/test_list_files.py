@@ -5,7 +5,7 @@ import pytest
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import list_files
-from afterword.core.wire.imports import ADDRESS
+from afterword.core.wire.imports import ADDRESS, REFERENCE
 from afterword.core.wire.list_files import Reading
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
@@ -39,6 +39,24 @@ class TestGuess:
         assert ["", ADDRESS, "external_reference", "", ""] == list(found.values())
         found = list_files.columns_of(names, rows, remembered={"Kunde": "metadata.responder.first_name"}, **options)
         assert "metadata.responder.first_name" == found["Kunde"]
+
+    @pytest.mark.parametrize(
+        ("header", "rows", "expected"),
+        [
+            ("Mail,Ordered,Order no", ["a@b.example,21/11/2026,17", "c@d.example,,18"], [ADDRESS, "", REFERENCE]),
+            ("Mail,Ordered", ["a@b.example,2026-11-21 10:00"], [ADDRESS, ""]),
+            ("Customer,E-mail", ["Άννα Παππά,a@b.example", "Νίκος,nobody"], ["", ADDRESS]),
+            ("E-mail,Order", ["nobody,17"], [ADDRESS, REFERENCE]),
+            ("Customer,Where", ["Άννα,a@b.example"], ["", ADDRESS]),
+            ("Ημερομηνία,Τηλέφωνο", ["2026-11-21,6912345678"], ["", ADDRESS]),
+            ("Mail,Date", ["a@b.example,Monday"], [ADDRESS, ""]),
+            ("Mail,Date", ["a@b.example,21.11.2026 10:00", "c@d.example,soon"], [ADDRESS, "send_time"]),
+        ],
+    )
+    def test_values_count(self, header: str, rows: list[str], expected: list[str]) -> None:
+        names, cells = list_files.sample_of("\n".join([header, *rows]), ",")
+        found = list_files.columns_of(names, cells, fields=FIELDS, declared=GLOBAL, remembered={})
+        assert expected == list(found.values())
 
 
 class TestFaulty:
