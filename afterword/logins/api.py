@@ -40,5 +40,5 @@ async def invite_user_by_mail(call: Call[None], db: Database) -> Answer:
         raise errors.Conflict("This user can log in already.", "already_exists")
     expires = await links.invite(db, user=user, site=call.site, now=call.now)
     return Answer(
-        Invitation(user_id=user_id, email=user.email, expires_time=times.format_time(expires, zone=call.zone))
+        Invitation(user_id=user_id, email=user.email or "", expires_time=times.format_time(expires, zone=call.zone))
     )

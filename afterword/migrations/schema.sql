@@ -1257,7 +1257,7 @@ CREATE TABLE organization_sender_domain (
 CREATE TABLE organization_user (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     user_id text NOT NULL COLLATE pg_catalog."C",
-    email text NOT NULL,
+    email text,
     first_name text,
     middle_name text,
     last_name text,
@@ -1276,8 +1276,10 @@ CREATE TABLE organization_user (
     updated_by text,
     removed_time timestamp with time zone,
     login_id text COLLATE pg_catalog."C",
+    service boolean DEFAULT false NOT NULL,
     CONSTRAINT organization_user_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320))),
-    CONSTRAINT organization_user_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'reporting'::text, 'agent'::text])))
+    CONSTRAINT organization_user_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'reporting'::text, 'agent'::text]))),
+    CONSTRAINT organization_user_service_check CHECK (((service = (email IS NULL)) AND (NOT (service AND ((login_id IS NOT NULL) OR (role = 'owner'::text) OR (display_name IS NULL))))))
 );
 
 CREATE TABLE outbox_message (

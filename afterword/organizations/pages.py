@@ -142,8 +142,9 @@ async def _proven(database: db.Database, client: Client, source: str) -> Credent
     is_same = hmac.compare_digest(credential.token_id.encode(), client.client_id.encode())
     if not is_same or credential.access_token_id is not None:
         raise InvalidClient
-    if credential.kind != "organization":
-        raise OAuthError("Only tokens of an organization are clients.", "unauthorized_client")
+    if credential.kind != "organization" and not credential.user_service:
+        message = "Only tokens of an organization or of a service account are clients."
+        raise OAuthError(message, "unauthorized_client")
     return credential
 
 

@@ -47,6 +47,7 @@ BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
     "RedeliveryRequest": {"from_time": "2026-01-01T00:00:00Z"},  # this or a cursor
     "MetadataDefinitionRequest": {"level": "organization"},  # another level wants an id
 }
+PERSON: Final = ("UserRequest", "email")  # an account of a service has none
 
 REFUSED_DATES: Final[Mapping[str, str]] = {
     "0000-01-01T00:00:00Z": "out_of_range",
@@ -147,10 +148,9 @@ class Probe:
 
 def valid(struct: type[msgspec.Struct], tenant: Tenant) -> dict[str, Any]:
     """A body with every required member."""
-    members = _members(struct)
-    return {each.encode_name: _sample(each, tenant) for each in members if each.required} | dict(
-        BESIDES.get(struct.__name__, {})
-    )
+    name = struct.__name__
+    members = [each for each in _members(struct) if each.required or (name, each.encode_name) == PERSON]
+    return {each.encode_name: _sample(each, tenant) for each in members} | dict(BESIDES.get(name, {}))
 
 
 def required_of(struct: type[msgspec.Struct]) -> list[str]:

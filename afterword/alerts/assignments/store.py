@@ -24,7 +24,7 @@ class Assignee:
 async def list_assignees(
     db: Database, *, organization_id: str, application_id: str | None, application_ids: Sequence[str], page: Page
 ) -> Rows[Assignee]:
-    """The active users who may see the application (None: any), if it is one of these (none: any)."""
+    """The active people who may see the application (None: any), if it is one of these (none: any)."""
     rows = await db.fetch_list(
         """select u.user_id, u.email, u.display_name, u.created_time,
              (select count(*) from (
@@ -32,7 +32,7 @@ async def list_assignees(
                 where c.organization_id = u.organization_id and c.assigned_user_id = u.user_id
                   and c.resolved_time is null limit $4) c)::integer as open_cases
            from organization_user u
-           where u.organization_id = $1 and u.active and u.removed_time is null
+           where u.organization_id = $1 and u.active and u.removed_time is null and not u.service
              and (cardinality(u.application_ids) = 0 or $2::text = any(u.application_ids)
                or ($2 is null and (cardinality($3::text[]) = 0 or u.application_ids && $3)))
              and ($2 is null or (cardinality($3) = 0 or $2 = any($3)) and exists (
@@ -55,7 +55,7 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
                   and c.resolved_time is null limit $4) c)::integer as open_cases
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, application_id, user_id)
              join organization_user u on u.organization_id = b.organization_id and u.user_id = b.user_id
-           where u.active and u.removed_time is null
+           where u.active and u.removed_time is null and not u.service
              and (cardinality(u.application_ids) = 0 or b.application_id = any(u.application_ids))""",
         *arrays(candidates, 3),
         OPEN_CASES_MAX,

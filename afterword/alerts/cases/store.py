@@ -353,12 +353,13 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
 
 
 async def list_names(db: Database, *, organization_id: str, application_id: str, limit: int) -> dict[str, list[str]]:
-    """The names and the address of each active user who may see the application."""
+    """The names and the address of each active person who may see the application."""
     rows = await db.fetch(
         """select user_id, email, coalesce(display_name, '') as display_name,
              concat_ws(' ', first_name, last_name) as full_name
            from organization_user
-           where organization_id = $1 and active and (cardinality(application_ids) = 0 or $2 = any(application_ids))
+           where organization_id = $1 and active and not service
+             and (cardinality(application_ids) = 0 or $2 = any(application_ids))
            order by user_id limit $3""",
         *(organization_id, application_id, limit),
     )

@@ -144,10 +144,10 @@ async def list_question_versions(
 
 
 async def list_user_ids(db: Database, *, organization_id: str, application_id: str, among: Sequence[str]) -> set[str]:
-    """The active users who may see the application among `among`."""
+    """The active people who may see the application among `among`."""
     rows = await db.fetch(
         """select user_id from organization_user
-           where organization_id = $1 and user_id = any($3::text[]) and active
+           where organization_id = $1 and user_id = any($3::text[]) and active and not service
              and (cardinality(application_ids) = 0 or $2 = any(application_ids))""",
         organization_id,
         application_id,

@@ -227,6 +227,7 @@ async def audit_page(visit: Visit) -> Response:
             db,
             organization_id=visit.caller.organization_id,
             page=Page.first(settings.USERS, limit=settings.LISTED_MAX),
+            with_service=True,
         )
     last = found.items[-1] if found.has_more else None
     listed = Listing(

@@ -1,22 +1,27 @@
 """Settings: the list of their pages; the people of the organization and their roles."""
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.screens import Screens, Visit
-from afterword.core.wire.lists import Page
+from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
 from afterword.logins.links import service as links
 from afterword.organizations import api as organizations_api
 from afterword.organizations import store as organizations_store
+from afterword.organizations.tokens import api as tokens_api
+from afterword.organizations.tokens import service as tokens
+from afterword.organizations.tokens import store as tokens_store
 from afterword.organizations.users import api as users_api
 from afterword.organizations.users import service as users
 from afterword.organizations.users import store as users_store
 from afterword.web import fields, html
 
 PEOPLE: Final = "/console/settings/people"
+SERVICES: Final = "/console/settings/service-accounts"
 # Role, name, and a sentence about it.
 ROLES: Final = (
     ("owner", "Owner", "Everything, owners and plans too."),
@@ -26,6 +31,7 @@ ROLES: Final = (
 )
 LISTED_MAX: Final = 200
 USERS: Final = fields.listing_of(users_api.User)
+TOKENS: Final = fields.listing_of(tokens_api.Token)
 APPLICATIONS: Final = fields.listing_of(organizations_api.Application)
 
 routes = Screens()
@@ -43,7 +49,7 @@ async def people_page(visit: Visit) -> Response:
 
 @routes.post(PEOPLE, scope="User.Create", proof=True)
 async def invite(visit: Visit) -> Response:
-    """Make a user and mail the link by which the person chooses a password."""
+    """Make a user, and mail the link by which the person chooses a password."""
     form = visit.form
     try:
         async with visit.write() as db:
@@ -63,6 +69,32 @@ async def invite(visit: Visit) -> Response:
     return html.redirect(f"{PEOPLE}?done=invited")
 
 
+@routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
+async def new_service_page(visit: Visit) -> Response:
+    return await _new_service(visit)
+
+
+@routes.post(SERVICES, scope="User.Create", proof=True)
+async def make_service(visit: Visit) -> Response:
+    form = visit.form
+    try:
+        async with visit.write() as db:
+            user = await users.invite(
+                db,
+                caller=visit.caller,
+                email=None,
+                role=form.text("role"),
+                application_ids=form.all("application"),
+                profile={"display_name": form.text("display_name") or None},
+                active=True,
+                service=True,
+                now=visit.now,
+            )
+    except errors.Invalid as refusal:
+        return await _new_service(visit, refusal)
+    return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
+
+
 @routes.post("/console/settings/people/{user_id}/invitation", scope="User.Create")
 async def invite_again(visit: Visit) -> Response:
     async with visit.write() as db:
@@ -77,11 +109,14 @@ async def person_page(visit: Visit) -> Response:
     async with visit.read() as db:
         user = await _user(visit, db)
         applications = await applications_of(visit, db)
+        may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
+        found = await _tokens_of(visit, db, user) if may_read_tokens else []
     return visit.page(
         "member.html",
-        title=user.display_name or user.email,
+        title=user.display_name or user.email or "",
         user=user,
-        roles=ROLES,
+        tokens=found,
+        roles=ROLES[1:] if user.service else ROLES,
         applications=applications,
         may_remove="User.Delete" in visit.caller.scopes,
     )
@@ -95,7 +130,11 @@ async def change_person(visit: Visit) -> Response:
             db,
             caller=visit.caller,
             user_id=visit.id("user_id"),
-            changes={"role": form.text("role"), "application_ids": form.all("application")},
+            changes={
+                "role": form.text("role"),
+                "application_ids": form.all("application"),
+                "active": form.text("active") != "0",
+            },
             check_version=lambda version: _same(version, form.text("version")),
             now=visit.now,
         )
@@ -106,10 +145,14 @@ async def change_person(visit: Visit) -> Response:
 async def remove_page(visit: Visit) -> Response:
     async with visit.read() as db:
         user = await _user(visit, db)
-    names = {"name": user.display_name or user.email, "organization": visit.session.organization_name}
+    names = {"name": user.display_name or user.email or "", "organization": visit.session.organization_name}
     return visit.confirm(
         title=visit.words("Remove {name} from {organization}", **names),
-        sentences=[visit.words("{name} can log in to {organization} no more, from this moment on.", **names)],
+        sentences=[
+            visit.words("Its tokens end at once. The audit log keeps its name.")
+            if user.service
+            else visit.words("{name} can log in to {organization} no more, from this moment on.", **names)
+        ],
         button=visit.words("Remove"),
         action=f"{PEOPLE}/{user.user_id}/remove",
         back=f"{PEOPLE}/{user.user_id}",
@@ -128,20 +171,51 @@ async def remove_person(visit: Visit) -> Response:
 async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         members = await users_store.list_users(
-            db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX)
+            db,
+            organization_id=visit.caller.organization_id,
+            page=Page.first(USERS, limit=LISTED_MAX),
+            with_service=True,
         )
         applications = await applications_of(visit, db)
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
         status=refusal.status if refusal else 200,
-        members=members.items,
+        members=[one for one in members.items if not one.service],
+        services=[one for one in members.items if one.service],
         roles=ROLES,
         applications=applications,
         may_invite="User.Create" in visit.caller.scopes,
         form={name: visit.form.text(name) for name in ("name", "email", "role")},
         refusal=refusal,
     )
+
+
+async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    async with visit.read() as db:
+        applications = await applications_of(visit, db)
+    return visit.page(
+        "service_account_new.html",
+        title=visit.words("New service account"),
+        status=refusal.status if refusal else 200,
+        roles=ROLES[1:],
+        applications=applications,
+        form={name: visit.form.text(name) for name in ("display_name", "role")},
+        refusal=refusal,
+    )
+
+
+async def _tokens_of(visit: Visit, db: Database, account: users_store.User) -> list[tokens_store.Token]:
+    """Those that have not ended."""
+    caller, owner = visit.caller, Criterion("EQUAL", TOKENS.columns["user_id"], account.user_id)
+    found = await tokens_store.list_tokens(
+        db,
+        organization_id=caller.organization_id,
+        among=caller.application_ids,
+        user_id=caller.user_id,
+        page=replace(Page.first(TOKENS, limit=LISTED_MAX), criteria=(owner,)),
+    )
+    return [token for token in found.items if not tokens.has_ended(token, now=visit.now)]
 
 
 async def applications_of(visit: Visit, db: Database) -> list[organizations_store.Application]:

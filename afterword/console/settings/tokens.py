@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword import errors
+from afterword import errors, ids
 from afterword.console import lists
 from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
 from afterword.console.lists import Column, Listing
@@ -15,8 +15,10 @@ from afterword.console.settings import audit
 from afterword.console.settings import members as settings
 from afterword.core.organizations.access import ACTIONS, ENTITIES
 from afterword.core.wire.lists import Page
+from afterword.db import Database
 from afterword.organizations.tokens import api, service, store
 from afterword.organizations.tokens.store import Token
+from afterword.organizations.users import store as users_store
 from afterword.web import fields, html
 
 TOKENS: Final = "/console/settings/tokens"
@@ -100,6 +102,7 @@ async def make_token(visit: Visit) -> Response:
                 title=title,
                 scopes=sorted(set(scopes)),
                 kind="user" if form.text("kind") == "user" else "organization",
+                user_id=form.text("account") or None,
                 application_ids=form.all("application"),
                 networks=document_of(form, [NETWORKS])["networks"],
                 expires_time=visit.now + timedelta(days=days) if days else None,
@@ -118,13 +121,16 @@ async def token_page(visit: Visit) -> Response:
         token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
         has_ended = service.has_ended(token, now=visit.now)
         applications = await settings.applications_of(visit, db)
-    is_held = not has_ended and token.user_id in {None, visit.caller.user_id}
+        owner = await _owner(visit, db, token.user_id)
+    is_service = owner is not None and owner.service
+    is_held = not has_ended and (is_service or token.user_id in {None, visit.caller.user_id})
     return visit.page(
         "token.html",
         title=token.title,
         token=token,
         row=_row(visit, token),
         kind=words(KINDS[token.kind]),
+        account=owner if is_service else None,
         created=words.moment(token.created_time, time_zone=visit.zone),
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
         history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
@@ -249,6 +255,8 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words, form = visit.words, visit.form
     async with visit.read() as db:
         applications = await settings.applications_of(visit, db)
+        account_id = form.text("account") or visit.query.get("account", "")
+        account = await _owner(visit, db, account_id)
     own = visit.caller.scopes
     return visit.page(
         "token_new.html",
@@ -256,6 +264,7 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         status=refusal.status if refusal else 200,
         refusal=refusal,
         form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
+        account=account if account and account.service else None,
         chosen=form.all("scope"),
         chosen_applications=form.all("application"),
         kinds=[(name, words(text)) for name, text in KINDS.items()],
@@ -267,6 +276,12 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         ],
         applications=[(one.application_id, one.display_name) for one in applications],
     )
+
+
+async def _owner(visit: Visit, db: Database, user_id: str | None) -> users_store.User | None:
+    if not user_id or not ids.is_id(user_id):
+        return None
+    return await users_store.get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
 
 
 def _row(visit: Visit, token: Token) -> dict[str, Any]:

@@ -39,7 +39,12 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
 
 
 async def invite(db: Database, *, user: User, site: Site, now: datetime) -> datetime:
-    """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work."""
+    """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work.
+
+    Raises Forbidden for a service account.
+    """
+    if user.email is None:
+        raise errors.Forbidden("A service account cannot log in, so it is not invited.")
     link = Link("invitation", user.organization_id, user.user_id, None, user.email)
     secret = await make(db, link=link, now=now)
     await mails.schedule_link(

@@ -26,6 +26,7 @@ class TokenRequest(fields.Request):
     title: fields.Text200
     scopes: Scopes
     kind: Literal["user", "organization"] | None = None
+    user_id: fields.Id | None = None
     application_ids: Applications = msgspec.field(default_factory=list[str])
     networks: Networks = msgspec.field(default_factory=list[str])
     expires_time: fields.Moment | None = None
@@ -94,6 +95,7 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
         title=body.title,
         scopes=body.scopes,
         kind=body.kind,
+        user_id=body.user_id,
         application_ids=body.application_ids,
         networks=body.networks,
         expires_time=None if body.expires_time is None else body.expires_time.instant,

@@ -15,7 +15,7 @@ from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
 from afterword.organizations.checks import CheckVersion
 from afterword.organizations.tokens import access, store
-from afterword.organizations.tokens.store import Credential, Token
+from afterword.organizations.tokens.store import Credential, Token, UserRights
 
 TITLE_CHARACTERS_MAX: Final = 200
 SCOPES_MAX: Final = 200
@@ -93,6 +93,7 @@ async def make(
     title: str,
     scopes: Sequence[str],
     kind: Kind | None,
+    user_id: str | None = None,
     application_ids: Sequence[str],
     networks: Sequence[str],
     expires_time: datetime | None,
@@ -101,12 +102,16 @@ async def make(
 ) -> tuple[Token, str]:
     """As create_token, with the rights of the caller. `kind` None: of the same kind as the caller's token.
 
-    Only owners and admins create tokens of the organization; a test token creates test tokens. The new one ends no
-    later than the caller's. Raises Forbidden, Invalid.
+    `user_id`: a service account that gets the token; its role and applications limit it too. Only owners and admins
+    create such, and tokens of the organization; a test token creates test tokens. The new one ends no later than the
+    caller's. Raises Forbidden, Invalid.
     """
     _require_lasting(caller)
+    if user_id is not None:
+        await _require_service(db, caller, user_id)
+        kind = "user"
     kind = kind or ("user" if caller.user_id else "organization")
-    if kind == "user" and caller.user_id is None:
+    if kind == "user" and (user_id or caller.user_id) is None:
         message = "Only a user makes a user's token; the one that asks belongs to the organization."
         raise errors.Invalid.at("/kind", "unknown_value", message)
     if kind == "organization" and caller.role not in MAKER_ROLES:
@@ -119,7 +124,7 @@ async def make(
         title=title,
         scopes=scopes,
         kind=kind,
-        user_id=caller.user_id if kind == "user" else None,
+        user_id=(user_id or caller.user_id) if kind == "user" else None,
         application_ids=application_ids,
         networks=networks,
         expires_time=_earlier(expires_time, caller.ends_time),
@@ -179,7 +184,7 @@ async def rotate(
 ) -> tuple[Token, str]:
     """Replace a token by one with the same rights and end; the old one ends `overlap_hours` later.
 
-    The answer has the secret, so only its user rotates a user's token, and only a caller with all its scopes another
+    The answer has the secret, so only its user rotates a person's token, and only a caller with all its scopes another
     one. Raises NotFound, Forbidden, TokenEnded.
     """
     _require_lasting(caller)
@@ -215,10 +220,9 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
     """
     token = await get(db, caller=caller, token_id=token_id)
     check_version(token.version)
-    if caller.role != "owner" and token.user_id not in {None, caller.user_id}:
-        role, _ = await _rights_of(db, token)
-        if role == "owner":
-            raise errors.Forbidden("Only an owner ends the tokens of an owner.")
+    is_of_another = caller.role != "owner" and token.user_id not in {None, caller.user_id}
+    if is_of_another and (await _rights_of(db, token)).role == "owner":
+        raise errors.Forbidden("Only an owner ends the tokens of an owner.")
     await revoke_token(db, organization_id=caller.organization_id, token_id=token_id, actor=Actor.of(caller), now=now)
 
 
@@ -339,7 +343,12 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
 
 async def _require_may_hold(db: Database, caller: Caller, token: Token) -> None:
     """Raise Forbidden for another user's token, and for one with more scopes, applications, networks or data."""
-    is_theirs = token.user_id == caller.user_id if token.user_id else caller.role in {token.maker_role, "owner"}
+    if token.user_id:
+        is_theirs = token.user_id == caller.user_id or (
+            caller.role in MAKER_ROLES and (await _rights_of(db, token)).service
+        )
+    else:
+        is_theirs = caller.role in {token.maker_role, "owner"}
     is_within = caller.scopes.issuperset(token.scopes) and (token.test or not caller.test)
     if caller.networks:
         inside = [networks_core.is_within(network, caller.networks) for network in token.networks]
@@ -354,15 +363,26 @@ async def _is_reached(db: Database, caller: Caller, token: Token) -> bool:
         return True
     opened: Sequence[str] = token.application_ids
     if token.user_id is not None:
-        _, application_ids = await _rights_of(db, token)
-        opened = access.both(opened, application_ids)
+        opened = access.both(opened, (await _rights_of(db, token)).application_ids)
     return bool(opened) and set(opened) <= set(caller.application_ids)
 
 
-async def _rights_of(db: Database, token: Token) -> tuple[str, Sequence[str]]:
-    """Role and applications of the token's user; of nobody, where the user was removed."""
+async def _rights_of(db: Database, token: Token) -> UserRights:
+    """Those of the token's user; of nobody, where the user was removed."""
     found = await store.get_user_rights(db, organization_id=token.organization_id, user_id=token.user_id or "")
-    return found or ("", ())
+    return found or UserRights("", [], service=False)
+
+
+async def _require_service(db: Database, caller: Caller, user_id: str) -> None:
+    """Raise Invalid where it is no service account, Forbidden where the caller may not make tokens of it."""
+    found = await store.get_user_rights(db, organization_id=caller.organization_id, user_id=user_id)
+    if found is None or not found.service:
+        raise errors.Invalid.at("/user_id", "unknown_id", "There is no such service account.")
+    if caller.role not in MAKER_ROLES:
+        raise errors.Forbidden("Only an owner or an admin makes tokens of a service account.")
+    reach = set(caller.application_ids)
+    if reach and not (found.application_ids and reach.issuperset(found.application_ids)):
+        raise errors.Forbidden("This service account has more applications than you.")
 
 
 def _scope_errors(scopes: Collection[str], maker_scopes: Collection[str]) -> list[FieldError]:

@@ -81,6 +81,7 @@ class Credential:
     user_id: str | None
     user_role: str | None
     user_active: bool | None
+    user_service: bool | None
     user_application_ids: list[str]
     networks: Sequence[Network]
     organization_networks: Sequence[Network]
@@ -105,14 +106,21 @@ async def insert_token(
     return _token(row)
 
 
-async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -> tuple[str, list[str]] | None:
+@dataclass(frozen=True, slots=True)
+class UserRights:
+    role: str
+    application_ids: list[str]
+    service: bool
+
+
+async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -> UserRights | None:
     row = await db.fetch_row(
-        """select role, application_ids from organization_user
+        """select role, application_ids, service from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null""",
         organization_id,
         user_id,
     )
-    return (row["role"], row["application_ids"]) if row else None
+    return UserRights(**row) if row else None
 
 
 async def get_token(
@@ -268,7 +276,7 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
                   t.application_ids, t.maker_role, t.test,
                   least(t.expires_time, t.retires_time, s.expires_time) as expires_time, t.revoked_time,
                   o.domain, o.time_zone, o.default_locale, t.user_id, u.role as user_role,
-                  u.active and u.removed_time is null as user_active,
+                  u.active and u.removed_time is null as user_active, u.service as user_service,
                   coalesce(u.application_ids, '{}') as user_application_ids, t.networks,
                   coalesce(p.token_networks, '{}') as organization_networks
            from (select organization_id, token_id, null as access_token_id, verifier_digest, scopes,

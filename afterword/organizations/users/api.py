@@ -21,10 +21,10 @@ routes = Routes(tag="Users")
 
 
 class UserRequest(fields.Request):
-    """A user to invite."""
+    """A user to invite, or a service account."""
 
-    email: fields.Text320
     role: Role
+    email: fields.Text320 | None = None
     first_name: fields.Text100 | None = None
     middle_name: fields.Text100 | None = None
     last_name: fields.Text100 | None = None
@@ -33,6 +33,7 @@ class UserRequest(fields.Request):
     time_zone: fields.Zone | None = None
     application_ids: Applications = msgspec.field(default_factory=list[str])
     active: bool = True
+    service: bool = False
 
 
 class UserUpdate(fields.Request):
@@ -54,7 +55,7 @@ class User(fields.Resource):
 
     user_id: fields.Id
     organization_id: fields.Id
-    email: str
+    email: str | None
     first_name: str | None
     middle_name: str | None
     last_name: str | None
@@ -64,6 +65,7 @@ class User(fields.Resource):
     role: Role
     application_ids: list[str]
     active: bool
+    service: bool
     invited_time: fields.DateTime
     last_login_time: fields.DateTime | None
     created_time: fields.DateTime
@@ -86,9 +88,18 @@ class UserAccess(User):
     applications: fields.Computed[list[UserApplication]]
 
 
-@routes.list("/user", scope="User.Read", answer=User, summary="Get all users")
+@routes.list(
+    "/user",
+    scope="User.Read",
+    answer=User,
+    summary="Get all users",
+    description="The people. Service accounts are listed only with a filter on `Service`.",
+)
 async def list_users(call: Call[None], db: Database) -> Rows[service.User]:
-    return await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
+    with_service = any(each.column.name == "service" for each in call.page.criteria)
+    return await store.list_users(
+        db, organization_id=call.caller.organization_id, page=call.page, with_service=with_service
+    )
 
 
 @routes.post(
@@ -97,7 +108,10 @@ async def list_users(call: Call[None], db: Database) -> Rows[service.User]:
     body=UserRequest,
     answer=User,
     summary="Invite User",
-    description="Only an owner invites owners; who is confined to applications invites to these.",
+    description=(
+        "Only an owner invites owners; a caller of some applications invites to these. With `service` it makes a "
+        "service account, which is no person: it has a `display_name` in place of an address, tokens, and no log-in."
+    ),
     refusals=("already_exists", "invalid_address"),
 )
 async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
@@ -110,6 +124,7 @@ async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
         application_ids=body.application_ids,
         profile={name: getattr(body, name) for name in service.PROFILE},
         active=body.active,
+        service=body.service,
         now=call.now,
     )
     return Answer(record=user, location=f"/user/{user.user_id}")

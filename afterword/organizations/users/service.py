@@ -35,9 +35,10 @@ async def create_user(
     db: Database,
     *,
     organization_id: str,
-    email: str,
+    email: str | None,
     role: str,
     now: datetime,
+    service: bool = False,
     application_ids: Sequence[str] = (),
     profile: Mapping[str, str | None] = MappingProxyType({}),
     active: bool = True,
@@ -46,9 +47,11 @@ async def create_user(
 ) -> User:
     """Create a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
 
-    `profile`: some of PROFILE; `among`: the applications of the caller (none: all).
+    `service`: an account that is no person, without an address. `profile`: some of PROFILE. `among`: the applications
+    of the caller (none: all).
     """
     wrong = checks.email_errors(email) + _profile_errors(profile)
+    wrong += _kind_errors(service=service, email=email, role=role, name=profile.get("display_name"))
     if role not in ROLE_SCOPES:
         wrong.append(FieldError("unknown_value", f"One of {', '.join(ROLE_SCOPES)}.", pointer="/role"))
     wrong += await checks.application_errors(
@@ -62,6 +65,7 @@ async def create_user(
             user_id=ids.ordered(now),
             document=_normal(
                 {**profile, "email": email, "role": role, "application_ids": application_ids, "active": active}
+                | {"service": service}
             ),
             now=now,
             created_by=created_by,
@@ -74,11 +78,12 @@ async def invite(
     db: Database,
     *,
     caller: Caller,
-    email: str,
+    email: str | None,
     role: str,
     application_ids: Sequence[str],
     profile: Mapping[str, str | None],
     active: bool,
+    service: bool = False,
     now: datetime,
 ) -> User:
     """As create_user, within the caller's rights: only an owner invites owners, only to the caller's applications.
@@ -96,11 +101,13 @@ async def invite(
         profile=profile,
         application_ids=application_ids,
         active=active,
+        service=service,
         among=caller.application_ids,
         created_by=caller.actor_id,
         now=now,
     )
-    await events.record(db, events=[_event(user, "invited", actor=Actor.of(caller), now=now)])
+    if not service:
+        await events.record(db, events=[_event(user, "invited", actor=Actor.of(caller), now=now)])
     return user
 
 
@@ -124,7 +131,9 @@ async def update_user(
     if not changed:
         return before
     _require_may_change(caller, before, changed)
+    role, name = changed.get("role", before.role), changed.get("display_name", before.display_name)
     wrong = _profile_errors(changed)
+    wrong += _kind_errors(service=before.service, email=before.email, role=role, name=name)
     if "application_ids" in changed:
         _require_reach(caller, changed["application_ids"])
         wrong += await checks.application_errors(
@@ -162,7 +171,8 @@ async def remove_user(
     await tokens.revoke_tokens_of_user(
         db, organization_id=caller.organization_id, user_id=user_id, actor=Actor.of(caller), now=now
     )
-    await events.record(db, events=[_event(removed, "removed", actor=Actor.of(caller), now=now)])
+    if not removed.service:
+        await events.record(db, events=[_event(removed, "removed", actor=Actor.of(caller), now=now)])
 
 
 async def _locked(db: Database, caller: Caller, user_id: str, check_version: CheckVersion) -> User:
@@ -213,6 +223,18 @@ def _require_reach(caller: Caller, application_ids: Sequence[str]) -> None:
 def _require_another_owner(owners: set[str], user_id: str) -> None:
     if owners == {user_id}:
         raise LastOwner("This is the last active owner. Make another one first.")
+
+
+def _kind_errors(*, service: bool, email: str | None, role: str, name: str | None) -> list[FieldError]:
+    """A person has an address. A service account has a name in place of one, and is no owner."""
+    if not service:
+        return [] if email else [FieldError("required", "A person has an address.", pointer="/email")]
+    wrong = [FieldError("unknown_value", "A service account has no address.", pointer="/email")] if email else []
+    if role == OWNER:
+        wrong.append(FieldError("unknown_value", "Owners are people.", pointer="/role"))
+    if not name:
+        wrong.append(FieldError("required", "A service account has a name.", pointer="/display_name"))
+    return wrong
 
 
 def _profile_errors(profile: Mapping[str, Any]) -> list[FieldError]:

@@ -13,7 +13,7 @@ from afterword.db import Database
 class User:
     organization_id: str
     user_id: str
-    email: str
+    email: str | None
     first_name: str | None
     middle_name: str | None
     last_name: str | None
@@ -30,6 +30,8 @@ class User:
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+    service: bool = False
+    """A service account: no person, so without an address and a login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class ReachedApplication:
 
 _COLUMNS: Final[LiteralString] = """organization_id, user_id, email, first_name, middle_name, last_name,
   display_name, locale, time_zone, role, application_ids, active, invited_time, last_login_time, version,
-  created_time, updated_time, created_by, updated_by"""
+  created_time, updated_time, created_by, updated_by, service"""
 
 
 async def insert_user(
@@ -56,9 +58,9 @@ async def insert_user(
     row = await db.fetch_one(
         f"""insert into organization_user (organization_id, user_id, email, role, application_ids, active, first_name,
              middle_name, last_name, display_name, locale, time_zone, invited_time, created_time, updated_time,
-             created_by, updated_by)
+             created_by, updated_by, service)
            select $1, $2, d.email, d.role, d.application_ids, d.active, d.first_name, d.middle_name, d.last_name,
-             d.display_name, d.locale, d.time_zone, $4, $4, $4, $5, $5
+             d.display_name, d.locale, d.time_zone, $4, $4, $4, $5, $5, d.service
            from jsonb_populate_record(null::organization_user, $3) d
            returning {_COLUMNS}""",
         organization_id,
@@ -91,10 +93,12 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
     return User(**row) if row else None
 
 
-async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[User]:
+async def list_users(db: Database, *, organization_id: str, page: Page, with_service: bool) -> Rows[User]:
     rows = await db.fetch_list(
-        f"select {_COLUMNS} from organization_user where organization_id = $1 and removed_time is null",
+        f"""select {_COLUMNS} from organization_user
+           where organization_id = $1 and removed_time is null and ($2 or not service)""",
         organization_id,
+        with_service,
         page=page,
     )
     return rows.map(lambda row: User(**row))

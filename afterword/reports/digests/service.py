@@ -151,9 +151,9 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
 
 
 async def _reader(db: Database, digest: Digest, organization: Organization) -> Caller | None:
-    """The user with the rights of this moment; None for one who may read no report any more."""
+    """The user with the rights of this moment; None for one who may read no report any more, or has no address."""
     user = await users.get_user(db, organization_id=digest.organization_id, user_id=digest.user_id)
-    if user is None or not user.active or "Report.Read" not in ROLE_SCOPES[user.role]:
+    if user is None or not user.active or user.email is None or "Report.Read" not in ROLE_SCOPES[user.role]:
         return None
     return Caller(
         organization_id=digest.organization_id,

@@ -2596,6 +2596,7 @@ class TokenRequest(Struct, kw_only=True):
     title: str
     scopes: list[str]
     kind: Literal["organization", "user"] | None | UnsetType = UNSET
+    user_id: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
     networks: list[str] | UnsetType = UNSET
     expires_time: datetime | None | UnsetType = UNSET
@@ -2677,7 +2678,7 @@ class User(Struct, kw_only=True):
 
     user_id: str
     organization_id: str
-    email: str
+    email: str | None
     first_name: str | None
     middle_name: str | None
     last_name: str | None
@@ -2687,6 +2688,7 @@ class User(Struct, kw_only=True):
     role: str
     application_ids: list[str]
     active: bool
+    service: bool
     invited_time: datetime
     last_login_time: datetime | None
     created_time: datetime
@@ -2706,11 +2708,11 @@ class UserApplication(Struct, kw_only=True):
 
 class UserRequest(Struct, kw_only=True):
     """
-    A user to invite.
+    A user to invite, or a service account.
     """
 
-    email: str
     role: Literal["admin", "agent", "owner", "reporting"]
+    email: str | None | UnsetType = UNSET
     first_name: str | None | UnsetType = UNSET
     middle_name: str | None | UnsetType = UNSET
     last_name: str | None | UnsetType = UNSET
@@ -2719,6 +2721,7 @@ class UserRequest(Struct, kw_only=True):
     time_zone: str | None | UnsetType = UNSET
     application_ids: list[str] | UnsetType = UNSET
     active: bool | UnsetType = True
+    service: bool | UnsetType = False
 
 
 class UserUpdate(Struct, kw_only=True):
@@ -3659,7 +3662,7 @@ class UserAccess(Struct, kw_only=True):
 
     user_id: str
     organization_id: str
-    email: str
+    email: str | None
     first_name: str | None
     middle_name: str | None
     last_name: str | None
@@ -3669,6 +3672,7 @@ class UserAccess(Struct, kw_only=True):
     role: str
     application_ids: list[str]
     active: bool
+    service: bool
     invited_time: datetime
     last_login_time: datetime | None
     created_time: datetime

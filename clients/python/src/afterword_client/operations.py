@@ -398,7 +398,7 @@ class Users(Family):
     ) -> Iterator[models.User]:
         """Get all users.
 
-        Needs `User.Read`.
+        The people. Service accounts are listed only with a filter on `Service`. Needs `User.Read`.
         """
         return self._transport.pages(
             "/user", models.User, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
@@ -407,7 +407,9 @@ class Users(Family):
     def invite_user(self, body: models.UserRequest, *, idempotency_key: str | None = None) -> models.User:
         """Invite User.
 
-        Only an owner invites owners; who is confined to applications invites to these. Needs `User.Create`.
+        Only an owner invites owners; a caller of some applications invites to these. With `service` it makes a
+        service account, which is no person: it has a `display_name` in place of an address, tokens, and no log-in.
+        Needs `User.Create`.
         """
         return self._transport.request("POST", "/user", body=body, idempotency_key=idempotency_key).read(models.User)
 
