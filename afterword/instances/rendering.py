@@ -255,7 +255,9 @@ def _end(
     if shown.review_url:
         label = filled(answer_page, shown.review_label or "") or t("Write a review")
         links.append(public.Link(filled_address(answer_page, shown.review_url), label, is_main=not links))
-    own = t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand)
+    own = t("Your answers are with {name} now.", name=head.brand)
+    if not links and (call_back is None or call_back.said):
+        own += " " + t("There is nothing more for you to do.")
     text = shown.text or head.definition.page_texts(head.locale).thank_you or ""
     if shown.responses_max is not None:
         own, text = t("We have enough answers like yours already. Thank you for wanting to help."), shown.text or ""

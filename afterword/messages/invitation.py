@@ -32,6 +32,7 @@ RADIUS: Final = 10
 SANS: Final = "-apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
 SERIF: Final = "Georgia, Iowan Old Style, Palatino, Times New Roman, serif"
 CHOICES_MAX = 10  # in a mail; a question with more is answered on its page
+STARS_MAX = 6  # keys of more have no room for the sign
 
 LINK: Final = Variable("link")
 UNSUBSCRIBE_LINK: Final = Variable("unsubscribe_link")
@@ -141,7 +142,7 @@ def compile_invitation(
         question=shown,
         keys=_keys(shown, locale) if shown is not None else [],
         link=_sentence(words, words("You can also answer on this page:")),
-        note=words("Your choice counts only once you have confirmed it there."),
+        note=words("Your choice counts only once you have confirmed it on the page that opens."),
         reason=placeholders.parse(authored.reason).parts
         if authored.reason
         else _sentence(words, words("You got this mail because you have been in touch with {organization} recently.")),
@@ -356,8 +357,9 @@ def _keys(question: Question, locale: str) -> list[Key]:
     if question.shape == "scale" and len(question.scale) in _SIZES:
         low, high = _ends(question, locale)
         ends = {question.scale[0]: low, question.scale[-1]: high}
+        sign = "\u202f★" if question.style == "stars" and len(question.scale) <= STARS_MAX else ""
         return [
-            Key(value, str(value), f"{value}, {ends[value]}" if ends.get(value) else str(value))
+            Key(value, f"{value}{sign}", f"{value}, {ends[value]}" if ends.get(value) else str(value))
             for value in question.scale
         ]
     if question.shape == "yes_no":

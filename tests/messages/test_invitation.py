@@ -76,6 +76,14 @@ def test_every_scale_has_keys(scale_min: int, scale_max: int) -> None:
     assert scale_max - scale_min + 1 == len([link for link in page.links if "?" in link])
 
 
+@pytest.mark.parametrize(("expected", "most"), [(" 3 ★ ", 5), (" 3 4 ", 10)])
+def test_stars_show_their_sign(expected: str, most: int) -> None:
+    """Ten keys have no room for it."""
+    text = Page(compose({"type": "rating", "style": "stars", "scale_max": most}).html).text
+    assert expected in text
+    assert ("★" in text) == (most == 5)
+
+
 def test_first_question_after_a_statement() -> None:
     page = Page(compose({"type": "statement", "title": "Hello"}, {"type": "csat", "title": "How was it?"}).html)
     assert 5 == len([link for link in page.links if f"?q={SECOND}&" in link])

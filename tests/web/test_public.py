@@ -10,16 +10,16 @@ from afterword.web import public
 from afterword.web.problems import InternalError
 
 
-def ask(language: str = "en", receive: Any = None) -> Request:
+def ask(language: str = "en", receive: Any = None, method: str = "POST") -> Request:
     headers = [(b"accept-language", language.encode()), (b"content-length", b"9")]
-    return Request({"type": "http", "method": "POST", "headers": headers}, receive)
+    return Request({"type": "http", "method": method, "headers": headers}, receive)
 
 
 @pytest.mark.parametrize(
     ("refusal", "words"),
     [
         (errors.NotFound("secret"), "This page is not here"),
-        (errors.TooMany("secret", headers={"Retry-After": "7"}), "Too many addresses were tried from here."),
+        (errors.TooMany("secret", headers={"Retry-After": "7"}), "What you entered has not been saved yet"),
         (errors.Unavailable("secret"), "The service is busy."),
         (InternalError(), "Something went wrong on our side."),
         (errors.Malformed("secret"), "Please send it again."),
@@ -32,6 +32,11 @@ def test_a_refusal_is_a_page(refusal: errors.Refusal, words: str) -> None:
     assert words in text
     assert "secret" not in text
     assert refusal.headers.get("Retry-After") == found.headers.get("retry-after")
+
+
+def test_too_many_of_what_nobody_entered() -> None:
+    found = public.refusal_page(ask(method="GET"), errors.TooMany("secret"))
+    assert "Too many addresses were tried from here." in bytes(found.body).decode()
 
 
 def test_a_refusal_speaks_the_readers_language() -> None:

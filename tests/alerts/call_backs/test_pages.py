@@ -27,6 +27,7 @@ ENDINGS: list[dict[str, Any]] = [
     },
 ]
 NUMBER = "+30 210 123 4567"
+DONE = "There is nothing more for you to do."
 
 
 async def questionnaire(api: Api) -> str:
@@ -75,6 +76,7 @@ async def test_refused(api: Api) -> None:
     assert 303 == (await send(api, happy, {**form, "token": own})).status_code
     wrong = await send(api, page, {**form, "number": "<b>12", "window": "1", "note": "x" * 501})
     assert (422, 3) == (wrong.status_code, wrong.text.count('aria-invalid="true"'))
+    assert DONE not in wrong.text  # the form is something to do
     assert "&lt;b&gt;12" in wrong.text
     async with db.transaction(api.pool) as database:
         await database.execute("update questionnaire_instance set test = true where instance_id = $1", happy[3:])
@@ -107,7 +109,7 @@ async def test_one_case(api: Api) -> None:
     for found in ((await cases(api, token=blind))[0], (await api.get(path, token=blind)).json()):
         assert (None, None) == (found["call_back_number"], found["call_back_note"])
     said = html.unescape((await api.client.get(page)).text)
-    assert ("We will call you at" in said, 'name="window"' in said) == (True, False)
+    assert ("We will call you at" in said, 'name="window"' in said, DONE in said) == (True, False, True)
     change = await form_of(api, f"{page}?call=change")
     assert 303 == (await send(api, page, {**change, "number": "+44 20 7946 0018"})).status_code
     [changed] = await cases(api)
