@@ -339,6 +339,23 @@ async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClie
     assert {} == faults
 
 
+async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient) -> None:
+    """A sheet of A4 has the name of the organization and every column, and nothing to press."""
+    context = await browser.new_context(viewport={"width": 718, "height": 1_000})
+    await context.add_cookies(
+        [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]
+    )
+    page = await context.new_page()
+    await page.emulate_media(media="print")
+    await page.goto(f"{house.url}/console/reports/ready/nps")
+    assert await page.locator(".house").is_visible()
+    assert 0 == await page.locator("button:visible, form:visible:not(.search), nav a:visible").count()
+    assert await page.locator("thead").first.is_visible()
+    tables = await page.eval_on_selector_all(".scroll", "all => all.map(one => one.scrollWidth - one.clientWidth)")
+    assert {0} == set(tables)
+    await context.close()
+
+
 async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping[str, Any]:
     """All that is wrong with the page at one address, loaded once."""
     page, found = await context.new_page(), dict[str, Any]()
