@@ -180,9 +180,8 @@ def thank_you_page(
     `is_preview`: it says that nothing was kept.
     """
     t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
-    facts: list[str] = []
-    if instance.completed_time is not None:
-        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=zone)))
+    sent = instance.completed_time
+    facts = [t("Sent on {date}.", date=t.date(sent, time_zone=zone))] if sent is not None else []
     link, kiosk = None, _kiosk(answer_page.head)
     if kiosk is not None:
         facts, link = [], public.Link(kiosk.path, t("Begin again"))
