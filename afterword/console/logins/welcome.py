@@ -10,6 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.channels import accounts as kinds
 from afterword.console import response_list
+from afterword.console.cases import alert_rules
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import Choice
@@ -263,6 +264,7 @@ async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
         *([test] if has_starter else []),
         *([connect] if all(one.kind == kinds.DEFAULT for one in accounts.items) else []),
         await _way_out(visit, db, questionnaire),
+        (words("Be told of unhappy customers: make an alert"), alert_rules.NEW),
         (words("Make a token, by which your shop sends questionnaires"), "/console/settings/tokens"),
         (words("Invite colleagues"), "/console/settings/people"),
         (words("Take another questionnaire"), QUESTIONNAIRE),

@@ -45,8 +45,13 @@ async def test_without_a_questionnaire(office: Office) -> None:
 
 async def test_without_answers(owner: House) -> None:
     page = await page_of(owner)
-    for step in ("What to do next", "Connect your mail server, unless", "Say who gets it: make a pipeline"):
+    steps = ("What to do next", "Connect your mail server, unless", "Say who gets it: make a pipeline", "make an alert")
+    for step in steps:
         assert step in page
+    assert "Nothing needs you." not in page
+    assert "Nobody has answered in this period." in await page_of(owner, "/console/responses")
+    assert "Nobody has answered" not in await page_of(owner, "/console/responses?days=7")
+    assert ">Alerts</a>" in await page_of(owner, "/console/cases")
 
 
 async def test_equal_to_the_api(owner: House) -> None:
