@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from afterword import db
+from afterword.console import lists
 from afterword.console import people as screen
 from afterword.core.wire.site import Site
 from afterword.logins import hashing
@@ -88,7 +89,7 @@ async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) 
         for query in ("after=x", "after=99999999999999999_z", f"q={'x' * 400}"):
             assert 200 == (await client.get(f"/console/people?{query}")).status_code
         await desk.ask("POST", "/q/responder", {"metadata": {"email": "late@example.com", "name": "<b>Late"}})
-        monkeypatch.setattr(screen, "ROWS", 1)
+        monkeypatch.setattr(lists, "ROWS", 1)
         first = await page_of(client, "/console/people")
         assert "<b>Late" in first
         following = re.search(r'rel="next" href="([^"]+)"', first)
