@@ -1,4 +1,4 @@
-"""`python -m release [pip] [uvx] [pipx] [image]`: builds a release in dist/ and proves it in empty environments."""
+"""`python -m release [PROOF…]`: builds a release in dist/ and proves it in empty environments."""
 
 import argparse
 import os
@@ -20,6 +20,7 @@ BASE: Final = PROGRAMS.parent / "base.tar"  # of the image, by `make base`
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14")
 OURS: Final = ("AFTERWORD_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead back to the repository
 IMAGE: Final = "image"
+EMULATOR: Final = "qemu-user-static with binfmt"
 
 Proof = Callable[[Path, Path, Path], None]
 
@@ -29,15 +30,20 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "proofs", nargs="*", metavar="PROOF", help=f"of {', '.join(PROOFS)} and {IMAGE}; without any, all of them"
     )
-    known = (*PROOFS, IMAGE)
-    chosen: list[str] = parser.parse_args(arguments).proofs or [*known]
+    parser.add_argument(
+        "--arch", action="append", choices=sorted(images.PLATFORMS), help="of the image; may be given for each"
+    )
+    known, given = (*PROOFS, IMAGE), parser.parse_args(arguments)
+    chosen: list[str] = given.proofs or [*known]
     if not {*chosen} <= {*known}:
         parser.error(f"A PROOF is one of {', '.join(known)}.")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     wheel, client = build()
     with ThreadPoolExecutor() as beside:
-        image = beside.submit(by_image) if IMAGE in chosen else None  # it takes as long as the others together
+        # It takes as long as the others together.
+        architectures: list[str] = given.arch or [images.HERE]
+        image = beside.submit(by_images, architectures, FOLDER) if IMAGE in chosen else None
         with tempfile.TemporaryDirectory() as folder:
             write_bill_of_materials(wheel, Path(folder))
         for name in chosen:
@@ -97,23 +103,29 @@ def by_pipx(wheel: Path, _: Path, folder: Path) -> None:
 PROOFS: Final[dict[str, Proof]] = {"pip": by_pip, "uvx": by_uvx, "pipx": by_pipx}
 
 
-def by_image() -> str:
-    """In a store of its own, whose mounts end with the process; returns what it says."""
-    if not images.can_build():
-        return f"image: not tried, it needs root, leave to mount, and {', '.join(images.PROGRAMS)}."
+def by_images(architectures: Sequence[str], dist: Path) -> str:
+    return "\n".join(by_image(architecture, dist) for architecture in architectures)
+
+
+def by_image(architecture: str, dist: Path) -> str:
+    """Of the wheel in `dist`, in a store of its own, whose mounts end with the process; returns what it says."""
+    if not (images.can_build() and images.can_run(architecture)):
+        needed = ("root", "leave to mount", *images.PROGRAMS, *(() if architecture == images.HERE else (EMULATOR,)))
+        return f"image for {architecture}: not tried, it needs {', '.join(needed)}."
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder, base = Path(name), Path(name, "base.tar")
-        if BASE.exists():
+        if BASE.exists() and architecture == images.HERE:
             shutil.move(BASE, base)  # used once, so that no other image gets an old one
         else:
-            images.write_base(base)
+            images.write_base(base, architecture=architecture)
         settings = folder / "storage.conf"
         store = f'graphroot = "{folder / "store"}"\nrunroot = "{folder / "run"}"\n'
         settings.write_text(f'[storage]\ndriver = "{images.storage_driver()}"\n{store}')
         command = ("unshare", "--mount", sys.executable, "-m", "release.images", "--base-archive", base)
-        printed = files.run(*command, environment={**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)})
-    return f"image: {printed.strip()} It took {time.monotonic() - began:.0f} s."
+        environment = {**os.environ, "CONTAINERS_STORAGE_CONF": str(settings)}
+        printed = files.run(*command, "--arch", architecture, "--dist", dist, environment=environment)
+    return f"image for {architecture}: {printed.strip()} It took {time.monotonic() - began:.0f} s."
 
 
 def _demonstrate(name: str, began: float, folder: Path, *command: str | Path) -> None:

@@ -107,7 +107,7 @@ class Engine:
     def build_images(self, wheel: Path) -> None:
         """The image of `wheel`, and those that stand for PostgreSQL's and Caddy's."""
         base = images.make_base()
-        images.build(wheel, architecture=images.architecture_here(), base=base)
+        images.build(wheel, architecture=images.HERE, base=base)
         context = self.folder / "context"
         context.mkdir()
         (context / "start.sh").write_text(POSTGRES)

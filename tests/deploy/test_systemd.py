@@ -73,7 +73,7 @@ def machine() -> Iterator[Machine]:
         files.build(folder / "dist")
         wheel = next((folder / "dist").glob("afterword-*.whl"))
         patch.setattr(images, "PYTHON", PYTHON)
-        images.collect_packages(wheel, root / "opt/afterword/packages", architecture=images.architecture_here())
+        images.collect_packages(wheel, root / "opt/afterword/packages", architecture=images.HERE)
     program = root / "opt/afterword/bin/afterword"
     program.parent.mkdir()
     program.write_text(PROGRAM)
