@@ -31,6 +31,7 @@ COMMENT: Final = "Quick and careful, thank you."
 REQUEST_SECONDS_MAX: Final = 30
 READY_SECONDS_MAX: Final = 60
 SENT_SECONDS_MAX: Final = 30
+MAKE_UP_SECONDS_MAX: Final = 300  # in one transaction, idle while answers are drawn: a busy machine takes long
 PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
 RESUMPTIONS: Final = {
@@ -82,7 +83,11 @@ Everything stays up until Ctrl-C."""
 @asynccontextmanager
 async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site, str | None], None]:
     async with context.open_context(chosen, join=False, create=True) as opened:
-        async with await db.open_pool(opened.database_url, size_max=1) as pool:
+        limits = dict.fromkeys(("idle_in_transaction_session_timeout", "statement_timeout"), f"{MAKE_UP_SECONDS_MAX}s")
+        opening = db.open_pool(
+            opened.database_url, size_max=1, server_settings=limits, transaction_seconds=MAKE_UP_SECONDS_MAX
+        )
+        async with await opening as pool:
             seeded = await seed(pool, opened.site)
             await _make_up(pool, seeded, opened.site)
         owner_url = await first_owner_url(opened)
