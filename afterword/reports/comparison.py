@@ -10,9 +10,9 @@ from typing import Final
 from afterword import errors
 from afterword.core.figures import periods
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.core.figures.reports import COUNTED
 from afterword.core.wire import times
 from afterword.db import Database, savepoint
 from afterword.questionnaires import store as questionnaires_store

@@ -6,14 +6,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
+from afterword.core.figures import cells as core_cells
 from afterword.core.figures import metrics, periods, plans, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures import rows as core_rows
+from afterword.core.figures.cells import ANSWERED, Cell, People
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, People, RequestedMetric, Table, Tally
+from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import Selection
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
@@ -45,7 +47,7 @@ class Row:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     period: Period
-    date_basis: core_reports.Basis
+    date_basis: core_cells.Basis
     parameters: Mapping[str, Any]
     rows: Sequence[Row]
     total: Sequence[Figure]
@@ -110,7 +112,7 @@ async def run_trend(
     larger = replace(run, query=replace(query, bucket=choose(total)), steps=())
     starts = larger.buckets(run.period)
     into = {index: periods.bucket_of(day, starts) for index, day in enumerate(run.buckets(run.period))}
-    counted = _gathered(larger, core_reports.moved(*found, into), run.period)
+    counted = _gathered(larger, core_cells.moved(*found, into), run.period)
     earlier = None if before is None else core_reports.gather(run.wanted, before[0], (), (), before[1])
     return _listed(larger, _tabulated(larger, counted, earlier)), larger.query
 
@@ -295,15 +297,15 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
     before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
     rows: list[Row] = []
     total: list[Figure] = []
-    for part in core_reports.parts_of(question):
-        counted = core_reports.histogram(cells, part)
-        values = core_reports.values_of(question)
+    for part in core_cells.parts_of(question):
+        counted = core_cells.histogram(cells, part)
+        values = core_cells.values_of(question)
         values += sorted(each for each in counted if each not in {*values, ANSWERED})
         given: dict[str, Any] = {"values": values, "level": run.query.level, "minimum_base": run.minimum}
         given["scale"] = core_reports.scale_of(question)
         figures = core_reports.distribution(counted, people=people, **given)
         if before is not None:
-            was = core_reports.distribution(core_reports.histogram(before[0], part), people=before[1], **given)
+            was = core_reports.distribution(core_cells.histogram(before[0], part), people=before[1], **given)
             figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
         key = core_rows.part_key(question, part)
         for value, figure in zip(values, figures, strict=True):
@@ -311,7 +313,7 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
             named = {**key, "value": core_rows.number_of(value), "label": label}
             condition = core_rows.answer_condition(question, named)
             rows.append(Row(key=named, figures=[figure], selection=_selection(run, {}, condition)))
-        number = core_reports.answers_in(counted)
+        number = core_cells.answers_in(counted)
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
         total.append(Figure(measure, suppressed=core_reports.is_small(measure, people, run.minimum)))
     return _result(
@@ -332,7 +334,7 @@ async def _answers(db: Database, run: Plan, period: Period, question: Question) 
         wanted = (RequestedMetric("mean", frozenset({question_id})),)
         return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
     found = await _visible(db, run, asked)
-    parts = map(counts.part_of, found.hidden) if found.named else core_reports.parts_of(question)
+    parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
     hidden = set(parts) - set(map(counts.part_of, found.total))
     secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
     return [*found.total, *secret], Tally()

@@ -9,9 +9,9 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
+from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.core.figures.reports import COUNTED
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.migrations import FOLDER
 from afterword.queue.retention import service as retention

@@ -11,9 +11,10 @@ import pytest
 from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.figures import gaps, periods
+from afterword.core.figures.cells import COUNTED, Cell, People
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Part
-from afterword.core.figures.reports import COUNTED, STAGES, Cell, People
+from afterword.core.figures.reports import STAGES
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
 from afterword.instances.answers.service import Start, lock_context, save_answers

@@ -11,7 +11,7 @@ from afterword.console.lists import address
 from afterword.console.reports import views as report_views
 from afterword.console.reports.views import Names
 from afterword.console.screens import Visit
-from afterword.core.figures import reports as core_reports
+from afterword.core.figures import cells as core_cells
 from afterword.core.figures import templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
@@ -152,12 +152,12 @@ def _own_fields(
     if not visit.caller.reads_answers:
         buckets = {name: BUCKETS[name] for name in ("month", "quarter")}
     asks_mean = spec.get("metric") == "mean"
-    numeric = core_reports.DISTRIBUTED if wanted.template_id == "distribution" else core_reports.NUMERIC
+    numeric = core_cells.DISTRIBUTED if wanted.template_id == "distribution" else core_cells.NUMERIC
     found = [
         Field("metric", words("Score"), [(name, words(text)) for name, text in METRICS.items()]),
         Field("metadata", words("Groups"), list(metadata.items())),
         Field("by", words("Groups"), [(name, words(text)) for name, text in BYS.items()]),
-        Field("outcome_question_id", words("Outcome"), _questions(names, core_reports.NUMERIC)),
+        Field("outcome_question_id", words("Outcome"), _questions(names, core_cells.NUMERIC)),
         Field("question_id", words("Question"), _questions(names, numeric)),
         Field("bucket", words("Steps"), [(name, words(text)) for name, text in buckets.items()]),
     ]
@@ -179,7 +179,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
     """The parameters that a report needs and that the address does not name."""
     scores = [metric for metric in ("nps", "csat", "ces") if context.of_types(metric)]
     metric = chosen.get("metric") or (scores[0] if scores else "response")
-    numeric = context.of_types(*("nps", "csat", "ces"), *sorted(core_reports.NUMERIC - {"nps", "csat", "ces"}))
+    numeric = context.of_types(*("nps", "csat", "ces"), *sorted(core_cells.NUMERIC - {"nps", "csat", "ces"}))
     scored = [each for kind in ("nps", "csat", "ces") for each in context.of_types(kind)] or list(numeric)
     match template_id:
         case "trend" | "by_metadata":
@@ -188,11 +188,11 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
                 found["question_id"] = scored[0]
             if template_id == "trend":
                 return {**found, "bucket": "month" if context.protected else "week"}
-            return {**found, "compare": "rest", "metadata": next(iter(declared(context)), core_reports.CASE_GROUPS[0])}
+            return {**found, "compare": "rest", "metadata": next(iter(declared(context)), core_cells.CASE_GROUPS[0])}
         case "sending":
             return {"by": "bucket", "bucket": "week"}
         case "distribution":
-            rated = scored or list(context.of_types(*sorted(core_reports.DISTRIBUTED)))
+            rated = scored or list(context.of_types(*sorted(core_cells.DISTRIBUTED)))
             return {"question_id": rated[0]} if rated else {}
         case "drivers":
             return {"outcome_question_id": scored[0]} if scored else {}
@@ -202,7 +202,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
     """The groups that a report is offered by, with their titles."""
-    return {**declared(context), **{group: words(report_views.GROUPS[group]) for group in core_reports.CASE_GROUPS}}
+    return {**declared(context), **{group: words(report_views.GROUPS[group]) for group in core_cells.CASE_GROUPS}}
 
 
 def declared(context: ReportContext) -> dict[str, str]:

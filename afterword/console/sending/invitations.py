@@ -12,8 +12,9 @@ from afterword.console.lists import Column, Listing, address, key_of, read_key
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, RESPONSES, period_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, SENDING
+from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.figures.rows import LINK, Selection
 from afterword.core.wire.times import datetime_of
 from afterword.reports.invitations import service

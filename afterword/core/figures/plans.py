@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 
+from afterword.core.figures import cells as core_cells
 from afterword.core.figures import periods, queries, templates
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
@@ -85,7 +86,7 @@ class Plan:
             "buckets": self.buckets(period),
             "basis": self.query.basis(is_of_cases=False),
             "zone": self.context.time_zone,
-            "dimensions": core_reports.dimensions(self.query.group_by),
+            "dimensions": core_cells.dimensions(self.query.group_by),
             "condition": self.condition,
             "test": self.context.test,
         }
@@ -176,7 +177,7 @@ def plan_template(
         case "trend" | "by_metadata" | "nps" | "csat" | "ces":
             query, template_id = _table_query(template, query, parameters, findings), None
         case "distribution":
-            types = core_reports.DISTRIBUTED
+            types = core_cells.DISTRIBUTED
             queries.require_question(parameters.question_id, context, findings, path="question_id", types=types)
         case "funnel":
             every = tuple((metric, None) for metric in template.metrics)
@@ -210,8 +211,8 @@ def _table_query(template: Template, query: ReportQuery, parameters: Parameters,
     query = replace(query, metrics=((parameters.metric or "", parameters.question_id),))
     if template.template_id == "trend":
         return replace(query, group_by=("bucket",), bucket=query.bucket or "month")
-    group = core_reports.read_group(parameters.metadata or "")
-    if group is None or not (group[0].endswith("_metadata") or parameters.metadata in core_reports.CASE_GROUPS):
+    group = core_cells.read_group(parameters.metadata or "")
+    if group is None or not (group[0].endswith("_metadata") or parameters.metadata in core_cells.CASE_GROUPS):
         code = "unknown_value" if parameters.metadata else "required"
         expected = "questionnaire_metadata:{name}, responder_metadata:{name}, case:cause or case:remedy is expected."
         findings.error("group_by/0", code, expected)
@@ -245,7 +246,7 @@ def _check_comments(query: ReportQuery, parameters: Parameters, context: ReportC
 
 def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:
     """Outcome and attributes, these by default all other questions with a scale."""
-    types = core_reports.NUMERIC
+    types = core_cells.NUMERIC
     outcome = parameters.outcome_question_id
     queries.require_question(outcome, context, findings, path="outcome_question_id", types=types)
     for index, each in enumerate(parameters.question_ids):

@@ -14,11 +14,13 @@ from typing import Any, Final
 
 import msgspec
 
+from afterword.core.figures import cells as core_cells
 from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures.cells import NUMERIC, Basis, Cell, Group
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
-from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, Cell, Group, RequestedMetric
+from afterword.core.figures.reports import TYPE_OF, RequestedMetric
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind
 from afterword.core.questionnaires.condition_reader import Scope as ConditionScope
@@ -105,7 +107,7 @@ def requested_metrics(query: ReportQuery, context: ReportContext, findings: Find
 
 def check_groups(query: ReportQuery, context: ReportContext, findings: Findings) -> None:
     for index, text in enumerate(query.group_by):
-        path, group = f"group_by/{index}", core_reports.read_group(text)
+        path, group = f"group_by/{index}", core_cells.read_group(text)
         if text == core_reports.EACH_QUESTION:
             continue
         if group is None:
@@ -114,7 +116,7 @@ def check_groups(query: ReportQuery, context: ReportContext, findings: Findings)
             findings.error(path, "exclusive", "It stands twice.")
         elif group[0] == "question" and group[1] not in context.questions:
             findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
-        elif group[0] == "question" and context.questions[group[1]].type not in core_reports.GROUPING:
+        elif group[0] == "question" and context.questions[group[1]].type not in core_cells.GROUPING:
             findings.error(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
     if query.compare == "rest" and (not query.group_by or {"bucket", core_reports.EACH_QUESTION} & {*query.group_by}):
         findings.error(
@@ -198,11 +200,11 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
     for subject in subjects:
         kind, _, name = subject.partition(":")
         question = context.questions.get(name)
-        is_plain = kind.endswith("_metadata") or subject in core_reports.CASE_GROUPS
-        if not is_plain and (question is None or question.type not in core_reports.GROUPING):
+        is_plain = kind.endswith("_metadata") or subject in core_cells.CASE_GROUPS
+        if not is_plain and (question is None or question.type not in core_cells.GROUPING):
             message = f"{PROTECTED}a filter compares metadata, causes and remedies, and questions with few values."
             findings.error("filter", "unknown_value", message)
-    attributes = {*core_reports.dimensions(query.group_by), *(core_reports.read_group(each) for each in subjects)}
+    attributes = {*core_cells.dimensions(query.group_by), *(core_cells.read_group(each) for each in subjects)}
     if len(attributes) > disclosure.ATTRIBUTES_MAX:
         message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
         findings.error("filter" if subjects else "group_by", "too_many", message)

@@ -1,19 +1,14 @@
-"""Reports: their metrics and groups, and the table that is made of counts.
-
-Counts arrive as cells (`Cell`): of answers with the question and the value, of cases (instances) without a question and
-with a stage as the value. `reports/counts` makes them.
-"""
+"""Reports: their metrics, and the tables that are made of cells."""
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal, TypeVar
-
-import msgspec
+from typing import Final, Literal
 
 from afterword.core.figures import disclosure, metrics
+from afterword.core.figures.cells import Cell, Coordinates, Histogram, People, answers_in, key_of
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
 from afterword.core.questionnaires.question_types import TYPES, Question
@@ -22,21 +17,9 @@ QUESTIONNAIRES_MAX: Final = 50
 METRICS_MAX: Final = 5
 GROUPS_MAX: Final = 3
 ROWS_MAX: Final = 1_000
-NAME_CHARACTERS_MAX: Final = 255
 
-Found = TypeVar("Found", bound="Coordinates")
-Basis = Literal["submitted", "completed", "sent"]
 Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
 TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
-_SCALES: Final = frozenset(name for name, row in TYPES.items() if row.shape == "scale")
-NUMERIC: Final = _SCALES | {"number"}  # types with a mean
-GROUPING: Final = _SCALES | {"single_choice", "consent", "yes_no"}
-COUNTED: Final = GROUPING | {"multiple_choice"}
-DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
-ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
-FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "pipeline", "locale")
-NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata")
-CASE_GROUPS: Final = ("case:cause", "case:remedy")  # of the response's case that was closed last
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
@@ -53,48 +36,6 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
     "rr1": ("sent_completed", "sent", "sent"),
     "rr2": ("sent_answered", "sent", "sent"),
 }
-
-
-class Coordinates(msgspec.Struct, frozen=True):  # a report has thousands, and a dataclass is slow to make
-    bucket: int
-    questionnaire_id: str
-    dimensions: tuple[str | None, ...]
-    question_id: str  # empty: cases
-
-
-class Cell(Coordinates, frozen=True):
-    value: str
-    count: int
-
-
-class Group(Coordinates, frozen=True):
-    """The people who answered a question or reached a stage, by the hashes of their ids.
-
-    A set as large as the minimum base may be incomplete.
-    """
-
-    stage: str  # of cases
-    people: frozenset[int]
-
-
-class Repeat(Coordinates, frozen=True):
-    """The number of a person's answers. `weight`: the sampled part of the person's responses."""
-
-    person: int
-    answers: int
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class People:
-    """The people behind cells; `is_sample`: repeats are of a sample of people."""
-
-    groups: Sequence[Group] = ()
-    repeats: Sequence[Repeat] = ()
-    is_sample: bool = False
-
-    def __add__(self, other: "People") -> "People":
-        return People([*self.groups, *other.groups], [*self.repeats, *other.repeats], self.is_sample or other.is_sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,46 +78,8 @@ class Table:
     total: tuple[Figure, ...]
 
 
-# Groups --------------------------------------------------------------------------------------------------------------
-
-
-def read_group(text: str) -> tuple[str, str] | None:
-    """Kind and name of a `group_by` entry (the name of a fixed one is empty); None for what is none."""
-    kind, colon, name = text.partition(":")
-    if kind in FIXED_GROUPS and not colon:
-        return kind, ""
-    if text in CASE_GROUPS or (kind in NAMED_GROUPS and 1 <= len(name) <= NAME_CHARACTERS_MAX):
-        return kind, name
-    return None
-
-
-def dimensions(group_by: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The groups that each response has a value of; bucket, questionnaire and question are members of the cell."""
-    found = (read_group(text) for text in group_by)
-    return tuple(group for group in found if group is not None and group[0] not in {"bucket", "questionnaire"})
-
-
-def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
-    if group_by == ("bucket",):  # thousands of cells of a trend
-        return (cell.bucket,)
-    values = iter(cell.dimensions)
-    found: list[object] = []
-    for group in group_by:
-        match group:
-            case "bucket":
-                found.append(cell.bucket)
-            case "questionnaire":
-                found.append(cell.questionnaire_id)
-            case "question_id":
-                found.append(cell.question_id)
-            case _:
-                found.append(next(values))
-    return tuple(found)
-
-
 # Tables --------------------------------------------------------------------------------------------------------------
 
-Histogram = Mapping[str, int]
 TOTAL: Final[Key] = ()
 
 
@@ -206,19 +109,6 @@ def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str
         uses = frozenset(index for index, request in enumerate(requested) if question_id in request.question_ids)
         found[question_id] = question_id if separately else first.setdefault(uses, question_id)
     return found
-
-
-def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> tuple[list[Cell], People]:
-    """The same counts in other buckets; those of buckets that are not named are left out."""
-    return _moved(cells, buckets), People(
-        _moved(people.groups, buckets), _moved(people.repeats, buckets), is_sample=people.is_sample
-    )
-
-
-def _moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:
-    if all(bucket == into for bucket, into in buckets.items()):
-        return [each for each in found if each.bucket in buckets]
-    return [msgspec.structs.replace(each, bucket=buckets[each.bucket]) for each in found if each.bucket in buckets]
 
 
 def gather(
@@ -403,10 +293,6 @@ def distribution(
     return [Figure(measure, suppressed=is_small(measure, people, minimum_base)) for measure in measures]
 
 
-def answers_in(counts: Histogram) -> int:
-    return counts[ANSWERED] if ANSWERED in counts else sum(counts.values())
-
-
 def driver(
     pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float, minimum_base: int
 ) -> Figure:
@@ -467,28 +353,3 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def parts_of(question: Question) -> list[str]:
-    """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
-    if question.type == "ranking":
-        return [str(rank) for rank in range(1, len(question.choices) + 1)]
-    return [row.row_id for row in question.rows] or [""]
-
-
-def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
-    """The counts of each value, of one matrix row or one rank where given."""
-    found: dict[str, int] = {}
-    for cell in cells:
-        row, colon, value = cell.value.rpartition(":")
-        if part and not (colon and row == part):
-            continue
-        value = value if part else cell.value
-        found[value] = found.get(value, 0) + cell.count
-    return found
-
-
-def values_of(question: Question) -> list[str]:
-    if question.shape in {"consent", "yes_no"}:
-        return ["true", "false"]
-    return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]

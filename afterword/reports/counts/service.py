@@ -17,11 +17,13 @@ import msgspec
 
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
+from afterword.core.figures import cells as core_cells
 from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
+from afterword.core.figures.cells import COUNTED, Cell, Group, People, Repeat
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
-from afterword.core.figures.reports import BOUNCED, COUNTED, Cell, Counted, Group, People, Repeat, RequestedMetric
+from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
@@ -178,7 +180,7 @@ def _by_part(
     first = 0
     for part, is_sample in zip(asked.parts, sampled, strict=True):
         own = {first + index: index for index in range(len(part.buckets))}
-        found.append(core_reports.moved(cells, People(groups, repeats, is_sample=is_sample), own))
+        found.append(core_cells.moved(cells, People(groups, repeats, is_sample=is_sample), own))
         first += len(part.buckets)
     return found
 
@@ -378,7 +380,7 @@ async def visible(
 
     Raises Invalid where that would read too much.
     """
-    filtered = {group for each in subjects_of(asked.condition) if (group := core_reports.read_group(each))}
+    filtered = {group for each in subjects_of(asked.condition) if (group := core_cells.read_group(each))}
     attributes = sorted({*asked.dimensions, *filtered})
     months = periods.buckets(asked.period, "month")
     monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)

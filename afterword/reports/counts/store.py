@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
+from afterword.core.figures.cells import NUMERIC, Cell, Group, Repeat
 from afterword.core.figures.queries import CountQuery, Scope
-from afterword.core.figures.reports import NUMERIC, Cell, Group, Repeat
 from afterword.db import Database, Row
 from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
 

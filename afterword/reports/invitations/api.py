@@ -5,8 +5,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.wire.lists import Column, Listing
 from afterword.db import Database
 from afterword.instances.resources import QuestionnaireInstance, instance_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import CountQuery
-from afterword.core.figures.reports import Basis
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.db.columns import qualified

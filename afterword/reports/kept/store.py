@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final, LiteralString
 
+from afterword.core.figures.cells import Cell, Group
 from afterword.core.figures.periods import Days, Hour
 from afterword.core.figures.queries import CountQuery, Kept
-from afterword.core.figures.reports import Cell, Group
 from afterword.db import Database
 from afterword.events.store import IS_NATIVE
 

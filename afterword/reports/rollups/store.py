@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, LiteralString
 
+from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Days
-from afterword.core.figures.reports import COUNTED
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.reports.values.store import DIMENSION, VALUES

@@ -3,23 +3,18 @@
 import pytest
 
 from afterword.core.figures import metrics
+from afterword.core.figures.cells import Cell, Group, People, Repeat, dimensions, read_group
 from afterword.core.figures.reports import (
     RATES,
     STAGES,
-    Cell,
     Figure,
-    Group,
-    People,
-    Repeat,
     RequestedMetric,
     Table,
     Tally,
-    dimensions,
     driver,
     gather,
     measure_of,
     pools,
-    read_group,
     tabulate,
 )
 

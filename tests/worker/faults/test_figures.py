@@ -14,9 +14,9 @@ from afterword import db, errors
 from afterword.core.answers.forms import field_name
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
+from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.core.figures.reports import COUNTED
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
