@@ -28,6 +28,7 @@ from afterword.instances.answers.service import AnswerContext
 from afterword.instances.call_backs import service as call_backs
 from afterword.instances.files import service as files
 from afterword.instances.issuing import service as issuing
+from afterword.instances.logos import logo_of
 from afterword.instances.mixing import pages as mixing
 from afterword.instances.mixing.pages import refused_page
 from afterword.instances.posts import ReadPage, read_files
@@ -35,7 +36,6 @@ from afterword.instances.rendering import (
     Marked,
     closed_page,
     expired_page,
-    logo_of,
     question_page,
     thank_you_page,
     used_page,

@@ -1,7 +1,5 @@
-"""The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed; logo and stylesheets."""
+"""The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed."""
 
-import base64
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,21 +11,18 @@ from afterword.core.answers import instances as core_instances
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
-from afterword.core.questionnaires.palettes import Brand
-from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
-from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.core.wire import code128, qr
 from afterword.instances import views
 from afterword.instances.answer_page import LOCALE_GO, AnswerPage, CallBack, Head, Marked, Placement, Posted, Wrong
+from afterword.instances.logos import logo_url, style_url
 from afterword.instances.variables import filled, filled_address, filled_question
 from afterword.instances.views import Kind, QuestionView, Section
 from afterword.texts import Texts, own_name
 from afterword.web import public, static
 
-FINGERPRINT_CHARACTERS: Final = 10
 ANONYMOUS: Final = (
     "Your answers are anonymous: they are stored without a link to you. Once they are sent, nobody can find or change "
     "them."
@@ -74,15 +69,6 @@ class Coupon:
     code: str
     qr: qr.Code
     bars: code128.Bars | None
-
-
-@dataclass(frozen=True, slots=True)
-class Logo:
-    """A logo; `fingerprint` is the beginning of the hash of its bytes."""
-
-    content: bytes
-    media_type: str
-    fingerprint: str
 
 
 def question_page(
@@ -450,28 +436,6 @@ def _foot(answer_page: AnswerPage) -> str:
     date = t.date(end, time_zone=head.questionnaire.time_zone)
     text = t("They are kept as you go, so you can come back to this page until {date}.", date=date)
     return f"{who} {text}"
-
-
-def style_url(theme: Theme) -> str:
-    """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
-    return static.theme_url(Brand.of(theme))
-
-
-def logo_url(theme: Theme, questionnaire_id: str) -> str:
-    """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
-    if theme.logo is not None and (not questionnaire_id or read_address(theme.logo) is not None):
-        return theme.logo  # a preview has no questionnaire yet
-    logo = logo_of(theme)
-    return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
-
-
-def logo_of(theme: Theme) -> Logo | None:
-    """The logo that is a `data:` address, which was checked when the theme was read; None for other logos."""
-    if theme.logo is None or not theme.logo.startswith("data:"):
-        return None
-    head, _, text = theme.logo.partition(";base64,")
-    content = base64.b64decode(text)
-    return Logo(content, head.removeprefix("data:"), hashlib.sha256(content).hexdigest()[:FINGERPRINT_CHARACTERS])
 
 
 def files_of(kinds: Collection[Kind], *, has_pictures: bool = False) -> Files:
