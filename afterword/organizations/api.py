@@ -171,7 +171,6 @@ async def list_organizations(call: Call[None], db: Database) -> Answer:
     "/organization/{organization_id}", scope="Organization.Read", answer=Organization, summary="Get Organization"
 )
 async def get_organization(call: Call[None], db: Database) -> Answer:
-    _require_own(call)
     found = await store.get_organization(db, organization_id=call.caller.organization_id)
     organization = found or service.refuse_unknown()
     return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
@@ -185,7 +184,6 @@ async def get_organization(call: Call[None], db: Database) -> Answer:
     summary="Update Organization",
 )
 async def update_organization(call: Call[OrganizationUpdate], db: Database) -> Answer:
-    _require_own(call)
     organization = await service.update_organization(
         db,
         caller=call.caller,
@@ -203,7 +201,6 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
     summary="Get Organization Billing",
 )
 async def get_billing(call: Call[None], db: Database) -> service.Billing:
-    _require_own(call)
     call.caller.require_whole()
     return await store.get_billing(db, organization_id=call.caller.organization_id) or service.refuse_unknown()
 
@@ -217,7 +214,6 @@ async def get_billing(call: Call[None], db: Database) -> service.Billing:
     refusals=("invalid_address",),
 )
 async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Billing:
-    _require_own(call)
     return await service.update_billing(
         db,
         caller=call.caller,
@@ -296,12 +292,6 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> ser
 )
 async def delete_application(call: Call[None], db: Database) -> None:
     await service.delete_application(db, caller=call.caller, **call.ids, check_version=call.check_version)
-
-
-def _require_own(call: Call[Any]) -> None:
-    """A token reaches its own organization; raises NotFound for all others."""
-    if call.ids["organization_id"] != call.caller.organization_id:
-        service.refuse_unknown()
 
 
 # The slice has one table; the reference shows its families apart.

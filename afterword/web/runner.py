@@ -157,7 +157,7 @@ class Operation:
             call = await self._check_fields(request, caller)
             if request.key is not None:
                 return await self._run_once(call, request, request.key)
-            self._check_ids(call.ids)
+            self._check_ids(call)
             if self.route.shared is not None:
                 return self._render(await self.route.shared(call, self._context.pool), call, request)
             # Chunks are read after a connection taken here would be returned, and other servers may keep us waiting.
@@ -311,7 +311,7 @@ class Operation:
                 kept = [(name.encode(), value.encode()) for name, value in named.items()]
                 kept += [(b"content-length", b"%d" % len(content)), (b"idempotency-replayed", b"true")]
                 return status, kept, content
-            self._check_ids(call.ids)
+            self._check_ids(call)
             if self.route.acts and self.route.shared is not None:
                 result = await self.route.shared(call, self._context.pool)
             else:
@@ -337,10 +337,14 @@ class Operation:
         what = [reach, call.query, members, call.body if request.content is None else request.content]
         return hashlib.sha256(_encode_canonically([self.route.method, request.scope["path"], *what])).digest()
 
-    def _check_ids(self, given: Mapping[str, str]) -> None:
+    def _check_ids(self, call: Call[Any]) -> None:
+        """Raise NotFound for what is no id, and for an organization that is not the caller's."""
         for name in self.route.ids:
-            if not ids.is_id(given[name]):
+            if not ids.is_id(call.ids[name]):
                 raise errors.NotFound(f"There is nothing with this {name}.")
+        own = call.caller.organization_id
+        if call.ids.get("organization_id", own) != own:
+            raise errors.NotFound("There is no such organization.")
 
     # Answers -------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.logins.identities import service
 from afterword.logins.identities.store import IdentityProvider as Provider
-from afterword.organizations import service as organizations
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -70,7 +69,6 @@ class IdentityProvider(fields.Resource):
 
 @routes.get(PATH, scope="Organization.Read", answer=IdentityProvider, summary="Get Identity Provider")
 async def get_identity_provider(call: Call[None], db: Database) -> Answer:
-    _require_own(call)
     return _shown(await service.get(db, caller=call.caller), call)
 
 
@@ -86,7 +84,6 @@ async def get_identity_provider(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def set_identity_provider(call: Call[IdentityProviderRequest], db: Database) -> Answer:
-    _require_own(call)
     stored, is_new = await service.save(
         db,
         caller=call.caller,
@@ -107,7 +104,6 @@ async def set_identity_provider(call: Call[IdentityProviderRequest], db: Databas
     description="Only an owner does. Nobody logs in through it any more, and the sessions that it opened end.",
 )
 async def remove_identity_provider(call: Call[None], db: Database) -> None:
-    _require_own(call)
     await service.remove(db, caller=call.caller, check_version=call.check_version)
 
 
@@ -119,7 +115,6 @@ async def remove_identity_provider(call: Call[None], db: Database) -> None:
     description="Only an owner does. Reads the provider's document, and tells in `problem` where that failed.",
 )
 async def check_identity_provider(call: Call[None], pool: Pool) -> Answer:
-    _require_own(call)
     return _shown(await service.check(pool, caller=call.caller, site=call.site, now=call.now), call)
 
 
@@ -143,8 +138,3 @@ def _shown(provider: Provider, call: Call[None] | Call[IdentityProviderRequest])
         login_url=login_url(call.site, call.caller.domain),
     )
     return Answer(value, version=provider.version)
-
-
-def _require_own(call: Call[None] | Call[IdentityProviderRequest]) -> None:
-    if call.ids["organization_id"] != call.caller.organization_id:
-        organizations.refuse_unknown()

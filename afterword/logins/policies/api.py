@@ -8,7 +8,6 @@ from msgspec import Meta
 from afterword.core.messaging.networks import NETWORKS_MAX
 from afterword.db import Database
 from afterword.logins.policies import service, store
-from afterword.organizations import service as organizations
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -41,7 +40,6 @@ class LoginPolicy(fields.Resource):
 
 @routes.get(PATH, scope="Organization.Read", answer=LoginPolicy, summary="Get Login Policy")
 async def get_login_policy(call: Call[None], db: Database) -> Answer:
-    _require_own(call)
     policy = await store.get_login_policy(db, organization_id=call.caller.organization_id)
     return Answer(LoginPolicy.of(policy, call.zone), version=policy.version)
 
@@ -58,7 +56,6 @@ async def get_login_policy(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answer:
-    _require_own(call)
     policy = await service.save(
         db,
         caller=call.caller,
@@ -71,8 +68,3 @@ async def set_login_policy(call: Call[LoginPolicyRequest], db: Database) -> Answ
         check_version=call.check_version,
     )
     return Answer(LoginPolicy.of(policy, call.zone), version=policy.version)
-
-
-def _require_own(call: Call[None] | Call[LoginPolicyRequest]) -> None:
-    if call.ids["organization_id"] != call.caller.organization_id:
-        organizations.refuse_unknown()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -23,7 +23,7 @@ class Held(errors.Conflict):
 
 async def get(db: Database, *, caller: Caller, is_locked: bool = False) -> Periods:
     found = await store.get_periods(db, organization_id=caller.organization_id, is_locked=is_locked)
-    return found or refuse_unknown()
+    return errors.found(found, "There is no such organization.")
 
 
 async def update(
@@ -86,7 +86,3 @@ def require_reach(caller: Caller) -> None:
     """Raise Forbidden for a caller that sees a part of the organization, or test data alone."""
     caller.require_whole()
     caller.require_real()
-
-
-def refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such organization.")

@@ -7,7 +7,7 @@ from msgspec import Meta
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.retention import service as periods
-from afterword.organizations.retention.api import PATH, RetentionUpdate, require_own
+from afterword.organizations.retention.api import PATH, RetentionUpdate
 from afterword.privacy.retention import service, store
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -74,7 +74,6 @@ RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
     ),
 )
 async def preview_retention(call: Call[RetentionUpdate], db: Database) -> Answer:
-    require_own(call)
     found = await service.preview(db, caller=call.caller, changes=call.body.named(), now=call.now)
     return Answer(RetentionPreview(parts=[RetentionPreviewPart.of(one) for one in found]))
 
@@ -88,6 +87,5 @@ async def preview_retention(call: Call[RetentionUpdate], db: Database) -> Answer
     description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
 )
 async def list_retention_runs(call: Call[None], db: Database) -> Rows[store.Run]:
-    require_own(call)
     periods.require_reach(call.caller)
     return await store.list_runs(db, organization_id=call.caller.organization_id, page=call.page)
