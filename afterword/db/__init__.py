@@ -130,18 +130,21 @@ class Database:
         """
         parameters = list(values)
         chosen = list_queries.where(page.criteria, parameters)
+        count, counted = f"select count(*) from ({base}) listed{chosen}", list(parameters)
+        is_start = page.with_results and page.after is None and page.offset == 0
         total: int | None = None
         with _REFUSALS:
-            if page.with_total:
-                count = f"select count(*) from ({base}) listed{chosen}"
-                total = await self._connection.fetchval(count, *parameters)
+            if page.with_total and not is_start:
+                total = await self._connection.fetchval(count, *counted)
             if not page.with_results or (total is not None and page.offset >= total):
                 return Rows([], total)
             after = await self._key(base, values, page)
             window = list_queries.window(page, after, chosen, parameters)
             query = f"select {list_queries.output(page.listing)} from ({base}) listed{window}"
             rows: list[Row] = await self._connection.fetch(query, *parameters)
-        has_more = len(rows) > page.limit
+            has_more = len(rows) > page.limit
+            if page.with_total and is_start:  # few rows are counted without another statement
+                total = await self._connection.fetchval(count, *counted) if has_more else len(rows)
         items = rows[: page.limit]
         return Rows(items, total, _key_of(items[-1], page) if has_more else None, has_more)
 

@@ -40,11 +40,40 @@ async def database(pool: db.Pool) -> AsyncIterator[db.Database]:
         yield database
 
 
+class Counting:
+    """A connection that counts its statements."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self.statements = 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.statements += 1
+        return getattr(self._raw, name)
+
+
 async def found(database: db.Database, *criteria: tuple[str, object]) -> set[str]:
     page = Page(LISTING, (), tuple(Criterion(operator, SHOWN, value) for operator, value in criteria), limit=100)
     rows = await database.fetch_list("select row_id, shown_time from probe", page=page)
     assert len(rows.items) == rows.total
     return {row["row_id"] for row in rows.items}
+
+
+class TestTotal:
+    @pytest.mark.parametrize(
+        ("limit", "offset", "statements", "shown"),
+        [(7, 0, 1, 7), (8, 0, 1, 7), (6, 0, 2, 6), (5, 5, 2, 2), (5, 7, 1, 0), (5, 9, 1, 0)],
+    )
+    async def test_one_statement_where_all_fit(
+        self, database: db.Database, limit: int, offset: int, statements: int, shown: int
+    ) -> None:
+        raw = Counting(database._connection)
+        page = Page(LISTING, (), limit=limit, offset=offset)
+
+        rows = await db.Database(raw, database.clock).fetch_list("select row_id, shown_time from probe", page=page)
+
+        assert (statements, shown, len(ROWS)) == (raw.statements, len(rows.items), rows.total)
+        assert rows.has_more == (offset + limit < len(ROWS))
 
 
 class TestTimes:
