@@ -1,27 +1,8 @@
-"""The addresses of a theme's files: a logo's has its fingerprint, and pages load only what their questions need."""
-
-import base64
+"""Pages load only the files that their questions need."""
 
 import pytest
 
-from afterword.core.questionnaires.visuals import Theme
-from afterword.instances import logos, rendering
-
-
-def test_without_any() -> None:
-    assert ("", "", None) == (
-        logos.style_url(Theme()),
-        logos.logo_url(Theme(), "q"),
-        logos.logo_of(Theme()),
-    )
-
-
-def test_logo() -> None:
-    with_logo = Theme(logo="data:image/png;base64," + base64.b64encode(b"picture").decode())
-    logo = logos.logo_of(with_logo)
-    assert logo is not None
-    assert (b"picture", "image/png") == (logo.content, logo.media_type)
-    assert f"/p/q/logo?v={logo.fingerprint}" == logos.logo_url(with_logo, "q")
+from afterword.instances import rendering
 
 
 @pytest.mark.parametrize(

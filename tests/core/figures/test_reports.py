@@ -1,9 +1,9 @@
-"""Tables of counts: groups by name, small groups hidden, changes, rates, design effects."""
+"""Tables of counts: small groups hidden, changes, rates, design effects."""
 
 import pytest
 
 from afterword.core.figures import metrics
-from afterword.core.figures.cells import Cell, Group, People, Repeat, dimensions, read_group
+from afterword.core.figures.cells import Cell, Group, People, Repeat
 from afterword.core.figures.reports import (
     RATES,
     STAGES,
@@ -37,29 +37,6 @@ def tally(**counts: int) -> Tally:
     found = Tally()
     found.update(counts)
     return found
-
-
-@pytest.mark.parametrize(
-    ("text", "group"),
-    [
-        ("bucket", ("bucket", "")),
-        ("question:Q1", ("question", "Q1")),
-        ("responder_metadata:a:b", ("responder_metadata", "a:b")),
-        ("bucket:day", None),
-        ("question", None),
-        ("question:", None),
-        ("questionnaire_metadata:" + "x" * 256, None),
-        ("store", None),
-        ("", None),
-    ],
-)
-def test_groups(text: str, group: tuple[str, str] | None) -> None:
-    assert group == read_group(text)
-
-
-def test_dimensions_are_what_each_response_has_a_value_of() -> None:
-    asked = ("bucket", "locale", "questionnaire", *BY_STORE, "question_id")
-    assert (("locale", ""), ("questionnaire_metadata", "store")) == dimensions(asked)
 
 
 def test_questions_of_the_same_metrics_count_as_one() -> None:
