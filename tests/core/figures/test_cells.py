@@ -24,5 +24,5 @@ def test_groups(text: str, group: tuple[str, str] | None) -> None:
 
 
 def test_dimensions_are_what_each_response_has_a_value_of() -> None:
-    asked = ("bucket", "locale", "questionnaire", *BY_STORE, "question_id")
+    asked = ("bucket", "locale", "questionnaire", "questionnaire_metadata:store", "question_id")
     assert (("locale", ""), ("questionnaire_metadata", "store")) == dimensions(asked)
