@@ -329,7 +329,7 @@ async def _look_at_mail(url: str | None) -> Sequence[Finding]:
             "Check host, port, user and password in AFTERWORD_SMTP_URL; smtps:// is for port 465, smtp:// for 587. "
             "Where the network blocks these ports, ask its provider."
         )
-        return [Finding("mail server", False, f"The login failed: {error}", advice)]
+        return [Finding("mail server", False, f"It cannot be used: {error}", advice)]
     except ValueError:  # its words may repeat the address, and with it the password
         detail = "Its address cannot be read."
         return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]

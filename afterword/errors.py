@@ -143,10 +143,12 @@ class Invalid(Refusal):
 
     @classmethod
     def of(cls, *wrong: FieldError, record: Mapping[str, object] | None = None) -> "Invalid":
-        """Say how many fields are wrong and which: the sentence that old clients show."""
+        """Say how many fields are wrong and which, and of a single one why: old clients show this sentence alone."""
         places = ", ".join(dict.fromkeys(error.place for error in wrong[:10]))
-        count = "1 field is" if len(wrong) == 1 else f"{len(wrong)} fields are"
-        refusal = cls(f"{count} wrong: {places}.", errors=wrong[:ERRORS_MAX])
+        detail = f"{len(wrong)} fields are wrong: {places}."
+        if len(wrong) == 1:
+            detail = f"1 field is wrong: {places}. {wrong[0].message}"
+        refusal = cls(detail, errors=wrong[:ERRORS_MAX])
         refusal.record = record
         return refusal
 

@@ -1,5 +1,6 @@
 """One frozen Settings, read once by the roots: AFTERWORD_* variables over a TOML file over the defaults."""
 
+import difflib
 import ipaddress
 import shlex
 import tomllib
@@ -18,6 +19,7 @@ from afterword.keys import read_before
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
 PASSPHRASE_CHARACTERS_MIN = 16
+ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in worker/pace.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
@@ -140,14 +142,14 @@ def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
     values: dict[str, Any] = {}
     for name, value in _of_file(file).items():
         if name not in wanted:
-            raise SettingError(f"{name} in {file} is not a setting. {_known(wanted)}")
+            raise SettingError(f"{name} in {file} is not a setting. {_known(name, wanted, str)}")
         values[name] = _value(f"{name} in {file}", types[name], value)
     for variable, text in environment.items():
         name = variable.removeprefix(PREFIX).lower()
         if variable.startswith(PREFIX) and name in wanted and text != "":
             values[name] = _value(variable, types[name], text)
         elif variable.startswith(PREFIX) and variable not in OTHER_VARIABLES and text != "":
-            raise SettingError(f"{variable} is not a setting. {_known(wanted)}")
+            raise SettingError(f"{variable} is not a setting. {_known(name, wanted, lambda one: PREFIX + one.upper())}")
     settings = Settings(**values)
     _check(settings)
     return settings
@@ -206,15 +208,16 @@ def _check(settings: Settings) -> None:
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
     _check_lengths(settings)
+    _check_backups(settings)
     try:
         read_before(settings.secret_before)
     except ValueError as error:
         raise SettingError(f"{PREFIX}SECRET_BEFORE must be what `afterword secret rotate` printed.") from error
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
-        raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address.")
+        raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address, as in survey@example.com.")
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
         if not _is_network(proxy):
-            raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be addresses or networks, joined by commas.")
+            raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be {ADDRESSES}, joined by commas.")
     readers: Mapping[str, tuple[Callable[[], object], str]] = {
         "OUTBOUND_NETWORKS": (lambda: settings.networks, "networks, joined by commas, as in 10.0.0.0/8"),
         "NAME_SERVERS": (lambda: settings.resolvers, "addresses, joined by commas, as in 9.9.9.9"),
@@ -237,6 +240,14 @@ def _check_lengths(settings: Settings) -> None:
     ):
         if text is not None and len(text) < least:
             raise SettingError(f"{PREFIX}{name} must have at least {least} characters.")
+
+
+def _check_backups(settings: Settings) -> None:
+    to = settings.backup_to
+    if "://" in to and not (to.startswith("s3://") and urlsplit(to).netloc):
+        raise SettingError(f"{PREFIX}BACKUP_TO must be a folder, or as in s3://bucket/prefix.")
+    if not all(key.startswith(("age1", "ssh-")) for key in settings.backup_keys):
+        raise SettingError(f"{PREFIX}BACKUP_RECIPIENTS must be public keys (age1…, ssh-…), joined by commas.")
 
 
 def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
@@ -267,5 +278,6 @@ def _is_network(text: str) -> bool:
     return True
 
 
-def _known(wanted: set[str]) -> str:
-    return f"There are: {', '.join(sorted(wanted))}."
+def _known(name: str, wanted: set[str], spelled: Callable[[str], str]) -> str:
+    close = difflib.get_close_matches(name, wanted, n=1)
+    return f"Do you mean {spelled(close[0])}?" if close else f"There are: {', '.join(map(spelled, sorted(wanted)))}."

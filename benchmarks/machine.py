@@ -47,7 +47,7 @@ Turn = Callable[[httpx2.AsyncClient], Awaitable[None]]
 
 @dataclass
 class Crowd:
-    """Those who use the installation, and how long each request of theirs took."""
+    """The people who use the installation, and how long each of their requests took."""
 
     stage: Stage
     url: str
@@ -60,7 +60,7 @@ class Crowd:
     _people: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def at_work(self, *turns: Turn, seconds: float) -> Mapping[str, float]:
-        """How often a second each kind of work was done, when these did theirs again and again."""
+        """Repeat each turn for `seconds`, all at once; returns how often a second each kind of work was done."""
         self.took.clear()
         self.done.clear()
         before, began = await sent(self.stage), time.perf_counter()

@@ -31,7 +31,7 @@ own/bin/pipx install --quiet /opt/dist/afterword-*.whl
 
 
 def prove(wheels: Path, suite: str) -> str:
-    """What the commands print. Raises NotReleasable where one of the demonstrations does not come to its end."""
+    """Run the commands in a Debian of `suite`; returns their output. Raises NotReleasable if a demonstration fails."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "root")
         # A mirror may lag behind: it is tried here, and nothing of it is kept.

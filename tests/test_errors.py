@@ -32,7 +32,7 @@ def test_a_code_of_its_own_takes_the_place_of_the_default(kind: type[Refusal]) -
     ],
 )
 def test_places_in_words(error: FieldError, place: str) -> None:
-    assert f"1 field is wrong: {place}." == Invalid.of(error).detail
+    assert f"1 field is wrong: {place}. m" == Invalid.of(error).detail
 
 
 def test_places_are_named_once_and_errors_end() -> None:

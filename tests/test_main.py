@@ -41,7 +41,7 @@ def app_that_raises(error: Exception) -> cyclopts.App:
         (
             errors.Invalid.of(FieldError("too_long", "At most 9.", pointer="/a")),
             EXIT_REFUSED,
-            "1 field is wrong: a.\n  At most 9.",
+            "1 field is wrong: a. At most 9.",
         ),
     ],
 )

@@ -40,6 +40,9 @@ from afterword import settings
         ("AFTERWORD_WORKER_LEASE_SECONDS", "50"),  # three heartbeats, and no margin
         ("AFTERWORD_WORKER_POLL_SECONDS", "nan"),
         ("AFTERWORD_PROT", "8080"),
+        ("AFTERWORD_BACKUP_TO", "ftp://host/folder"),
+        ("AFTERWORD_BACKUP_TO", "s3:///prefix"),
+        ("AFTERWORD_BACKUP_RECIPIENTS", "age1good, hunter2"),
     ],
 )
 def test_bad_value_names_itself(variable: str, value: str) -> None:
@@ -77,6 +80,15 @@ def test_environment_wins_over_the_file(tmp_path: Path) -> None:
     assert 9001 == chosen.port
     assert 7 == chosen.worker_slots
     assert "https://survey.example.com" == chosen.site_url
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [("AFTERWORD_SMPT_URL", r"Do you mean AFTERWORD_SMTP_URL\?"), ("AFTERWORD_XYZ", "There are: AFTERWORD_BACKUP_")],
+)
+def test_a_misspelt_name_is_told_the_right_one(variable: str, said: str) -> None:
+    with pytest.raises(settings.SettingError, match=f"{variable} is not a setting. {said}"):
+        settings.read({variable: "x"})
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ async def _receive_all(receive: Receive, bytes_max: int) -> bytes:
 
 
 def _too_large(bytes_max: int) -> errors.TooLarge:
-    return errors.TooLarge(f"The body may have {bytes_max:,} bytes.")
+    return errors.TooLarge(f"The body may have at most {bytes_max:,} bytes.")
 
 
 def _check_structure(raw: bytes, depth_max: int) -> None:

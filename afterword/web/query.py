@@ -131,7 +131,9 @@ def read_body(raw: bytes, content_type: str | None, *, depth_max: int = parsing.
     if parsing.is_json(content_type):
         return parsing.read_json(raw, depth_max=depth_max), False
     if not parsing.is_form(content_type):
-        raise errors.UnsupportedMedia("This operation reads application/json, in UTF-8.", headers={"Accept": READ})
+        raise errors.UnsupportedMedia(
+            "Send JSON in UTF-8 with the header Content-Type: application/json.", headers={"Accept": READ}
+        )
     raw = raw.removeprefix(parsing.BYTE_ORDER_MARK)
     if looks_like_json(raw):
         return parsing.read_json(raw, depth_max=depth_max), True

@@ -133,7 +133,10 @@ def _family_of(path: str) -> str:
 
 
 async def _nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    raise errors.NotFound("There is no operation at this address.", "unknown_route")
+    raise errors.NotFound(
+        "There is no operation at this address. The API is below /v3.2; the reference at /docs lists all.",
+        "unknown_route",
+    )
 
 
 def _fixed_first(path: str) -> list[tuple[bool, str]]:

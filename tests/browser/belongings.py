@@ -1,4 +1,4 @@
-"""What the made-up shop of the demonstration lacks: one of each thing that has a screen of its own."""
+"""Adds to the demonstration's shop one of each thing that has a screen of its own and that it lacks."""
 
 import asyncio
 import hashlib

@@ -53,6 +53,7 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
 # By page, and the line with which a block or a command of it begins.
 NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
     ("api.md", 'curl --globoff "$BASE_URL/q/instance?filter_by[NULL]'): "cut off with an ellipsis, to show brackets",
+    ("api.md", '{"type": "https://survey'): "an answer, whose form tests/web/test_problems.py has",
     ("api.md", 'curl -u "$TOKEN_ID:$TOKEN"'): "needs a certificate at your.host; tests/organizations test the grant",
     ("backup.md", "AFTERWORD_BACKUP_TO"): "settings of a service, not commands",
     ("backup.md", "afterword database"): "takes a stopped installation; tests/cli/test_databases.py moves both ways",

@@ -39,6 +39,8 @@ class TestCreate:
         document = {**DOCUMENT, "scopes": ["Queue.Read", "Queue.Create", "Queue.Fly", "queue.read"]}
         reply = await desk.ask("POST", "/token", token, json=document)
         assert [(f"/scopes/{place}", "unknown_scope") for place in (1, 2, 3)] == wrong(reply)
+        held, absent, _ = (error["message"].partition(".")[0] for error in reply.json()["errors"])
+        assert ("You do not hold this scope, so you cannot pass it on", "There is no such scope") == (held, absent)
 
     async def test_what_the_role_does_not_hold(self, desk: Desk) -> None:
         _, token = await desk.person("admin")

@@ -34,6 +34,17 @@ _DIGITS: Final = re.compile(r"\d{1,9}", re.ASCII)
 PATTERNS: Final = TYPES | {f"{family}.*" for family in ENTITIES} | {"*"}
 """The values that `event_types` may have."""
 
+
+def check_type(text: str) -> str | None:
+    """Returns a sentence with the types or families that there are, where `text` is none of PATTERNS."""
+    if text in PATTERNS:
+        return None
+    family = text.partition(".")[0]
+    known = sorted(one for one in TYPES if one.startswith(f"{family}.")) if family in ENTITIES else []
+    known = known or [f"{one}.*" for one in sorted(ENTITIES)]
+    return f"There is no such type. There are: {', '.join(known)}, *."
+
+
 assert timedelta(seconds=sum(RETRY_SECONDS) * 1.2) < timedelta(days=FAILING_DAYS_MAX)  # noqa: S101
 
 

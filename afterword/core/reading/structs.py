@@ -5,7 +5,7 @@ sentence for a text that does not match its pattern) or `reader` (a Reader of it
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
@@ -81,7 +81,7 @@ def collect(
     """
     value = struct_reader(kind)(document, "", context)
     if context.strict:
-        _refuse_unknown(document, "", context, RESERVED.union(kind.__struct_fields__), read_only)
+        _refuse_unknown(document, "", context, kind.__struct_fields__, read_only)
     return cast("Struct | None", value)
 
 
@@ -122,15 +122,19 @@ def _read_null(member: Member, pointer: str, context: Context, found: dict[str, 
 
 
 def _refuse_unknown(
-    value: object, pointer: str, context: Context, known: frozenset[str], read_only: frozenset[str] = frozenset()
+    value: object, pointer: str, context: Context, known: Sequence[str], read_only: frozenset[str] = frozenset()
 ) -> None:
     for name in cast("dict[str, object]", value) if isinstance(value, dict) else ():
-        if name in known:
+        if name in known or (name in RESERVED and not pointer):
             continue
         if name in read_only:
             context.error(f"{pointer}/{escape(name)}", "read_only", "This is set by the service.")
         else:
-            context.error(f"{pointer}/{escape(name)}", "unknown_member", "There is no such member here.")
+            context.error(
+                f"{pointer}/{escape(name)}",
+                "unknown_member",
+                f"There is no such member here. There are: {', '.join(known)}.",
+            )
 
 
 # Readers of types ----------------------------------------------------------------------------------------------------
@@ -360,7 +364,7 @@ def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
     def read_nested(value: Any, pointer: str, context: Context) -> Any:
         found = struct_reader(kind)(value, pointer, context)
         if context.strict:
-            _refuse_unknown(value, pointer, context, frozenset(kind.__struct_fields__))
+            _refuse_unknown(value, pointer, context, kind.__struct_fields__)
         return found
 
     return read_nested

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.core.messaging.notices import read_of
-from afterword.core.messaging.webhooks import PATTERNS
+from afterword.core.messaging.webhooks import check_type
 from afterword.core.wire.lists import Column
 from afterword.core.wire.site import API_PREFIX
 from afterword.db import Database
@@ -132,7 +132,6 @@ def routes_of(render: Render) -> Routes:
 def _types(query: EventQuery | None) -> list[str]:
     types = [] if query is None else query.type
     for index, one in enumerate(types):
-        if one not in PATTERNS:
-            message = "There is no such type; a type, prefix.* or * is expected."
+        if message := check_type(one):
             raise errors.Invalid.of(FieldError("unknown_value", message, parameter=f"type[{index}]"))
     return types

@@ -155,8 +155,7 @@ async def _check(
     if "target_url" in columns and (sentence := http.check_url(columns["target_url"], site.networks)):
         wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
     for index, one in enumerate(columns.get("event_types") or ()):
-        if one not in rules.PATTERNS:
-            message = "There is no such type; a type, prefix.* or * is expected."
+        if message := rules.check_type(one):
             wrong.append(FieldError("unknown_value", message, pointer=f"/event_types/{index}"))
     wrong += await _check_binding(db, caller=caller, bound=bound)
     errors.check(wrong)

@@ -25,6 +25,8 @@ ACCESS_SECONDS: Final = 3600
 UNUSED_DAYS: Final = 90  # after them a token is told of
 ACCESS_TOKENS_MAX: Final = 1_000  # alive, of one token
 MAKER_ROLES: Final = frozenset({"owner", "admin"})
+NO_SCOPE: Final = "There is no such scope. A scope is an entity and an action, such as Queue.Create; /docs lists all."
+NOT_HELD: Final = "You do not hold this scope, so you cannot pass it on."
 Kind = Literal["user", "organization"]
 
 
@@ -389,7 +391,7 @@ def _scope_errors(scopes: Collection[str], maker_scopes: Collection[str]) -> lis
     if isinstance(scopes, str) or not 1 <= len(scopes) <= SCOPES_MAX:
         return [FieldError("too_few" if not scopes else "too_many", f"1 to {SCOPES_MAX} scopes.", pointer="/scopes")]
     return [
-        FieldError("unknown_scope", "There is no such scope, or you do not hold it.", pointer=f"/scopes/{place}")
+        FieldError("unknown_scope", NOT_HELD if scope in SCOPES else NO_SCOPE, pointer=f"/scopes/{place}")
         for place, scope in enumerate(scopes)
         if scope not in SCOPES or scope not in maker_scopes
     ]

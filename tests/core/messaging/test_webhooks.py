@@ -72,6 +72,17 @@ class TestExcerpt:
         text.encode()
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("queue_item.sended", "queue_item.sent"), ("queue.sent", "queue_item.*"), ("", "alert_instance.*")],
+)
+def test_an_unknown_type_is_told_those_that_there_are(text: str, named: str) -> None:
+    assert named in (rules.check_type(text) or "").removesuffix(".").removeprefix(
+        "There is no such type. There are: "
+    ).split(", ")
+    assert rules.check_type(named) is None
+
+
 def test_given_up() -> None:
     days = timedelta(days=rules.FAILING_DAYS_MAX)
     assert rules.is_given_up(failing_since=NOW - days, now=NOW)

@@ -192,6 +192,14 @@ def test_dates_have_one_form(text: str) -> None:
     assert "2026-11-21" == read(Dated, {"day": "2026-11-21"}, context()).day
 
 
+def test_an_unknown_member_is_told_those_that_there_are() -> None:
+    with pytest.raises(errors.Invalid) as caught:
+        read(Shaped, {"key": "a", "fields": "*", "keys": "b"}, context(strict=True))
+    [error] = caught.value.errors
+    assert ("/keys", "unknown_member") == (error.pointer, error.code)
+    assert "There is no such member here. There are: key, other." == error.message
+
+
 def test_rows_do_not_affect_each_other() -> None:
     reading = context()
     assert isinstance(structs.read_row(Shaped, {"key": "A"}, reading), errors.Invalid)
