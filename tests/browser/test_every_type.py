@@ -135,6 +135,7 @@ async def build(page: Page, url: str, path: str) -> None:
                 await form.locator(f"[name={name}]").fill(value)
         await form.get_by_role("button", name="Save").click()
         await page.get_by_text("before you can publish").wait_for(state="hidden")
+        await page.wait_for_load_state()
 
 
 async def translate(client: Any, page: str) -> None:

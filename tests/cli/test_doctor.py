@@ -3,12 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.providers.health import service as health
 from afterword.queue.restores import service as guard
-from tests.cli.shell import shell
+from tests.cli.shell import MORE, shell
 from tests.conftest import House
+from tests.journeys.processes import free_port
 from tests.queue.conftest import Queue
 
 
@@ -36,7 +39,11 @@ class TestResume:
         assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
 
 
-async def test_a_warning_is_no_fault(pool: db.Pool, house: House, database_url: str, tmp_path: Path) -> None:
+async def test_a_warning_is_no_fault(
+    pool: db.Pool, house: House, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MORE, "AFTERWORD_PUBLIC_URL", f"http://localhost:{free_port()}")  # where nobody answers
+
     def last_words() -> str:
         return shell(database_url, tmp_path, "doctor").stdout.splitlines()[-1]
 

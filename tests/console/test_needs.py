@@ -15,6 +15,9 @@ async def execute(house: House, statement: str, *values: object) -> None:
 
 
 async def test_nothing(owner: House) -> None:
+    assert "Needs you" not in await page_of(owner)  # before the first response the next steps are enough
+    async with db.connection(owner.pool) as database:
+        await owner.respond({NPS: 9}, now=database.clock.now())
     page = await page_of(owner)
     assert "Nothing needs you." in page
     assert "What waits and why" not in page

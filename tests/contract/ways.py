@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from afterword import db
+from afterword.intake.imports.store import ProblemKind
 from afterword.worker.imports import Importer
 from tests.contract.wire import Wire
 
@@ -84,4 +85,5 @@ async def ways_in(
 def arguments() -> dict[str, Any]:
     """Values of the other parameters that the stores of imports and lists have."""
     reading = {"encoding": "utf-16", "separator": ";", "has_header": False, "mapping": {}, "on_conflict": "skip"}
-    return {"number": 0, "after": 0, "mapping": {"E-mail": ""}, "columns": reading}
+    kind = ProblemKind("/locale", "language", "This is required.", {})
+    return {"number": 0, "after": 0, "mapping": {"E-mail": ""}, "columns": reading, "kind": kind}

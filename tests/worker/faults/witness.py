@@ -13,7 +13,9 @@ from typing import Any, Final
 import asyncpg
 
 BEAT_SECONDS: Final = 0.2
-_AWAY: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+_AWAY: Final = (
+    asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError,
+)  # fmt: skip
 
 
 class Witness:
