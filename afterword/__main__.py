@@ -87,8 +87,8 @@ async def run(words: Sequence[str]) -> int | None:
     except CommandError as error:
         sentence, code = str(error), EXIT_REFUSED
     except errors.Refusal as refusal:
-        rest = refusal.errors if len(refusal.errors) > 1 else ()  # the detail has the words of a single one
-        sentence, code = "\n".join([refusal.detail, *(f"  {wrong.message}" for wrong in rest)]), EXIT_REFUSED
+        rest = [wrong.message for wrong in refusal.errors if wrong.message not in refusal.detail]
+        sentence, code = "\n  ".join([refusal.detail, *rest]), EXIT_REFUSED
     print(f"afterword: {sentence}", file=sys.stderr)
     return code
 

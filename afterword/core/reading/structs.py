@@ -130,11 +130,8 @@ def _refuse_unknown(
         if name in read_only:
             context.error(f"{pointer}/{escape(name)}", "read_only", "This is set by the service.")
         else:
-            context.error(
-                f"{pointer}/{escape(name)}",
-                "unknown_member",
-                f"There is no such member here. There are: {', '.join(known)}.",
-            )
+            message = Sentence("There is no such member here. There are: {names}.", names=", ".join(known))
+            context.error(f"{pointer}/{escape(name)}", "unknown_member", message)
 
 
 # Readers of types ----------------------------------------------------------------------------------------------------
