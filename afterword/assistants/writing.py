@@ -130,9 +130,8 @@ async def _cancel_item(api: Api, asked: CancelledItem, go: Go) -> Any:
 
 
 async def _preview_pause(api: Api, asked: PausedPipeline) -> Answer:
-    pipeline, waiting = await asyncio.gather(
-        api.get(asked.path), api.get("/q/queue/count", {"pipeline_id": asked.pipeline_id, "status_id[]": [1, 2]})
-    )
+    pipeline = await api.get(asked.path)
+    waiting = await api.get("/q/queue/count", {"pipeline_id": asked.pipeline_id, "status_id[]": [1, 2]})
     return Answer(
         {
             "pipeline_id": asked.pipeline_id,

@@ -151,6 +151,8 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
         sentences.append((words("All sending is paused until the operator has looked."), "", True))
     for one in found["accounts"]:
         account = one["title"] or words(CHANNELS[one["channel_id"]])
+        if one["is_paused"] and visit.session.pause_reason is not None:
+            continue  # the head of each page says it of all accounts
         if one["is_paused"]:
             reason = one["paused_reason"] or words("the account waits for a person")
             text = words("Sending by {account} is paused: {reason}", account=account, reason=reason)

@@ -168,7 +168,7 @@ async def tour(owner: httpx2.AsyncClient, house: House) -> Tour:
     more += [
         template,
         "/console/find?q=Ann",
-        *(f"/console/sending/{item_id}/{act}" for act in ("now", "again")),
+        *(f"/console/sending/{item_id}/{act}" for act in ("now", "again", "message")),
         *await belongings.add_to_settings(owner, house),
         *await belongings.add_to_responses(owner, house),
     ]

@@ -32,7 +32,9 @@ async def test_paused_told_and_resumed(client: Client) -> None:
         assert (422, True) == (wrong.status_code, 'href="#reason"' in wrong.text)
         assert 303 == (await browser.post(PAUSE, data={"reason": REASON})).status_code
         for page in ("/console", "/console/settings/account", PAUSE):
-            assert f"All sending is paused: {REASON}" in plain((await browser.get(page)).text), page
+            told = plain((await browser.get(page)).text)
+            assert f"All sending is paused: {REASON}" in told, page
+            assert "Sending by" not in told, page
         theirs = client.queue.house.organization_id
         assert 0 == await client.queue.value(f"{OPEN} and organization_id = $1", theirs)
         async with browser_of(client.queue.pool) as other:
