@@ -19,6 +19,7 @@ from afterword.web import static
 from tests.browser.conftest import Shop, on_the_loop, served
 from tests.browser.test_pages import WCAG, NewPage
 from tests.browser.test_pages import new_page as new_page  # noqa: PLC0414  a fixture
+from tests.journeys import processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -130,8 +131,12 @@ async def test_answered_in_the_box(website: Website, new_page: NewPage) -> None:
     await page.goto(website.url)
     await shows(page)
     frame = inside(page)
-    height = await page.locator("iframe").evaluate("one => one.offsetHeight")
-    assert await frame.locator("body").evaluate("one => one.offsetHeight") in range(height - 1, height + 2)
+
+    async def fits() -> bool:
+        height = await page.locator("iframe").evaluate("one => one.offsetHeight")
+        return await frame.locator("body").evaluate("one => one.offsetHeight") in range(height - 1, height + 2)
+
+    await processes.until(fits, seconds=15, what="the box is as high as its page")
     results = await Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
     assert [] == [one["id"] for one in results.response["violations"]]
     await frame.locator(".key").nth(9).click()

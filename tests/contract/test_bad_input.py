@@ -230,6 +230,8 @@ class TestHeaders:
         absent = NOT_FOUND if route.parameters else (route.status, "")
         expected = (406, "not_acceptable") if route.answer or route.media_types else absent
         for accept in ("text/html", "application/xml, model/*", "application/json;q=0", "*/*;q=0", "audio/*", CANARY):
+            if accept in {one.partition(";")[0] for one in route.media_types}:
+                continue
             await findings.expect(accept, await world.ask(route.method, path, headers={"Accept": accept}), expected)
         findings.report()
 
