@@ -10,6 +10,7 @@ from afterword.alerts.mails.compose import LINKS, SUBJECT_CHARACTERS_MAX, compos
 from afterword.alerts.mails.service import link_context
 from afterword.alerts.mails.store import Mail, Notice
 from afterword.channels.base import Message
+from afterword.texts import LANGUAGES
 from tests.conftest import SITE
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -43,7 +44,16 @@ def test_content() -> None:
     assert "&lt;b&gt;A" in message.html
     assert "And 5 more." in message.text
     assert f"{SITE.public_url}/console/cases/{CASE_ID}" in message.text
-    assert "PUT " in message.text
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+def test_leads_to_the_settings(locale: str) -> None:
+    """In a sentence of the user's language, with a link; of the API it says nothing."""
+    message = mail("A", locale=locale)
+    url = f"{SITE.public_url}/console/settings/notifications"
+    assert f'<a href="{url}"><bdi>{url}</bdi></a>' in html.unescape(message.html)
+    assert url in message.text
+    assert not [word for word in ("PUT", "v3.2", "{") if word in message.text]
 
 
 def test_in_the_users_language() -> None:
@@ -64,3 +74,4 @@ def test_link(purpose: str) -> None:
     assert f'<a href="{url}">' in html.unescape(message.html)
     assert url in message.text
     assert "\n" not in message.subject
+    assert "/settings/" not in message.text

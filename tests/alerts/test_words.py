@@ -18,6 +18,10 @@ SOURCE = Path(texts.__file__).parent
 BLANKS = re.compile(r"\{\w+\}")
 MODULES = ("alerts/mails/compose.py", "alerts/notifications/words.py")
 NOTHING = Subject(None, None, None)
+CASE = {
+    "alert_instance_id": "i", "severity": "high", "occurrences": 1, "due_time": "2026-11-28T15:00:00Z",
+    "resolved_time": None, "assigned_user_id": None,
+}  # fmt: skip
 
 
 def shown() -> set[str]:
@@ -77,9 +81,26 @@ class TestNotice:
             if locale == "de":
                 del data["weekdays"]
 
+    @pytest.mark.parametrize(
+        ("changes", "body"),
+        [
+            ({}, "Shop · Severity: high · Due: Nov 28, 2026, 5:00 PM · No owner yet"),
+            ({"assigned_user_id": "u"}, "Shop · Severity: high · Due: Nov 28, 2026, 5:00 PM"),
+            ({"due_time": None, "assigned_user_id": "u"}, "Shop · Severity: high"),
+            ({"resolved_time": "2026-11-27T15:00:00Z"}, "Shop · Severity: high"),
+        ],
+    )
+    def test_whether_to_act_now(self, changes: dict[str, object], body: str) -> None:
+        """The due time where the reader is, and a case that waits for an owner; neither of one that is closed."""
+        subject = Subject("a", "Unhappy", "Shop")
+        _, said, _ = words.notice(
+            "alert_instance.created", data=CASE | changes, subject=subject, locale="en", time_zone="Europe/Athens"
+        )
+        assert body == re.sub("[\u2068\u2069]", "", said).replace("\u202f", " ")
+
     def test_hostile_title(self) -> None:
         """Braces are no blanks, and what is long is cut."""
-        data = {"severity": "low", "occurrences": 3, "alert_instance_id": "i"}
+        data = {**CASE, "severity": "low", "occurrences": 3}
         subject = Subject("a", "{0.__class__} {title}" + "x" * 400, None)
         title, body, link = words.notice("alert_instance.repeated", data=data, subject=subject, locale="el")
         assert title.startswith("Ξανά ειδοποίηση: {0.__class__} {title}x")

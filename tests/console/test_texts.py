@@ -38,6 +38,7 @@ from afterword.console.settings import (
     identity,
     logins,
     metadata_names,
+    notifications,
     organization,
     plans,
     provider_forms,
@@ -100,6 +101,7 @@ TABLES = (
     providers.KINDS, providers.SETTINGS, providers.STATES, providers.ADDRESSES, providers.ADAPTERS, providers.OUTCOMES,
     domain.STATES, domain.STATE_SENTENCES, domain.PROBLEMS, provider_forms.SECURITIES, provider_records.FINDINGS,
     audit.KINDS, audit.ACTIONS, audit.FIELDS, tokens.KINDS, tokens.ENDS, tokens.OVERLAPS,
+    notifications.DIGESTS, notifications.CASES, notifications.KINDS,
     text.WEEKDAYS, story.SEVERITIES, story.STATES,
     alert_rule_form.LABELS, alert_rule_form.TRIGGERS, conditions.GROUPS, condition_rows.COMPARISONS,
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
@@ -149,7 +151,7 @@ def shown() -> set[str]:
     found |= {*outline.SENTENCES.values()}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
-    found |= {*digests.WEEK_DAYS} | {hint for _, _, hint in brands.COLORS}
+    found |= {*digests.WEEK_DAYS} | {*notifications.GROUPS} | {hint for _, _, hint in brands.COLORS}
     found |= {text for _, *unit in resources.UNITS for text in unit}
     found |= {part.title for part in pipeline_parts.PARTS.values()}
     found |= {*pipeline_parts.FOLLOWING, *(text for pair in pipeline_parts.STAYING.values() for text in pair)}

@@ -16,6 +16,7 @@ from afterword.texts import Texts, texts
 from afterword.web import html
 
 SUBJECT_CHARACTERS_MAX = 200
+SETTINGS: Final = "/console/settings/notifications"
 CASE: Final = re.compile(rf"{re.escape(API_PREFIX)}/alert/instance/([0-9A-Za-z]{{22}})")
 # Subject and sentence by purpose.
 LINKS: Final[Mapping[str, tuple[str, str]]] = {
@@ -44,6 +45,7 @@ class _Content:
     notices: Sequence[Mapping[str, str]]
     why: str
     more: str = ""
+    settings_url: str = ""  # where the user chooses what is mailed
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
@@ -53,6 +55,8 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
         return _of_digest(mail, mail.content, recipient=recipient, sender=sender, site=site, now=now)
     content = _of_link(mail, words, site) if mail.purpose else _of_notices(mail, words, site)
     lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in content.notices]
+    url = content.settings_url
+    choosing = words("To choose what is mailed: {url}", url=url) if url else ""
     return Message(
         item_id=mail.mail_id,
         organization_id=mail.organization_id,
@@ -70,8 +74,10 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
             notices=content.notices,
             more=content.more,
             why=content.why,
+            choosing=words("To choose what is mailed: {url}").split("{url}") if url else (),
+            settings_url=url,
         ),
-        text="\n\n".join(filter(None, (*lines, content.more, content.why))),
+        text="\n\n".join(filter(None, (*lines, content.more, f"{content.why} {choosing}".rstrip()))),
         locale=mail.locale,
         composed_time=now,
         headers={"Content-Language": words.language},
@@ -82,12 +88,12 @@ def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
     shown = [{"title": one.title, "body": one.body, "where": _page_of(one.link, site)} for one in mail.notices]
     several = words.plural("{n} notice", "{n} notices", mail.notices_count)
     rest = mail.notices_count - len(shown)
-    settings = words("To choose what is mailed: {request}", request=f"PUT {site.api('/notification/subscription')}")
     return _Content(
         subject=one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX],
         notices=shown,
-        why=f"{words('You get this mail because you follow this in Afterword.')} {settings}",
+        why=words("You get this mail because you follow this in Afterword."),
         more=words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else "",
+        settings_url=f"{site.public_url}{SETTINGS}",
     )
 
 

@@ -70,6 +70,14 @@ class NotificationSubscriptionRequest(fields.Request):
     watches: Watches = msgspec.field(default_factory=list[NotificationWatch])
     digest: Digest = "none"
 
+    def chosen(self) -> dict[str, Any]:
+        """The members as the service takes them."""
+        return {
+            "types": {name: {"web": ways.web, "email": ways.email} for name, ways in self.types.items()},
+            "watches": [(watch.entity, watch.entity_id) for watch in self.watches],
+            "digest": self.digest,
+        }
+
 
 class NotificationSubscription(fields.Answer):
     """The subscription of a user: types of events and watched things. A type that is not named has its default."""
@@ -155,9 +163,7 @@ async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: 
     subscription, watches = await service.subscribe(
         db,
         caller=call.caller,
-        types={name: {"web": channels.web, "email": channels.email} for name, channels in call.body.types.items()},
-        watches=[(watch.entity, watch.entity_id) for watch in call.body.watches],
-        digest=call.body.digest,
+        **call.body.chosen(),
         now=call.now,
         expect=call.check_version,
     )

@@ -1,6 +1,7 @@
 """The text of a notice: a title, a sentence or two, a link. It never has answers, addresses or secrets."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -102,7 +103,7 @@ def notice(
     """Title, body and link of an event, in the reader's language."""
     words = texts("notices", locale)
     if type_name.startswith("alert_instance."):
-        return _of_case(type_name, data=data, subject=subject, words=words)
+        return _of_case(type_name, data=data, subject=subject, words=words, time_zone=time_zone)
     family = type_name.partition(".")[0]
     title = words(TITLES[type_name])
     name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
@@ -125,10 +126,18 @@ def _sentences(data: Mapping[str, Any], *, locale: str, time_zone: str) -> str:
     return summary_of(texts("console", locale), pipeline, time_zone=time_zone)
 
 
-def _of_case(type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts) -> tuple[str, str, str | None]:
+def _of_case(
+    type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts, time_zone: str
+) -> tuple[str, str, str | None]:
     title = words(TITLES[type_name]).replace("{title}", subject.alert_title or "")
     lines = [subject.questionnaire_name or "", words(SEVERITIES[data["severity"]])]
     if data["occurrences"] > 1:
         lines.append(words.plural("Occurred {n} time", "Occurred {n} times", data["occurrences"]))
+    if data["resolved_time"] is None:
+        if data["due_time"] is not None:
+            moment = words.moment(datetime.fromisoformat(data["due_time"]), time_zone=time_zone)
+            lines.append(words("Due: {moment}", moment=moment))
+        if data["assigned_user_id"] is None:
+            lines.append(words("No owner yet"))
     body = " · ".join(filter(None, lines))
     return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], case_link(data["alert_instance_id"])
