@@ -13,7 +13,6 @@ from afterword.alerts.notifications.store import Subscription, Watch
 from afterword.alerts.resources import Alert
 from afterword.alerts.rules import store as rules_store
 from afterword.console.inputs import placed, read_as
-from afterword.console.reports.digests import MAILS
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings import members
 from afterword.core.messaging import notices
@@ -173,7 +172,6 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         organization=f"organization/{visit.caller.organization_id}",
         watched=choice.watched,
         kinds=_kinds(visit, things, choice),
-        reports_url=MAILS,
     )
 
 
