@@ -55,7 +55,7 @@ Found = dict[str, Sequence[Finding]]  # by part
 
 
 async def measure(parts: Collection[str], chosen: argparse.Namespace) -> Found:
-    """What these parts find."""
+    """The findings of these parts."""
     rounds, seconds = chosen.rounds, chosen.seconds
     found: Found = {}
     if not {*IN_WEB, "mail"}.isdisjoint(parts):

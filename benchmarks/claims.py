@@ -1,4 +1,4 @@
-"""What ten million rows that wait for a later day cost a claim: two grounds side by side, measured in turn."""
+"""The cost of a claim beside ten million rows that wait for a later day: two stages, measured in turn."""
 
 import statistics
 import time

@@ -34,7 +34,7 @@ Shares = Sequence[float]  # of the values of a scale, from its lowest
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the shown intervals hold the true value, and how many samples show one."""
+    """The share of shown intervals that hold the true value, and the share of samples that show one."""
 
     held: float
     shown: float = 1.0
@@ -138,7 +138,7 @@ def _share(shares: Shares, n: int) -> Coverage:
 
 
 def _likely(counts: Sequence[int], shares: Shares) -> float:
-    """How likely each kind occurs as often as this (multinomial)."""
+    """The probability of each kind occurring as often as this (multinomial)."""
     if any(count and share <= 0 for count, share in zip(counts, shares, strict=True)):
         return 0.0
     logarithm = math.lgamma(sum(counts) + 1) - math.fsum(math.lgamma(count + 1) for count in counts)

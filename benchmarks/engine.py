@@ -33,7 +33,7 @@ SECONDS_MAX: Final = 3_600.0
 
 
 async def lateness(stage: Stage, *, blast: int, rounds: int, seconds: float) -> list[Finding]:
-    """How late a small tenant's items leave over a real wire beside a blast, and what the blast loses by them."""
+    """A small organization's delay over a real wire beside a blast, and the rate that the blast loses by it."""
     small = await _tenant(stage, "small")
     port = free_port()
     async with running("benchmarks.sink", str(port), settings={}):
@@ -62,7 +62,7 @@ async def lateness(stage: Stage, *, blast: int, rounds: int, seconds: float) -> 
 
 
 async def million(stage: Stage, *, items: int) -> list[Figure]:
-    """What one worker process holds in memory after a tenth of the items and after all of them."""
+    """Memory of one worker process after a tenth of the items and after all of them."""
     linked_stage = replace(stage, seeded=await linked(stage))
     await _fill_again(linked_stage, items)
     before = await sent(stage)
@@ -116,7 +116,7 @@ async def linked(stage: Stage) -> Seeded:
 
 
 async def lateness_of(stage: Stage) -> list[float]:
-    """How many seconds after it was due each item of an organization was sent; those that wait count up to now."""
+    """Seconds from due to sent for each item of an organization; those that wait count up to now."""
     async with db.connection(stage.pool) as database:
         rows = await database.fetch(
             """select extract(epoch from coalesce(dispatched_time, now()) - due_time)::float8 as late from queue_item
@@ -155,7 +155,7 @@ async def _fill_again(stage: Stage, items: int) -> None:
 
 
 async def _rate(stage: Stage, seconds: float) -> float:
-    """How many items were sent a second, over so many."""
+    """Items sent per second."""
     loop = asyncio.get_running_loop()
     begun, before = loop.time(), await sent(stage)
     await asyncio.sleep(seconds)
@@ -170,7 +170,7 @@ async def _untilsent(stage: Stage, items: int) -> None:
 
 
 async def sent(stage: Stage) -> int:
-    """How many sends were ever accepted here: the kept total, for counting items would take from what is measured."""
+    """All sends that were accepted here: the kept total, since counting items would slow the measurement."""
     async with stage.pool.raw.acquire() as raw:
         return int(await raw.fetchval("select coalesce(sum(total), 0) from attempt_total where outcome = 'accepted'"))
 

@@ -27,7 +27,7 @@ SECONDS_MAX: Final = 600.0
 COPY_SECONDS_MAX: Final = 600.0
 _DAY: Final = timedelta(days=1)
 
-# What the export holds, as bare columns: no labels, no guard against formulas.
+# The export's contents as bare columns: no labels, no guard against formulas.
 CEILING: Final = """
     select i.instance_id, i.version_id, i.responder_id, i.locale, i.finalized, i.created_time, i.sent_time,
       i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time,

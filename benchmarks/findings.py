@@ -1,4 +1,4 @@
-"""What a measurement found, as a row of the table, and the text of results.md."""
+"""Findings of a measurement as rows of the table, and the text of results.md."""
 
 import os
 import platform
@@ -144,7 +144,7 @@ def machine() -> str:
 
 
 def load_average() -> float:
-    """How busy the machine was with other things in the last minute."""
+    """The machine's load in the last minute."""
     return os.getloadavg()[0]
 
 

@@ -82,7 +82,7 @@ async def _bare(port: int, message: Message, seconds: float) -> float:
 
 
 async def _rate(send: Callable[[int], Awaitable[None]], seconds: float) -> float:
-    """How often a second `send` ends, `CONNECTIONS` at a time."""
+    """Calls of `send` per second, `CONNECTIONS` at a time."""
     count = 0
     begun = time.perf_counter()
 

@@ -41,7 +41,7 @@ GARBAGE_OBJECTS: Final = 20_000  # as the worker's process has it
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker without channels stands on, and how much it claims at once."""
+    """A worker without channels, with the size of its claims."""
 
     stage: Stage
     pool: db.Pool

@@ -47,7 +47,7 @@ DOCUMENT: Final[dict[str, Any]] = {
     ],
 }
 
-# What somebody who knows the tables would write: promoters, detractors and answers of each local day.
+# Promoters, detractors and answers of each local day, as somebody who knows the tables would write it.
 RAW: Final = """
 select (date_trunc('day', i.submitted_time at time zone $6))::date as day,
   count(*) filter (where a.value::integer >= 9) as promoters,
@@ -106,7 +106,7 @@ async def _round(stage: Stage, port: int, raw: Any, period: Period) -> tuple[flo
 
 
 async def _ask(stage: Stage, port: int, period: Period) -> tuple[dict[str, tuple[int, int, int]], float]:
-    """What the report says of each day with answers, and the median of its seconds."""
+    """The report's counts for each day with answers, and the median of its seconds."""
     query = {
         "questionnaire_id": QUESTIONNAIRE_ID,
         "metric": "nps",
@@ -133,7 +133,7 @@ def _numbers(row: Mapping[str, Any]) -> tuple[int, int, int]:
 
 
 async def keep(stage: Stage) -> None:
-    """What the jobs of a worker do, until all days that are over are kept."""
+    """Run a worker's jobs until all days that are over are kept."""
     began = time.perf_counter()
     async with await db.open_pool(stage.url, size_max=1, server_settings=PLANNER, statement_seconds_max=10) as pool:
         async with db.transaction(pool) as database:

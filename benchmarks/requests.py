@@ -39,7 +39,7 @@ WARM_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is measured, and the three in turn: our port, the bare server's, the script of the same SQL."""
+    """One comparison: requests to our port and to the bare server's, and the pgbench script of the same SQL."""
 
     what: str
     floor: float
@@ -173,7 +173,7 @@ async def connects(port: int) -> None:
 
 
 async def _post_script(stage: Stage) -> str:
-    """What one POST does when nobody waits beside it: a transaction of two statements."""
+    """The statements of one POST that shares its transaction with no other: a transaction of two statements."""
     async with stage.pool.raw.acquire() as raw, raw.transaction():
         recording = Recording(raw)
         [made] = await service.schedule_all(
@@ -227,7 +227,7 @@ def item_path(stage: Stage) -> str:
 
 
 def item_body(number: int) -> dict[str, Any]:
-    """What an online shop sends when an order has arrived."""
+    """The item that an online shop sends when an order has arrived."""
     return {
         "responder_channel_identifier": f"ann.{number}@example.com",
         "locale": "el",

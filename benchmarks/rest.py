@@ -1,4 +1,4 @@
-"""What the parts cost while nothing happens, how soon they are ready, and what the web process keeps."""
+"""Cost of idle parts, seconds until they are ready, and memory of the web process."""
 
 import asyncio
 from pathlib import Path
@@ -46,7 +46,7 @@ async def warm_start() -> list[Figure]:
 
 
 async def memory_after_load(stage: Stage, pid: int, port: int, *, seconds: float) -> list[Figure]:
-    """What the web process holds in memory after both loads."""
+    """Memory of the web process after both loads."""
     await requests.load_both(stage, port, seconds=seconds)
     used = memory_mb(pid)
     return [] if used is None else [Figure("Web process after the load", used, MEMORY_MB_MAX, "MB")]
@@ -62,7 +62,7 @@ def _cpu_seconds(pid: int) -> float | None:
 
 
 def memory_mb(pid: int) -> float | None:
-    """What a process holds in memory; None where there is no /proc."""
+    """Memory of a process; None where there is no /proc."""
     file = _PROCESSES / str(pid) / "status"
     if not file.exists():
         return None

@@ -55,7 +55,7 @@ async def compare(stage: Stage, *, rounds: int) -> list[Ratio]:
 
 
 async def _rate_of(stage: Stage, name: str, jobs: int) -> float:
-    """What a process of its own measured, on a new database of the same server."""
+    """The rate that a process of its own measured, on a new database of the same server."""
     connection: Any = await asyncpg.connect(stage.url)
     try:
         await connection.execute(f"drop database if exists {name}")

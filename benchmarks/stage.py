@@ -1,4 +1,4 @@
-"""What the measurements stand on: a durable, seeded PostgreSQL of their own in a temporary folder; real processes."""
+"""The stage of all measurements: a durable, seeded PostgreSQL in a temporary folder, and real processes."""
 
 import asyncio
 import os

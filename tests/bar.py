@@ -299,7 +299,7 @@ def drawn_costly(tests: AbstractSet[str], by: str) -> set[str]:
 
 
 def lines(reports: Iterable[Any]) -> Iterator[str]:
-    """What the tests of each number came to, and under it what they told; at the end what belongs to no number."""
+    """The outcome of each number's tests, with their figures below; last those of tests without a number."""
     outcomes: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     told: defaultdict[tuple[str, str, str], list[Mapping[str, int]]] = defaultdict(list)
     for report in reports:

@@ -1,4 +1,4 @@
-"""What the servers of tests have beside those of the product."""
+"""Rights and settings of the tests' servers beside those of the product."""
 
 from typing import Any
 

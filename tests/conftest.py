@@ -154,7 +154,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What tests are made of stays to the end. Looking for garbage in it would take long, here and within a test."""
+    """Exempt the collected tests from garbage collection, which would walk them again and again."""
     gc.disable()
     try:
         return (yield)
@@ -165,7 +165,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """What became of each number of the bar, and the figures that the tests told, one a line."""
+    """Print the outcome of each number of the bar, and the figures of the tests, one a line."""
     told = list(bar.lines(report for reports in terminalreporter.stats.values() for report in reports))
     if told:
         terminalreporter.section("figures")
@@ -311,7 +311,7 @@ class House:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request of the organization carries."""
+        """Headers of the organization's requests."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property

@@ -14,7 +14,7 @@ _TEXT: Final = json.dumps([{"name": f"n{n}", "values": [n, n + 0.5, None, True, 
 
 
 def slowness() -> float:
-    """How many times slower than that machine this one is now: 1 at least."""
+    """This machine's slowness, as a multiple of that machine's: 1 at least."""
     return max(1.0, _work() / REFERENCE_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""What a newer release would do to the schema while this one runs: more columns in every table, and a way back."""
+"""A newer release's changes of the schema while this one runs: more columns in every table, and a way back."""
 
 import contextlib
 from collections.abc import Generator, Sequence

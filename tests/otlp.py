@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 @dataclass
 class Collector:
-    """What it got."""
+    """Receives traces and metrics, and keeps them."""
 
     url: str = ""
     spans: list[Any] = field(default_factory=list[Any])

@@ -1,4 +1,4 @@
-"""How much of a test runs: a part in every change, all of it at night; and what that part is drawn by."""
+"""The drawn part of a test: small in every change, all of it at night."""
 
 import math
 import os

@@ -93,7 +93,7 @@ class TestDatabase:
 
 class TestPast:
     async def test_restored_before_a_worker_ran(self, tmp_path: Path, database_url: str) -> None:
-        """What workers remembered beside the database tells of a restored backup before one of them runs."""
+        """Files that workers wrote beside the database reveal a restored backup before one of them runs."""
         async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool) as database:
             standing = await guard_store.get_log_position(database)
         mark = SendingMark(standing.installation_id, standing.confirmed_time, standing.last_seq + 1)
@@ -262,7 +262,7 @@ class TestMigrations:
 
 
 class TestFigures:
-    """What is compared stands in tests/reports/test_comparison.py."""
+    """The compared figures are in tests/reports/test_comparison.py."""
 
     async def test_a_difference(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC), 5)
@@ -436,7 +436,7 @@ class TestFolder:
 
 
 async def look(folder: Path, **options: Any) -> dict[str, Finding]:
-    """What is found, by name."""
+    """Findings by name."""
     return {finding.name: finding for finding in await examine(folder, **options)}
 
 
@@ -451,7 +451,7 @@ async def examine(
     backup_to: str = "",
     outside: doctor.Outside = doctor.Outside(),  # noqa: B008  frozen
 ) -> list[Finding]:
-    """What is found; whatever it is, it has advice when it is wrong and never says the password."""
+    """All findings; each that is wrong has advice, and none holds the password."""
     found = await doctor.examine(
         database_url=database_url,
         smtp_url=smtp_url,

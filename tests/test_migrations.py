@@ -72,7 +72,7 @@ class TestRefusals:
         assert FOLLOWING == await migrations.migrate(database_url)
 
     async def test_files_wait_no_longer_than_others(self, database_url: str, more: newer.Release) -> None:
-        """What a file says of the waiting for locks does not count."""
+        """A file's own lock timeout does not count."""
         more.add("patient", "set local lock_timeout = '1h';\nalter table contact add column more text;")
         async with _reading(database_url, "contact"):
             with pytest.raises(migrations.MigrationError, match="busy for 0 seconds"):

@@ -1,4 +1,4 @@
-"""What an event shows of its subject is what the subject's GET shows right after the change, for every type."""
+"""Events show their subject as its GET does right after the change, for every type."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""What doctor says of the certificate, the records of the sender, the file folder and the scan."""
+"""The doctor on the certificate, the sender's DNS records, the file folder and the virus scan."""
 
 import ssl
 import threading

@@ -1,6 +1,7 @@
 """Rules for the tests themselves: each asserts something, none ends before it has, and each module has its test."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ TESTS = Path(__file__).parent
 PRODUCT = TESTS.parent / "afterword"
 RAISING = {"raises", "warns", "fail"}  # of pytest
 LAYERS: Final = frozenset({"api", "service", "store", "records", "resources", "pages"})  # of a part: tested together
+BEGINS_BADLY: Final = re.compile(r"(?:What|Who|Whose|How|That)\b")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BLOCKS = ast.If | ast.For | ast.While | ast.AsyncFor | ast.With | ast.AsyncWith | ast.Try
 
@@ -66,7 +68,7 @@ def early_returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
 
 
 def problems(sources: dict[str, str]) -> Iterator[str]:
-    """What is wrong with these files, by their names."""
+    """Faults of these files, with their names."""
     named = {name: list(functions_of(ast.parse(text))) for name, text in sources.items()}
     by_name: dict[str, list[Function]] = {}
     for function in (one for each in named.values() for one in each):
@@ -104,6 +106,22 @@ def test_the_rule(body: str, is_wrong: bool) -> None:  # noqa: FBT001
         f"def run(): pass\ndef check(): assert 1\ndef indirectly(): run(); check()\nasync def test_x():\n    {body}\n"
     )
     assert is_wrong is bool(list(problems({"test_x.py": source})))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The docstrings, and the comments that have lines of their own."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | Function):
+            yield ast.get_docstring(node) or ""
+    yield from (line.partition("# ")[2] for line in text.splitlines() if line.lstrip().startswith("# "))
+
+
+@pytest.mark.parametrize("folder", ["afterword", "benchmarks", "clients", "release", "tests"])
+def test_sentences_begin_with_their_actor(folder: str) -> None:
+    """A sentence that begins with what, who, whose, how or that has its actor hidden behind a clause."""
+    files = (TESTS.parent / folder).rglob("*.py")
+    found = [(str(path), each) for path in files for each in sentences(path.read_text())]
+    assert [] == [(path, each) for path, each in found if BEGINS_BADLY.match(each)]
 
 
 def has_its_test(module: Path, tests: list[Path]) -> bool:

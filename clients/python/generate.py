@@ -26,7 +26,7 @@ DROPPED: Final = frozenset({
 })  # fmt: skip
 SHARED: Final = frozenset({"limit", "cursor", "pagination", "filter_by", "order_by", "response_fields", "after"})
 _JSON_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
-MODELS_HEAD: Final = '"""What the API takes and gives; generated from its OpenAPI document by generate.py."""\n\n'
+MODELS_HEAD: Final = '"""Requests and answers of the API; generated from its OpenAPI document by generate.py."""\n\n'
 OPERATIONS_HEAD: Final = '''"""The operations of the API by family, generated from its OpenAPI document."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ class Reply(Protocol):
 
 
 class Transport(Protocol):
-    """What sends."""
+    """Sends the requests of the operations."""
 
     def request(
         self,
@@ -203,7 +203,7 @@ def _body_type(operation: Mapping[str, Any]) -> tuple[str, bool] | None:
 
 
 def _body_option(operation: Mapping[str, Any]) -> str:
-    """How the method hands its body on: as JSON, or as a file of the first type that the operation reads."""
+    """The argument for the body: JSON, or a file of the first type that the operation reads."""
     content = operation["requestBody"]["content"]
     return "body=body" if "application/json" in content else f"file=body, media_type={next(iter(content))!r}"
 

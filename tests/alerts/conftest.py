@@ -60,7 +60,7 @@ class Client:
 
 @dataclass
 class Desk:
-    """What a test of alerts works with."""
+    """Actions of the tests of alerts."""
 
     pool: db.Pool
     house: House

@@ -1,4 +1,4 @@
-"""Who is told of what, by which way, and what users choose."""
+"""Recipients, channels and choices of notifications."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ ALL_WAYS = {"web": True, "email": True}
 
 
 async def told(client: Client) -> list[dict[str, Any]]:
-    """What the user was told, the oldest first."""
+    """Notifications of the user, the oldest first."""
     return (await client.get("/notification?order_by[ASC][]=CreatedTime&limit=500"))["results"]
 
 

@@ -325,7 +325,7 @@ class TestForgetting:
         assert [None] == [leaf["actual"] for leaf in case["matched"]]
 
     async def test_erased_person(self, desk: Desk) -> None:
-        """What was written about the person goes too."""
+        """Texts about the person are erased too."""
         await desk.alert(conditions=desk.low())
         response = await desk.respond()
         await desk.raise_all()

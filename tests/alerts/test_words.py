@@ -1,4 +1,4 @@
-"""What notices say: every text in every language, with the same blanks."""
+"""Texts of notices: each in every language, with the same placeholders."""
 
 import ast
 import re

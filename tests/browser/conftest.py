@@ -52,7 +52,7 @@ on_the_loop = pytest_asyncio.fixture(loop_scope="session")
 
 @dataclass(frozen=True)
 class Shop:
-    """What the page tests need at hand."""
+    """Data and actions of the page tests."""
 
     pool: db.Pool
     site: Site
@@ -86,7 +86,7 @@ class Shop:
             return dict(row or {})
 
     async def answers(self, instance_id: str) -> dict[str, object]:
-        """What is stored, by the author's key of the question."""
+        """Stored answers by the author's key of the question."""
         keys = {question.question_id: question.key for question in self.definition.questions()}
         async with db.connection(self.pool) as database:
             rows = await database.fetch("select * from answer where instance_id = $1", instance_id)
@@ -108,7 +108,7 @@ class Shop:
         return found.unsubscribe_id
 
     async def count_suppressions(self) -> int:
-        """How many addresses are left alone."""
+        """The number of suppressed addresses."""
         async with db.connection(self.pool) as database:
             return await database.fetch_value("select count(*) from suppression")
 

@@ -1,4 +1,4 @@
-"""What a page of ours is made of, as a parser sees it: its fields, its texts, its skeleton."""
+"""Parses a page of ours: its fields, its texts, its skeleton."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

@@ -109,7 +109,7 @@ async def test_closed_on_every_path(client: httpx2.AsyncClient, hotel: Shop, rul
     ],
 )  # fmt: skip
 async def test_of_its_type(client: httpx2.AsyncClient, hotel: Shop, key: str, part: Any, value: Any) -> None:
-    """What is no answer to its question is never stored, whatever else stands in the form."""
+    """A value that is no answer to its question is never stored, whatever else stands in the form."""
     instance = await hotel.issue()
     for page in range(1, LAST + 1):
         hidden = await form(client, f"/a/{instance.instance_id}?page={page}")
@@ -147,7 +147,7 @@ async def test_a_page_that_another_tab_skipped(client: httpx2.AsyncClient, hotel
 
 
 async def test_a_change_that_asks_for_more(client: httpx2.AsyncClient, hotel: Shop) -> None:
-    """What was sent stays complete: a change that leads to unanswered questions is taken together with them."""
+    """A sent response stays complete: a change that leads to new questions is stored together with their answers."""
     address = f"/a/{(await hotel.issue()).instance_id}"
     rooms = {hotel.name("grid", "clean"): "4", hotel.name("grid", "breakfast"): "4", hotel.name("grid", "quiet"): "1"}
     await client.post(address, data={**await form(client, f"{address}?page=1"), **rooms, "go": "next"})

@@ -407,7 +407,7 @@ async def test_keyboard_only(hotel: Shop, new_page: NewPage) -> None:
 
 
 async def test_names_and_keyboards(hotel: Shop, new_page: NewPage) -> None:
-    """What assistive technology, phones and browsers that fill in forms are told."""
+    """Names and types for assistive technology, phone keyboards and browsers that fill in forms."""
     instance = await hotel.issue()
     page = await new_page()
     await page.goto(f"{hotel.url}/a/{instance.instance_id}")

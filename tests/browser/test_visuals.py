@@ -95,7 +95,7 @@ class TestRefused:
         assert (200, plain.skeleton) == (dressed.status_code, markup.read(dressed.text).skeleton)
 
     async def test_too_little_contrast_is_mended(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
-        """What was stored before the rule, or past it, is still shown so that it can be read."""
+        """Colors that were stored before the rule, or past it, are still shown in a readable way."""
         await hotel.dress(color_background="#ffffff", color_text="#ffff00")
         page = await client.get(f"/a/{(await hotel.issue()).instance_id}")
         sheet = await client.get(theme_of(page.text))

@@ -34,7 +34,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Reply:
-    """What it answers; `way` breaks it: after the whole request was read and kept."""
+    """An answer of the receiver; `way` breaks it after the whole request was read and kept."""
 
     status: int = 200
     body: bytes = b""

@@ -37,7 +37,7 @@ class _LeftError(Exception):
 
 @dataclass
 class Fault:
-    """What goes wrong, and how often before the sink behaves; None: always."""
+    """A fault of the sink, and the number of times it happens; None: always."""
 
     way: Way
     reply: str = ""

@@ -1,4 +1,4 @@
-"""What a callback says once its signature is good; forged ones are in tests/receipts/test_inbound.py."""
+"""Contents of callbacks with a good signature; forged ones are in tests/receipts/test_inbound.py."""
 
 import base64
 import hashlib

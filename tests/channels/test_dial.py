@@ -1,4 +1,4 @@
-"""How a conversation with a mail server opens, or does not: nobody there, certificates, logins."""
+"""Connecting to a mail server: unreachable hosts, certificates, logins."""
 
 from dataclasses import replace
 

@@ -298,7 +298,7 @@ async def test_check_login_of_no_address() -> None:
         await check_login("mail.example.org")
 
 
-# What the tests stand on ------------------------------------------------------------------------------------------
+# Fixtures ---------------------------------------------------------------------------------------------------------
 
 
 async def test_sink_writes_down_before_it_answers(tmp_path: Path, make_message: MakeMessage) -> None:

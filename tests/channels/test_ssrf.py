@@ -93,7 +93,7 @@ class Canaries:
     open: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
 
     async def silence(self) -> tuple[int, int]:
-        """How many connections came and how many bytes, once all that came before our own have been heard out."""
+        """Connections and bytes received, once all that came before our own have been read."""
         async with asyncio.timeout(HEARING_SECONDS_MAX):
             before = sum(said == self.own for _, said in self.heard)
             for way in self.ways:
@@ -349,7 +349,7 @@ class TestAnswers:
 
 @pytest.mark.parametrize("is_ours", [True, False])
 def test_a_body_is_never_shown(*, is_ours: bool) -> None:
-    """What becomes of an item tells the status of an answer and nothing that was in it."""
+    """The item keeps the status of an answer and nothing that was in it."""
     terms = Terms(is_ours=is_ours, may_repeat=True, seconds=1.0)
     for status in range(200, 600):
         answer = http.Answer(status, {"x-inside": "inner text", "retry-after": "inner text"}, b"inner text")

@@ -20,7 +20,7 @@ from tests.conftest import SITE, House
 
 
 class TestForm:
-    """What the demonstration posts in place of a browser."""
+    """The form that the demonstration posts in place of a browser."""
 
     def test_page_without_form(self) -> None:
         assert Form.of("<p>Thank you</p>") is None

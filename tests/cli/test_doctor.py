@@ -1,4 +1,4 @@
-"""What the doctor says of pauses, and how operators end them."""
+"""Pauses in the doctor's report, and ending them."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -45,7 +45,7 @@ class TestLedger:
     async def test_replay_on_a_backup_from_while_one_ran(
         self, database_url: str, server_url: str, tmp_path: Path
     ) -> None:
-        """What ran then comes to its end before the next one of the same person begins."""
+        """The erasure that ran then is completed before the next one of the same person begins."""
         async with desk_on(database_url) as desk:
             [known] = await people(desk, [CANARY])
             await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})

@@ -49,7 +49,7 @@ async def add_logins(pool: db.Pool, secret: bytes, *, number: int) -> None:
 
 
 async def opened(pool: db.Pool, secret: Secret) -> int:
-    """How many values this secret opens."""
+    """The number of values that this secret decrypts."""
     async with db.connection(pool) as database:
         rows = await database.fetch("select login_id, totp_secret from login")
     for row in rows:

@@ -1,4 +1,4 @@
-"""What of alerts and notifications a probe can name: made over the API, and by the worker's jobs."""
+"""Alerts and notifications for the contract tests: made over the API, and by the worker's jobs."""
 
 import asyncio
 from datetime import timedelta

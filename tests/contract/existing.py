@@ -1,4 +1,4 @@
-"""What existing v3.2 clients send, byte for byte, and the organization that they send it to."""
+"""Requests of existing v3.2 clients, byte for byte, and the organization that receives them."""
 
 import json
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ class Shop:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What SDK and shop plugins send with each request."""
+        """Headers that the SDK and shop plugins send with each request."""
         return {"esat-domain": self.house.domain, "esat-auth": self.house.token}
 
     @property

@@ -109,7 +109,7 @@ def filter_failure(
 def nothing_of_another_organization(
     ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
 ) -> None:
-    """What belongs to the other organization alone stands in no answer, unless it was sent."""
+    """No answer holds data of the other organization, unless it was sent."""
     request = response.request
     sent = f"{request.url} {request.headers} {request.body!r}"
     told = f"{response.content.decode(errors='replace')} {response.headers}"
@@ -131,7 +131,7 @@ def lines(context: schemathesis.SerializationContext, value: Any) -> bytes:
 
 
 class Feed:
-    """What one case gets: the ids of an organization, and good members or none."""
+    """The input of one case: the ids of an organization, and valid members or none."""
 
     def __init__(self, ids: dict[str, str], chance: random.Random, *, is_good: bool) -> None:
         self.ids, self.chance, self.is_good = ids, chance, is_good

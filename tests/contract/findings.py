@@ -1,4 +1,4 @@
-"""What the probes of a test found, all of it, so that one run tells everything."""
+"""Collects all findings of a test's probes, so that one run reports everything."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ async def documented(world: World) -> Mapping[str, Any]:
 
 
 class Findings:
-    """What a test found, all of it, so that one run tells everything."""
+    """All findings of a test, so that one run reports everything."""
 
     def __init__(self, world: World, route: Route | None = None) -> None:
         self.world, self.route = world, route

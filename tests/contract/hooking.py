@@ -1,4 +1,4 @@
-"""What of webhooks the contract tests need: one with a delivery, one that is gone, and what their stores are handed."""
+"""Webhooks for the contract tests: one with a delivery, one deleted, and the arguments of their stores."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -31,7 +31,7 @@ async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, s
 
 
 def arguments() -> dict[str, Any]:
-    """What the stores of webhooks take."""
+    """Arguments of the stores of webhooks."""
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     span = Span(limit=10)
     return {"xid": 0, "seq": 0, "until": moment, "failed": True, "resume_time": moment, "span": span, "columns": {}}

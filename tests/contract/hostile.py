@@ -29,7 +29,7 @@ class Hostile:
 
     @property
     def depth(self) -> int:
-        """How deep it is at most."""
+        """The depth of its deepest value."""
         whole = self.body if isinstance(self.body, bytes) else b"".join(self.body)
         return whole.count(b"{") + whole.count(b"[")
 

@@ -295,7 +295,7 @@ def required(struct: type[msgspec.Struct]) -> list[inspect.Field]:
 
 
 def _least(struct: type[msgspec.Struct]) -> dict[str, object]:
-    """What is required, of the right shape."""
+    """The required members, of the right types."""
     return {each.encode_name: SAMPLE_OF_KIND.get(_kind(each.type)) or _plain(each.type) for each in required(struct)}
 
 

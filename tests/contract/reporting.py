@@ -1,4 +1,4 @@
-"""What of reports the contract tests need: a saved report, one that is gone, and what their stores are handed."""
+"""Reports for the contract tests: a saved one, a deleted one, and the arguments of their stores."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -66,7 +66,7 @@ async def _exports(wire: Wire, *, token: str, questionnaire_id: str) -> tuple[st
 
 
 def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
-    """What the stores of reports take, all of it about their questionnaire."""
+    """Arguments of the stores of reports, all about their questionnaire."""
     questionnaire_id, question_id = theirs["questionnaire_id"], theirs["question_id"]
     day = date(2026, 11, 20)
     return {

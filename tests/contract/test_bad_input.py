@@ -169,7 +169,7 @@ class TestPath:
             path.replace("/v3.2/", "/v3.2/%00"), path.replace("/v3.2", "/V3.2"), path.replace("/v3.2", "/v3.3"),
             path.replace("/v3.2", ""), f"{path}/{CANARY}",
         ]  # fmt: skip
-        # What makes the thing of its path takes any text there, and first of all lacks a body.
+        # A route that makes the resource of its path takes any text there, and first of all lacks a body.
         takes_any = any(makes(route, name) for name in route.parameters)
         # A template's name is any text, too, and its required parameter is looked at before it.
         unmade = [(422, "invalid")] if takes_any or route.path.startswith("/report/template") else []
@@ -426,7 +426,7 @@ async def reached(*_: object) -> None:
 
 
 async def test_every_code_has_its_page(world: World) -> None:
-    """What `type` points to is there."""
+    """The address in `type` has a page."""
     of_all = frozenset[str]().union(*(codes for status, codes in DOCUMENTED.items() if status not in {409, 410}))
     of_routes = {code for route in ROUTES for code in route.refusals} - FIELD_CODES
     for code in of_all | of_routes:

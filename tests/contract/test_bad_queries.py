@@ -134,7 +134,7 @@ class TestQuery:
 
     @some_with_list
     async def test_injection(self, world: World, route: Route) -> None:
-        """What would be more than a value in a query that is put together is just a value: nothing is found by it."""
+        """SQL in a value is only a value: it finds nothing."""
         findings, path = Findings(world, route), world.ours.path(route)
         for number, (name, column) in enumerate(columns_of(route).items()):
             if column.kind not in {"text", "id"}:
@@ -190,7 +190,7 @@ def wrong_filters(columns: Mapping[str, Column]) -> Iterable[tuple[str, str, str
 
 
 def wrong_values(name: str, column: Column) -> Iterable[tuple[str, str, str]]:
-    """What a value of this column can be that it must not be."""
+    """Values that this column refuses."""
     place = f"filter_by[EQUAL][{name}]"
     yield f"{place}[x]=1", place, "wrong_type"
     many = "&".join(f"filter_by[IN][{name}][]={quote(GOOD[column.kind])}" for _ in range(201))

@@ -339,7 +339,7 @@ def item_document() -> dict[str, Any]:
 
 
 def listing_of(function: Callable[..., Any]) -> Listing:
-    """That of the route whose handler calls the function, itself or by another function of its module."""
+    """The listing of the route whose handler calls the function, itself or by another function of its module."""
     call = re.compile(rf"\b{function.__name__}\(")
     routes = [route for group in app.api_routes() for route in group.all if route.listing]
     return next(route.listing for route in routes if route.listing and call.search(source_of(route.handler)))

@@ -59,7 +59,7 @@ def some(place: int, number: int, *, of: Sequence[str] = TEXTS) -> list[str]:
 
 
 class Errors:
-    """What the database said of statements that it could not run."""
+    """The database's errors for statements that it could not run."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -92,7 +92,7 @@ async def expect(findings: Findings, errors: Errors, label: str, reply: Reply, *
 
 @some_with_ids
 async def test_in_paths(world: World, route: Route, tell: Tell) -> None:
-    """What stands for an id finds nothing."""
+    """Text in place of an id finds nothing."""
     findings, before = Findings(world, route), await world.digests_of(world.theirs)
     with watched() as errors:
         for name in (name for name in route.parameters if not makes(route, name)):
@@ -222,7 +222,7 @@ async def test_it_has_teeth(world: World) -> None:
 
     [route] = [route for route in ROUTES if name_of(route) == "GET /application"]
     found = 0
-    # What fails here is meant to: printing each with its frames and their values would take longer than all the rest.
+    # Failures are expected here: printing each with its frames and values would take longer than all the rest.
     with watched() as errors, capture_logs(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(list_queries, "where", careless)
         for text in TEXTS:

@@ -139,7 +139,7 @@ def changed_of(value: Any, number: int) -> Any:
 
 
 async def write(world: World) -> None:
-    """What the world lacks: an answer in words, a coupon, texts of cases, a box, and a draft with all its endings."""
+    """Add to the world an answer in words, a coupon, texts of cases, a box, and a draft with all its endings."""
     ours = world.ours
     path = f"/v3.2/coupon/pool/{ours.ids['pool_id']}/code"
     assert 200 <= (await world.ask("POST", path, document={"codes": ["A 1"]})).status < 300

@@ -90,7 +90,7 @@ def test_scopes_and_codes_exist() -> None:
 
 
 def test_secrets_are_not_kept() -> None:
-    """What an answer shows once its route names, so that it is not kept with the answer for an Idempotency-Key."""
+    """Routes name the secret members of their answers, so that these are not kept for an Idempotency-Key."""
     secrets = {"token", "access_token", "secret", "client_secret", "signing_secret", "password", "share_url"}
     for route in ROUTES:
         shown = secrets & set(route.answer.__struct_fields__) if route.answer and route.method == "POST" else set()
@@ -196,7 +196,7 @@ def names_of(route: Route) -> tuple[str, ...]:
 
 
 def test_texts_and_lists_of_requests_have_limits(document: Any) -> None:
-    """What a client may send is bounded, and the document says where."""
+    """Texts and lists of requests are limited, and the document has the limits."""
     for route in ROUTES:
         if route.body is not None:
             name = document["paths"][route.path][route.method.lower()]["requestBody"]["content"]["application/json"]

@@ -1,4 +1,4 @@
-"""What was promised is there: the operations, the families, and every field of every resource.
+"""The specified interface exists: the operations, the families, and every field of every resource.
 
 `operations.yaml` and `resources.yaml` say what; here it is held against the table of routes and the OpenAPI document.
 """
@@ -139,7 +139,7 @@ def check_shape(route: Route, schema: dict[str, Any], shape: str, resource: str)
 
 class TestResources:
     def test_later(self) -> None:
-        """What was built meanwhile is no longer left out."""
+        """The list of missing operations has none that exists."""
         for resource in LATER:
             answer, _ = next(schemas_of(resource))
             assert answer not in SCHEMAS, f"{resource} is there: take it out of LATER"
@@ -173,7 +173,7 @@ class TestResources:
             assert [] == SCHEMAS[change].get("required", [])
 
     def test_differences_are_there(self) -> None:
-        """What is excused exists, and has its reason."""
+        """Each listed difference exists, and has its reason."""
         assert all(schema in SCHEMAS and len(reason.split()) > 3 for (schema, _), reason in DIFFERENT.items())
 
 

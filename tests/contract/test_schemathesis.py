@@ -94,7 +94,7 @@ class Volume:
 
     @property
     def configuration(self) -> str:
-        """What Schemathesis is told; where the schema is not covered, its examples are not sent either."""
+        """Schemathesis' configuration; where the schema is not covered, its examples are not sent either."""
         is_covered, is_stateful = ("true" if part else "false" for part in (self.coverage_share, self.scenarios))
         return CONFIGURATION.format(
             examples=is_covered,
@@ -152,7 +152,7 @@ GOOD: Final[Mapping[str, object]] = {
 
 @dataclass
 class Outcome:
-    """What a run of Schemathesis did, and what it said."""
+    """Result and output of a run of Schemathesis."""
 
     output: str
     code: int
@@ -163,7 +163,7 @@ class Outcome:
 
     @property
     def count(self) -> int:
-        """How many cases there were."""
+        """The number of cases that ran."""
         return sum(self.statuses.values())
 
 
@@ -252,7 +252,7 @@ async def spares(everything: World, tenant: Tenant) -> dict[str, list[str]]:
 
 
 def differing(tenant: Tenant, other: Tenant) -> dict[str, str]:
-    """What is this organization's alone, by its name; words that clients choose and the product's are everybody's."""
+    """Values that are this organization's alone, by name, without words that clients choose or the product has."""
     chosen = {"external_reference", "tag", "status_id", "template_id", "library_name"}
     ids = {name: value for name, value in tenant.ids.items() if value != other.ids.get(name) and name not in chosen}
     return {**ids, "domain": f'"{tenant.house.domain}"'}

@@ -103,7 +103,7 @@ class TestTable:
         assert [] == [name_of(route) for route in ROUTES if {route.scope, *route.more_scopes} - SCOPES]
 
     async def test_specified_ones(self) -> None:
-        """What the specification says of scopes."""
+        """Scopes of the routes are those of the specification."""
         assert SPECIFIED == {name_of(route): route.scope for route in ROUTES if name_of(route) in SPECIFIED}
 
     async def test_action_follows_the_method(self) -> None:

@@ -238,7 +238,7 @@ class TestQueue:
 
     @pytest.mark.parametrize("more", [{}, {"locale": None}, {"metadata": {}}, {"metadata": {"responder": {}}}])
     async def test_create_with_less(self, world: World, more: dict[str, Any]) -> None:
-        """What is optional may be absent; the null that the specification names may be sent."""
+        """Optional members may be absent; the null that the specification names may be sent."""
         document = {"responder_channel_identifier": ADDRESS, **more}
         reply = await world.ask("POST", self.path(world), document=document)
         assert 201 == reply.status

@@ -200,7 +200,7 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
 
 
 def dangers(path: Path) -> Iterator[Finding]:
-    """What runs or revives text as code."""
+    """Calls that run or revive text as code."""
     for node in ast.walk(ast.parse(path.read_text())):
         line = getattr(node, "lineno", 0)
         match node:

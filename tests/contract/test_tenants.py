@@ -108,7 +108,7 @@ class Guard:
 
 
 def leaks_of(tenant: Tenant) -> dict[str, str]:
-    """What stands in an answer only if it is this organization's."""
+    """Values that stand in an answer only if it is this organization's."""
     house = tenant.house
     ids = {name: value for name, value in tenant.ids.items() if name not in {"reference_id", "status_id"}}
     return {**ids, "domain": f'"{house.domain}"', "name": house.domain.title()}
@@ -318,7 +318,7 @@ def names_in(path: str) -> list[str]:
 
 
 def refusals_of(path: str) -> set[int]:
-    """What a POST without the form's token gets: the sample of a test message thanks whoever tries it."""
+    """Statuses for a POST without the form's token: the sample of a test message thanks everyone who tries it."""
     if SAMPLE_ID in path:
         return {200}
     return {401} if path.startswith("/inbound/") else {400, 403, 422}
@@ -334,7 +334,7 @@ class TestPages:
 
     @every_page
     async def test_nothing_of_theirs(self, world: World, method: str, path: str) -> None:
-        """What our link opens shows ours; a GET changes nothing at all, and a POST without the form's token neither."""
+        """Our link shows our data; a GET changes nothing at all, and a POST without the form's token neither."""
         await save_draft(world.wire, world.ours)  # other tests have changed it
         before = await world.digests_of(world.ours, world.theirs)
         reply = await world.ask(method, page_of(path, world.ours), token=None, headers=FORM, body=b"go=send&page=1")
@@ -345,7 +345,7 @@ class TestPages:
 
     @every_page
     async def test_absent_and_deleted(self, world: World, method: str, path: str) -> None:
-        """What never was, what is deleted and what is no key at all look the same."""
+        """Keys that never existed, deleted ones and malformed ones look the same."""
         for name in names_in(path):
             if name == "reference_id":
                 continue  # a client's own word: a new one starts anew
@@ -409,7 +409,7 @@ class TestPages:
 
 
 def row_id(route: Route, row: Mapping[str, Any]) -> str:
-    """What tells the rows of a list apart."""
+    """The member by which rows of the list are told apart."""
     assert route.listing is not None
     names = [name for name in KEYS.get(route.listing.id, (route.listing.id,)) if name in row]
     assert names, f"{name_of(route)} has no probe: its rows do not show {route.listing.id}"

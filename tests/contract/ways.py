@@ -1,4 +1,4 @@
-"""What contract tests need of the ways in: an import that was worked off, a sequence, one of each that is gone."""
+"""Intake for the contract tests: a finished import, a sequence, and a deleted one of each."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbo
 async def ways_in(
     pool: db.Pool, wire: Wire, *, token: str, secret: bytes, ids: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """What is there and what was there once, by the names of their ids."""
+    """Existing and deleted resources, by the names of their ids."""
     imports: list[str] = []
     base = f"/v3.2/q/questionnaire/{ids['questionnaire_id']}/pipeline/{ids['pipeline_id']}/queue/import"
     for name in ("kept", "gone"):

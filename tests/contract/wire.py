@@ -61,7 +61,7 @@ TEXTS: Final = tuple(name for name in MEMBERS if name not in {"status", "errors"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
+    """The response to a request."""
 
     status: int
     headers: dict[str, str]
@@ -171,7 +171,7 @@ class Wire:
 
 
 def problem_faults(reply: Reply) -> list[str]:
-    """What is wrong with a refusal as such, whatever it was for; nothing for a success."""
+    """Faults of a refusal as a problem document, whatever its reason; none for a success."""
     if reply.status < 400:
         return []
     if reply.headers.get("content-type") != "application/problem+json":

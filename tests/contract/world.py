@@ -55,7 +55,7 @@ ROUTES: Final = [route for group in api_routes() for route in group.all]
 
 
 def name_of(route: Route) -> str:
-    """How a test of the route is called."""
+    """The id of a route's test."""
     return f"{route.method} {route.path}"
 
 
@@ -118,7 +118,7 @@ class Tenant:
         return "/v3.2" + route.path.format_map({**mine, **other})
 
     def id_of(self, route: Route, name: str) -> str:
-        """What this organization has for a parameter of the route."""
+        """This organization's value for a parameter of the route."""
         is_responder = (
             name == "metadata_id" and "/metadata/responder" in route.path
         )  # one name for the ids of two kinds
@@ -360,7 +360,7 @@ async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]
 
 
 async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
-    """What authors make: declared names, a visual, a draft."""
+    """Declared names, a visual and a draft, as authors make them."""
     made: dict[str, str] = {}
     base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
     declared = {"name": "basket", "title": "Basket", "type": "number", "level": "organization"}

@@ -225,7 +225,7 @@ def callback(setting: Setting, state: State) -> Iterator[Step]:
 
 
 def is_remembered(setting: Setting, state: State) -> bool:
-    """What was told while the item was being sent decides its end: of an earlier attempt, or of the open one."""
+    """An outcome received while the item was being sent decides its end: of an earlier attempt, or of the open one."""
     if setting.mutant == "a report of the open attempt forgotten" and not state.unknown:
         return False
     return state.known and setting.mutant != "late acceptance forgotten while sending"

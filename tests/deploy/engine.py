@@ -93,7 +93,7 @@ class Engine:
         files.run(uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", TOOLS)
 
     def run(self, *words: str | Path, folder: Path = DEPLOY, seconds: float = SECONDS_MAX) -> str:
-        """What the command writes to standard output; fails with all that it said."""
+        """The command's standard output; fails with all that it wrote."""
         done = subprocess.run(
             words, cwd=folder, env=self.environment, capture_output=True, text=True, timeout=seconds, check=False
         )
@@ -101,7 +101,7 @@ class Engine:
         return done.stdout
 
     def podman(self, *words: str | Path) -> str:
-        """What podman writes."""
+        """Standard output of podman."""
         return self.run("podman", *words)
 
     def build_images(self, wheel: Path) -> None:

@@ -1,4 +1,4 @@
-"""What deploy/ has for containers, started by podman: the main job of each, and that it stops in order.
+"""Containers of deploy/, started by podman: the main job of each, and an orderly stop.
 
 The order of starts is ours, since not every podman waits for health; so are the probes of Kubernetes, since none runs
 here. Each container has the image, command, environment, user and limits of its file.
@@ -46,7 +46,7 @@ class Project:
         (self.folder / "compose.yaml").write_text(yaml.safe_dump(document))
 
     def compose(self, *words: str) -> str:
-        """What podman-compose writes."""
+        """Standard output of podman-compose."""
         return self.engine.run("podman-compose", "--env-file", "values", *words, folder=self.folder)
 
     async def start(self) -> None:

@@ -35,7 +35,7 @@ class Machine:
     process: "subprocess.Popen[bytes]"
 
     def run(self, *words: str, is_checked: bool = True) -> str:
-        """What a command in it writes."""
+        """Standard output of a command in it."""
         assert self.process.poll() is None, (self.root.parent / "log").read_text()
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         inside = ("nsenter", "--target", (children or ["none"])[0], "--mount", "--uts", "--ipc", "--pid", "--")

@@ -36,7 +36,7 @@ async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
 
 @dataclass
 class Desk:
-    """What a test does with the webhooks of a house."""
+    """Actions of the tests of webhooks."""
 
     pool: db.Pool
     house: House

@@ -40,7 +40,7 @@ async def record(pool: db.Pool, house: House, count: int) -> None:
 
 
 async def read(pool: db.Pool, reader: str, limit: int = 500, *, is_blind: bool = False) -> list[int]:
-    """What the reader has not had, which it has had by that."""
+    """Numbers of the events that the reader had not read; they are read now."""
     if not is_blind:
         await settled(pool)
     async with db.transaction(pool) as database:
@@ -58,7 +58,7 @@ async def other_events(pool: db.Pool) -> int:
 
 
 async def restore(pool: db.Pool) -> None:
-    """What a dump of a cluster that is ahead by so many transactions brings."""
+    """Move transaction numbers ahead, as in a dump of a cluster with that many more transactions."""
     async with db.connection(pool) as database:
         for table in ("event", "event_cursor", "event_horizon"):
             await database._connection.execute(

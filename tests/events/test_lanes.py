@@ -1,4 +1,4 @@
-"""Whose turn it is: no endpoint and no organization takes the places of others; what is no longer wanted stays."""
+"""The order of deliveries: no endpoint or organization takes the slots of others; unwanted ones stay."""
 
 import asyncio
 from collections.abc import Callable

@@ -161,7 +161,7 @@ class TestShown:
 
 
 class TestNarrowed:
-    """What is wanted may be rare: a page looks at so many events and no more, and says where to go on."""
+    """Matching events may be rare: a page reads a limited number, and says where to go on."""
 
     @pytest.mark.parametrize("narrow", ["type[]=tag.removed", "filter_by[EQUAL][Type]=tag.removed"])
     async def test_pages_that_find_nothing(self, desk: Desk, monkeypatch: pytest.MonkeyPatch, narrow: str) -> None:
@@ -177,7 +177,7 @@ class TestNarrowed:
 
 class TestLarge:
     async def test_pages_of_many_answers(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What 500 large completions would need of memory is asked for in pieces."""
+        """500 large completions are read in pieces, since together they would need too much memory."""
         monkeypatch.setattr(log_store, "ANSWERS_MAX", 5)
         told = await desk.tell(*["tag.added"] * 5, data={"answers": [1, 2, 3]})
         told += await desk.tell("tag.added", data={"answers": [0] * 9})

@@ -58,7 +58,7 @@ class TestFailed:
         assert (None, "Nobody took the connection.") == (one["response_status"], one["error"])
 
     async def test_blocked_since_it_was_saved(self, desk: Desk, deliverer: Deliverer) -> None:
-        """What the address means is judged at every call."""
+        """The address is checked again at every call."""
         async with Receiver(host="127.0.0.1") as receiver:
             hook = await desk.hook(receiver.url)
             async with db.connection(desk.pool) as database:
@@ -231,7 +231,7 @@ class TestDelivered:
             Verifier(hook["secret"]).verify(second.body, dict(second.headers))
 
     async def test_order_within_a_subject(self, desk: Desk, deliverer: Deliverer) -> None:
-        """What fails holds back its own subject and nothing else."""
+        """A failed delivery holds back its own subject and nothing else."""
         refused = {"tag.added"}
 
         def reply(given: Given) -> Reply:

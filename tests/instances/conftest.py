@@ -92,7 +92,7 @@ NPS, SINGLE, MULTI, TEXT = (
 
 @dataclass(frozen=True)
 class World:
-    """What tests of instances need at hand."""
+    """Data and actions of the tests of instances."""
 
     pool: db.Pool
     caller: Caller

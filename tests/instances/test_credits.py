@@ -75,7 +75,7 @@ class TestUse:
         assert 0 == await left(paid)
 
     async def test_below_zero(self, paid: World) -> None:
-        """What is out may be answered."""
+        """Issued instances may be answered."""
         instances = [await paid.issue() for _ in range(3)]
         for instance in instances:
             await paid.save(instance, {NPS: 3})

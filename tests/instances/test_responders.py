@@ -250,7 +250,7 @@ class TestGet:
         assert (await shop.get(f"/q/responder/{responder_id}")).json()["suppressed"] is True
 
     async def test_figures_of_the_callers_applications(self, shop: Shop) -> None:
-        """Who sees some applications counts what those asked."""
+        """A caller of some applications sees only their figures."""
         whole = shop.world.caller
         responder_id = await asked(shop, email="ann@example.com")
         counts: list[int] = []

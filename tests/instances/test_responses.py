@@ -1,4 +1,4 @@
-"""What was answered, as the API gives it back: of one instance, and to one question."""
+"""Answers as the API returns them: of one instance, and to one question."""
 
 from datetime import datetime, timedelta
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""What the template of the answer page gets: the controls of each kind of question, and their values."""
+"""Values for the template of the answer page: the controls of each kind of question, and their values."""
 
 from typing import Any
 

@@ -68,7 +68,7 @@ def row(draw: random.Random, now: datetime) -> dict[str, Any]:
 async def test_three_that_agree(
     http: httpx2.AsyncClient, queue: Queue, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What waits for an opening is spread by a hash of its id, and the ids of a dry run are not those of a later batch.
+    # Items that wait for an opening are spread by a hash of their ids, which a dry run and a later batch do not share.
     monkeypatch.setattr(windows, "spread_start", lambda opening, _: opening.start)
     draw, now = random.Random(seed), await queue.now()  # noqa: S311
     other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=1, title="Other")

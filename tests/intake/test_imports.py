@@ -415,7 +415,7 @@ class TestCancel:
 
     @pytest.mark.usefixtures("small")
     async def test_while_a_piece_is_worked_off(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Who cancels waits for nobody, and of the piece in hand nothing stays."""
+        """Cancelling waits for nobody, and nothing of the piece in hand stays."""
         job = await importing.send(many(20))
         insert_rows = store.insert_rows
 

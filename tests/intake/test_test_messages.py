@@ -138,7 +138,7 @@ class TestRefused:
         assert [503, 503, 429] == [(await ask(client)).status_code for _ in range(3)]
 
     async def test_suppressed(self, client: Client) -> None:
-        """Who asked to be left alone is not written to, not even to try things out."""
+        """A suppressed address gets no test message either."""
         item = await client.queue.schedule("ann@example.com")
         await client.queue.worker().send(Refused("550 5.1.1 gone", 550, suppress=True))
         async with sending(client, channel := Scripted()):

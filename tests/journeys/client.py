@@ -26,7 +26,7 @@ class Client:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What each request carries."""
+        """Headers of each request."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property
@@ -40,7 +40,7 @@ class Client:
             return await http.request(method, f"{self.base_url}{path}", json=body, headers=self.headers)
 
     async def get(self, path: str) -> Any:
-        """What is there."""
+        """The document at this address."""
         answer = await self.request("GET", path)
         assert 200 == answer.status_code, answer.text
         return answer.json()

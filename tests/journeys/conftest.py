@@ -1,4 +1,4 @@
-"""What a journey needs besides the product: a mail server, a browser, a folder of its own."""
+"""Fixtures of a journey beside the product: a mail server, a browser, a folder of its own."""
 
 import shutil
 import tempfile

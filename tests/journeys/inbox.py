@@ -41,7 +41,7 @@ class Mail:
 
 @dataclass
 class Inbox:
-    """What has arrived, in order."""
+    """Received messages, in order."""
 
     port: int = 0
     mails: list[Mail] = field(default_factory=list[Mail])

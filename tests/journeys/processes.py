@@ -32,7 +32,7 @@ Found = TypeVar("Found")
 
 
 async def until(condition: Callable[[], Awaitable[Found]], *, seconds: float, what: str) -> Found:
-    """What `condition` gives as soon as that is true; fails the test when it stays false for so long."""
+    """The value of `condition` as soon as that is true; fails the test when it stays false for so long."""
     deadline = time.monotonic() + seconds
     while True:
         found = await condition()
@@ -130,7 +130,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def command_of(pid: int) -> list[str]:
-    """How a process was started; empty when it is gone."""
+    """The command line of a process; empty when it is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
     except OSError:

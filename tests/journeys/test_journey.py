@@ -88,7 +88,7 @@ def check_mail(mail: Mail, *, item_id: str, url: str) -> list[str]:
 
 
 async def check_answers(client: Client, instance_id: str) -> None:
-    """What the API gives back, and that the times tell the story in its order."""
+    """The API returns the answers, and times in their order."""
     content: dict[str, Any] = await client.get(f"/q/instance/{instance_id}/response/content")
     assert [5, [1], COMMENT] == [one["value"] for one in content["answers"]]
     assert [] == content["skipped_question_ids"]

@@ -58,7 +58,7 @@ async def test_moving(home: Path, tmp_path: Path) -> None:
 
 
 def look_at(printed: str) -> None:
-    """What the page promises of its requests."""
+    """The page's promises about its requests hold."""
     assert "Nothing is wrong; it would be version 1." in printed
     assert "1 rows: 1 addresses newly suppressed, 0 rows wrong." in printed
     assert "3 items were carried over." in printed

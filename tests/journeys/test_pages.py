@@ -208,7 +208,7 @@ async def _bash(script: str, folder: Path, settings: Mapping[str, object], **mor
 
 
 def _look_at_queue(said: str) -> None:
-    """What docs/api.md promises of its examples."""
+    """The promises of docs/api.md about its examples hold."""
     _, batch, simulation, made, changed, read = list(documents(said))
     assert [201, 422, 409] == [row["status"] for row in batch["results"]]
     assert [(True, "go"), (False, None)] == [(row["valid"], row["verdict"]) for row in simulation["results"]]

@@ -133,7 +133,7 @@ async def test_starts_quickly_and_idles(home: Path, tmp_path: Path) -> None:
 
 
 async def idle_shares(*pids: int) -> list[float]:
-    """How much of a core each process takes while nothing happens."""
+    """The share of a core that each process takes while nothing happens."""
     began, before = time.monotonic(), [processes.cpu_seconds(pid) for pid in pids]
 
     async def is_over() -> bool:
@@ -171,7 +171,7 @@ async def test_clean_stop_under_load(home: Path, tmp_path: Path) -> None:
 
 
 async def check(url: str, *, accepted: list[str], acknowledged: set[str]) -> None:
-    """What is in the database is what was told: to the clients, and to the mail server."""
+    """The database agrees with the answers to clients, and with the mail server."""
     connection: Any = await asyncpg.connect(url)
     try:
         rows = await connection.fetch(

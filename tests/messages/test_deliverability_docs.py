@@ -1,4 +1,4 @@
-"""What docs/deliverability.md says of codes, forms and commands is what the code does."""
+"""Codes, forms and commands in docs/deliverability.md are those of the code."""
 
 import re
 from datetime import UTC, datetime

@@ -115,7 +115,7 @@ def compose(*questions: Mapping[str, Any], **of_item: Any) -> Message:
 
 
 class Page(HTMLParser):
-    """What a reader's program makes of the HTML: elements with their attributes, and the text."""
+    """The HTML as a reader's program parses it: elements with their attributes, and the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ class Page(HTMLParser):
         return [(tag, tuple(sorted(attributes))) for tag, attributes in self.elements]
 
 
-# What no text can do ----------------------------------------------------------------------------------------------
+# Hostile texts ----------------------------------------------------------------------------------------------------
 
 PAYLOADS = [
     "<script>alert(1)</script>",

@@ -89,7 +89,7 @@ class Desk:
         return application.application_id
 
     async def execute(self, statement: Any, *values: object) -> None:
-        """What no service does."""
+        """Run SQL that no service has."""
         async with db.transaction(self.pool) as database:
             await database.execute(statement, *values)
 

@@ -1,4 +1,4 @@
-"""Who a token speaks for: every 401 and 403 first."""
+"""Authentication by tokens: every 401 and 403 first."""
 
 import hashlib
 import time

@@ -172,7 +172,7 @@ class TestRevoke:
 
 
 class TestDescendants:
-    """What a token makes neither outlives it nor exceeds it."""
+    """A token's descendants neither outlive it nor exceed it."""
 
     async def test_end_with_their_maker_at_the_latest(self, desk: Desk) -> None:
         maker = (await desk.ask("POST", "/token", json={**MAKER, "expires_time": f"{YEAR}-01-15T10:30:00Z"})).json()

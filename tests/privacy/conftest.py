@@ -53,7 +53,7 @@ def address_of(canary: str) -> str:
 
 @dataclass
 class Desk:
-    """What a test of erasures works with."""
+    """Actions of the tests of erasures."""
 
     pool: db.Pool
     house: House
@@ -226,7 +226,7 @@ async def answer(desk: Desk, instance_id: str, words: str) -> None:
 
 
 async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
-    """What agents, providers and receivers of webhooks said; some of it put where only faults would put it."""
+    """Texts of agents, providers and receivers of webhooks; some are put where only faults would put them."""
     canary, organization_id = known.canary, desk.house.organization_id
     sent = known.item_ids[1]
     await desk.ask("POST", f"/q/instance/{known.instance_id}/tag", {"tag": "angry"})

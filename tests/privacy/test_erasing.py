@@ -90,7 +90,7 @@ class TestAsking:
         assert CANARY not in str(event)
 
     async def test_without_suppression(self, desk: Desk) -> None:
-        """What suppressed the person before goes on to do so; nothing is added."""
+        """Earlier suppressions of the person stay; none is added."""
         [known] = await people(desk, [CANARY])
         await desk.erase(known.responder_id, suppress=False)
         rows = (await desk.ask("GET", "/suppression"))["results"]

@@ -17,7 +17,7 @@ NOT_SEEN = {"export_piece", "instance_tag", "queue_import_piece", "queue_list"}
 
 
 async def figures(desk: Desk) -> Any:
-    """What a report counts, without the period that selects the responses of a row: it ends now."""
+    """The report's counts, without the period that selects the responses of a row: it ends now."""
     questionnaire_id = desk.house.questionnaire_id
     report = await desk.ask("GET", f"/report/template/csat?questionnaire_id={questionnaire_id}")
     funnel = await desk.ask("GET", f"/report/template/funnel?questionnaire_id={questionnaire_id}")

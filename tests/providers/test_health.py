@@ -1,4 +1,4 @@
-"""How accounts slow down, rest, are tried again and are paused, on a real PostgreSQL."""
+"""Accounts slow down, rest, are tried again and are paused, on a real PostgreSQL."""
 
 import asyncio
 from datetime import datetime
@@ -47,7 +47,7 @@ class TestRates:
 
         row = (await queue.fetch("select tokens, refilled_time from channel_account"))[0]
         seconds = (row["refilled_time"] - filled).total_seconds()
-        # What is claimed is claimed; the bucket waits.
+        # Claimed items stay claimed; the bucket waits.
         assert min(3 + 0.5 * seconds, 5) - 8 == pytest.approx(row["tokens"], abs=0.001)
         assert [] == await lanes(queue)
 
@@ -79,7 +79,7 @@ class TestRates:
         assert row["rate_ceiling"] / 2 == row["rate"]
 
     async def test_the_first_throttle_of_a_burst(self, queue: Queue) -> None:
-        """What was taken within a second is a rate, not a tenth of one."""
+        """Sends within one second are a rate, not a tenth of one."""
         for number in range(40):
             await queue.schedule(f"a{number}@example.com")
         await queue.worker().send(Sent(), 40)

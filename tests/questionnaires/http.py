@@ -77,7 +77,7 @@ class Api:
         return text
 
     async def events(self, subject_id: str) -> list[tuple[str, str]]:
-        """What the log says of a thing: types, and who did it."""
+        """Types and actors of the events of a subject."""
         async with db.connection(self.pool) as database:
             rows = await database.fetch(
                 "select type, actor_id from event where organization_id = $1 and subject_id = $2 order by seq",

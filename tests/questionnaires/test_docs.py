@@ -1,4 +1,4 @@
-"""What the page about questionnaire files shows is what a file may say."""
+"""The page about questionnaire files agrees with the file format."""
 
 import re
 from pathlib import Path

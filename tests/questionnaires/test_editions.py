@@ -1,4 +1,4 @@
-"""What is shown of a questionnaire: its published version, else the readable part of a draft."""
+"""The shown edition of a questionnaire: its published version, else the readable part of a draft."""
 
 import pytest
 

@@ -163,7 +163,7 @@ class TestDeclared:
         assert "number" == (await self.declared(api)).questionnaire["basket"].type
 
     async def test_kept_for_a_moment(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What another process changes shows after two seconds."""
+        """Changes of another process show after two seconds."""
         before = await self.declared(api)
         async with db.transaction(api.pool) as database:
             await database.execute(
@@ -204,7 +204,7 @@ STRICT: Final = {"Prefer": "handling=strict"}
 
 
 class TestStrict:
-    """What is declared passes a strict request; what is not, or does not fit, is named."""
+    """Declared names pass a strict request; unknown and unfit ones are named."""
 
     async def test_queue_item(self, api: Api) -> None:
         items = f"/q/questionnaire/{api.house.questionnaire_id}/pipeline/{api.house.pipeline_id}/queue/item"

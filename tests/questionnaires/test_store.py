@@ -1,4 +1,4 @@
-"""What a process keeps of versions: no more than it may, the latest used last to go."""
+"""The cache of versions in a process: limited, and the least recently used goes first."""
 
 import pytest
 

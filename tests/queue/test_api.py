@@ -468,7 +468,7 @@ class TestChangeItem:
         assert same == {name: changed[name] for name in same}
 
     async def test_a_whole_model_comes_back(self, client: Client) -> None:
-        """What clients do: load, change one field, send every non-null field."""
+        """Clients load a resource, change one field, and send every non-null field."""
         item = await client.create(locale="el", send_time=f"{YEAR}-07-01T09:00:00+03:00")
         loaded = {name: value for name, value in item.items() if value is not None}
 

@@ -45,7 +45,7 @@ async def set_credits(queue: Queue, remaining: int) -> None:
 
 
 async def expire(queue: Queue) -> int:
-    """What the worker's job does with closed lanes."""
+    """Run the worker's job for closed lanes."""
     worker = queue.worker()
     async with db.transaction(queue.pool) as database:
         closed = await lanes_store.list_closed_lanes(database, after=START, limit=10)

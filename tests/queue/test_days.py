@@ -55,7 +55,7 @@ MUTANTS = (
 
 @dataclass
 class Row:
-    """What the database keeps of an item."""
+    """An item's row in the database."""
 
     item_id: str
     due: datetime
@@ -144,7 +144,7 @@ class Day:
         self.after(self.draw.expovariate(1 / 60), lambda: self.trouble(worker))
 
     def on(self, worker: Worker, run: int, act: Callable[[], None]) -> None:
-        """What that run of the worker does next: when it is awake, and when the database is there."""
+        """Let that run of the worker act: once it is awake, and once the database is there."""
         if worker.run != run:
             return
         if self.now < worker.awake:
@@ -209,7 +209,7 @@ class Day:
             self.at(self.now + HEARTBEAT, lambda: self.renew(worker, run, row, epoch))
 
     def wire(self, worker: Worker, run: int, row: Row, item: Claimed) -> None:
-        """What a dead or sleeping worker had handed over is on the wire all the same, or it is not."""
+        """Draw the outcome of a message; a dead or sleeping worker may have handed it over too."""
         if worker.run != run and self.draw.random() < 0.5:
             return
         chance = self.draw.random()

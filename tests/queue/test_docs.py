@@ -1,4 +1,4 @@
-"""What docs/messages.md says of texts, variables and headers is what the code does."""
+"""Texts, variables and headers in docs/messages.md are those of the code."""
 
 import json
 import re

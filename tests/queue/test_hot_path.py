@@ -1,4 +1,4 @@
-"""What sending costs in statements: a lane without cap, policy and reminders pays for none of them."""
+"""Statements of sending: a lane without cap, policy and reminders pays for none of them."""
 
 from afterword.channels.base import Sent
 from tests.queue.conftest import Queue
@@ -8,7 +8,7 @@ BATCH = 20
 
 
 async def batch(queue: Queue, statements: list[str], prefix: str) -> tuple[list[str], list[str], list[str]]:
-    """What claiming, beginning and settling a batch to people that are known sends; settings are remembered."""
+    """The statements of claiming, beginning and settling a batch to known people; settings are cached."""
     worker = queue.worker()
     for _ in range(2):
         for number in range(BATCH):
@@ -38,7 +38,7 @@ async def test_statements_of_a_batch(queue: Queue, statements: list[str]) -> Non
     )
     assert (5, 1, 2 + 3) == counts(await batch(queue, statements, "b"))
 
-    # Who waits as well; who was asked lately, locked; the places that are taken.
+    # Others that wait; people asked lately, locked; the places that are taken.
     await queue.execute(
         """insert into contact_policy (organization_id, enabled, enabled_time, invitations_max)
            values ($1, true, '2020-01-01', 100)""",

@@ -1,4 +1,4 @@
-"""What is learned late of an attempt whose outcome was unknown."""
+"""Late information about an attempt whose outcome was unknown."""
 
 from afterword.channels.base import Refused
 from afterword.queue.sending.outcomes import Waits

@@ -54,7 +54,7 @@ HARDEST = ("settle ignores the epoch", "late acceptance forgotten")  # to notice
 WORKERS, ITEMS_MAX = 2, 3
 ATTEMPTS_MAX = 3
 TURNS_MAX = 10
-# What answers the channel gives, and how often the outside world took the message with it.
+# Answers of the channel, and the times that the receiving side took the message with each.
 ANSWERS: dict[str, tuple[Outcome, int]] = {
     "250": (Sent("reference", 250, "ok"), 1),
     "250, answer lost": (Unknown("no answer"), 1),
@@ -75,7 +75,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Known:
-    """What must be true of an item."""
+    """The expected state of an item."""
 
     row: Mapping[str, Any]
     accepted: int = 0
@@ -87,7 +87,7 @@ class Known:
 
 @dataclass
 class Held:
-    """What a worker believes of an item in its hands."""
+    """A worker's view of an item that it holds."""
 
     dispatch: Dispatch
     begun: bool = False

@@ -36,7 +36,7 @@ WAITS = Waits()
 
 @dataclass(frozen=True)
 class Variant:
-    """What a move's target hangs on, beside the state."""
+    """The conditions of a move's target, beside the state."""
 
     used_up: bool = False
     resends: bool = True
@@ -238,7 +238,7 @@ async def _attempt(case: Case, epoch: int, outcome: str | None) -> None:
 
 
 async def _row(case: Case) -> dict[str, Any]:
-    """What a move may change."""
+    """The columns that a move may change."""
     [row] = await case.queue.fetch(
         """select q.*, (select array_agg(a.outcome order by epoch) from attempt a
                         where a.organization_id = q.organization_id and a.item_id = q.item_id) as outcomes

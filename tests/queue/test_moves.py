@@ -210,7 +210,7 @@ class TestBegin:
         assert [None] == await queue.attempts(item)
 
     async def test_lost_answer(self, queue: Queue) -> None:
-        """What has begun counts, what has not begins now, what is somebody else's does neither."""
+        """Begun items count, others begin now, and those of another worker do neither."""
         for number in range(3):
             await queue.schedule(f"a{number}@example.com")
         worker = queue.worker()

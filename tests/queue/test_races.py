@@ -40,7 +40,7 @@ from i"""
 
 
 class World:
-    """What the outside world accepted."""
+    """Messages that the receiving side accepted."""
 
     def __init__(self, queue: Queue, seed: int) -> None:
         self.queue = queue

@@ -83,7 +83,7 @@ async def test_left_out(client: Client) -> None:
 
 
 async def test_holds_end(client: Client) -> None:
-    """What a closed window holds is decided again when it opens."""
+    """Items held by a closed window are decided again when it opens."""
     item_id = await sent(client, 8)
     await client.queue.execute("update queue_item set not_after = now() + interval '9 days'")
     await client.queue.change_pipeline("dispatch_start_time = '03:00', dispatch_end_time = '03:30'")

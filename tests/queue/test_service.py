@@ -1,4 +1,4 @@
-"""What clients do with items: schedule, change, cancel, delete, in every state."""
+"""Clients' actions on items: schedule, change, cancel, delete, in every state."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

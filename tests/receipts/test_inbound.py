@@ -66,7 +66,7 @@ def signer() -> Signer:
 
 @pytest.fixture
 def outgoing(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What anything here looks up or tries to connect to, but for the database's socket."""
+    """All lookups and connection attempts in this process, except for the database's socket."""
     tried: list[object] = []
     connect, look_up = socket.socket.connect, socket.getaddrinfo
 
@@ -180,7 +180,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Callback:
-    """What somebody sends, and the status that it is answered with."""
+    """A provider's request, and the status of its answer."""
 
     status: int
     path: str

@@ -1,4 +1,4 @@
-"""What comes back about a message: told once, suppressed where a host says so, and never a move back."""
+"""Receipts about a message: told once, suppressed where a host says so, and never a move back."""
 
 import asyncio
 from dataclasses import replace

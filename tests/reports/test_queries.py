@@ -1,4 +1,4 @@
-"""What a report may ask for; all that is wrong is told at once."""
+"""Allowed queries of a report; all errors are told at once."""
 
 import json
 from datetime import datetime

@@ -37,7 +37,7 @@ DIMENSIONS: tuple[tuple[tuple[str, str], ...], ...] = (
 
 
 async def work(house: House, now: datetime, *, follow: bool = True, keep: bool = True, rounds: int = 50) -> int:
-    """What the jobs of a worker do until nothing is left, once what is committed can be read."""
+    """Run a worker's jobs until nothing is left, once all commits are visible."""
     if follow:
         await settled(house.pool)
     done = 0
@@ -123,7 +123,7 @@ async def compare_cases(house: House, what: CountQuery) -> Counter[tuple[object,
 
 
 def known(people: People) -> dict[tuple[object, ...], set[int] | int]:
-    """Who stands behind each group; of as many as are kept, or more, that it is so."""
+    """The people behind each group, or `PEOPLE` where there are that many or more."""
     found: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
     for each in people.groups:
         found[each.bucket, each.questionnaire_id, each.dimensions, each.question_id] |= each.people
@@ -131,7 +131,7 @@ def known(people: People) -> dict[tuple[object, ...], set[int] | int]:
 
 
 async def kept_days(house: House, what: CountQuery) -> int:
-    """How many days are read from kept counts."""
+    """The number of days that are read from kept counts."""
     async with db.connection(house.pool) as database:
         found = await counts._kept(database, what)
     if found is None:

@@ -151,7 +151,7 @@ class TestForms:
             assert [(place, code)] == fields_of(problem(found, 422, "invalid"))
 
     async def test_strict(self, client: httpx2.AsyncClient) -> None:
-        """What is unknown is named, and `fields` is not unknown."""
+        """Unknown members are named, and `fields` is not unknown."""
         found = await send(client, "title=x&nope[a]=1&note_id=x&fields[0]=*", headers={"Prefer": "handling=strict"})
         assert [("/nope", "unknown_member"), ("/note_id", "read_only")] == fields_of(problem(found, 422, "invalid"))
 

@@ -1,4 +1,4 @@
-"""What stands before all routes: spellings of a path, HEAD, OPTIONS, origins of browsers."""
+"""The middleware before all routes: spellings of a path, HEAD, OPTIONS, origins of browsers."""
 
 import httpx2
 import pytest

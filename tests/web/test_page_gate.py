@@ -1,4 +1,4 @@
-"""What the host of an organization serves, by its path."""
+"""Pages on an organization's own host, by path."""
 
 import pytest
 

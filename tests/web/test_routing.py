@@ -19,7 +19,7 @@ PATHS = (
 
 @pytest.fixture
 def asked() -> list[Any]:
-    """What was reached, with the parameters of its path."""
+    """The handler that was reached, with the parameters of its path."""
     return []
 
 

@@ -231,7 +231,7 @@ class TestDownloads:
         problem(await client.get("/note/file", headers={"Accept": "application/json"}), 406, "not_acceptable")
 
     async def test_broken_off(self, notes: House) -> None:
-        """What has begun to be sent cannot become a problem any more: the connection ends without its end."""
+        """A started response cannot become a problem document any more: the connection breaks off."""
         async with notes.client() as client:
             await self.fill(client)
             transport: Any = client._transport

@@ -32,7 +32,7 @@ Script = Callable[[Message, Begin], Awaitable[Outcome]]
 
 @dataclass
 class Logs:
-    """What the worker logged, for tests to wait for; nothing is printed, which costs more than all the rest."""
+    """The worker's log, for tests to wait for; nothing is printed, which costs more than all the rest."""
 
     events: list[str] = field(default_factory=list[str])
     causes: dict[str, object] = field(default_factory=dict[str, object])  # the last of each event
@@ -82,7 +82,7 @@ class Scripted:
 
 @dataclass
 class Bench:
-    """What a worker test works with."""
+    """Data and actions of a worker test."""
 
     queue: Queue
     database_url: str

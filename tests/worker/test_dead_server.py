@@ -31,8 +31,8 @@ BEFORE: Final = 60  # mails that are taken before it dies
 REST_LEFT: Final = "select extract(epoch from open_until - now())::float8 from channel_account where open_until > now()"
 ALL_IN_USE: Final = "select count(*) >= $1 from queue_item where status in (2, 3)"
 PACE: Final = replace(RIG, slots=SLOTS, backoff_factor=FACTOR)
-# What has come as far as RCPT goes on to its end: from there on a broken conversation may be the recipient's fault, and
-# counts (test_every_phase_and_fault of the channel).
+# A conversation that has come as far as RCPT goes on to its end: from there on a broken one may be the recipient's
+# fault, and counts (test_every_phase_and_fault of the channel).
 DEAD: Final[tuple[Phase, ...]] = ("greeting", "ehlo", "mail")
 
 

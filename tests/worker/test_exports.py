@@ -1,4 +1,4 @@
-"""What becomes of an export whose worker is stopped, dies, or fails."""
+"""Exports whose worker is stopped, dies, or fails."""
 
 import asyncio
 import hashlib

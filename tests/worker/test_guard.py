@@ -1,4 +1,4 @@
-"""What a worker remembers of its database, over restarts, and that it sends nothing from an older one."""
+"""A worker remembers its database over restarts, and sends nothing from an older one."""
 
 from pathlib import Path
 

@@ -279,7 +279,7 @@ class TestRun:
         assert "claimed" == await states(due)
 
     async def test_channel_that_breaks(self, due: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What it raises ends nothing."""
+        """Its exception ends nothing."""
         stop, tried = asyncio.Event(), asyncio.Event()
 
         async def fail(_message: Message, _begin: object) -> Outcome:

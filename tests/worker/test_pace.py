@@ -1,4 +1,4 @@
-"""How long a worker waits that has found nothing: as its looks cost, and never long because one of them was slow."""
+"""Pauses of a worker that found nothing: in proportion to a poll's cost, and never long after one slow poll."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a worker learns of accounts: pauses, breakers, throttles, slots."""
+"""A worker and its accounts: pauses, breakers, throttles, slots."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a sender does with bad items, bad channels, lost answers and lost leases; the moves are in tests/queue."""
+"""A sender with bad items, bad channels, lost answers and lost leases; the moves are in tests/queue."""
 
 import asyncio
 import os

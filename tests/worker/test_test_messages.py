@@ -1,4 +1,4 @@
-"""What a worker makes of a test message: its outcome is told, and nothing is learned from it."""
+"""A worker and test messages: their outcome is told, and nothing is learned from it."""
 
 import pytest
 

@@ -134,7 +134,7 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return await store.prune_notifications(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
 
 
-# Who, and what -------------------------------------------------------------------------------------------------------
+# Recipients and texts ------------------------------------------------------------------------------------------------
 
 
 async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_PendingNotice]:

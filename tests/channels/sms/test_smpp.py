@@ -86,7 +86,7 @@ async def bound(
 
 
 def text_of(given: Sequence[Any], encoding: str) -> str:
-    """What a phone shows of these parts."""
+    """The text that a phone shows of these parts."""
     octets = [
         event.short_message[HEADER_OCTETS:] if event.esm_class & smpp.WITH_HEADER else event.short_message
         for event in given

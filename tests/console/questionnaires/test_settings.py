@@ -39,7 +39,7 @@ async def test_copy(office: Office) -> None:
 
 
 async def test_file(office: Office) -> None:
-    """What one organization downloads, another one takes: each question, text and rule, in all languages."""
+    """A downloaded questionnaire can be imported by another organization: all questions, texts, rules and languages."""
     theirs = await found(office.pool, domain="patras", email="pan@patras.example")
     form = {"display_name": "Everything", "application_id": office.application_id}
     async with begun(office) as (client, path), browser_of(office.pool) as other:

@@ -35,7 +35,7 @@ async def test_composed_anew(client: Client) -> None:
 
 
 async def test_of_the_person(client: Client) -> None:
-    """What is stored of the person stands in the text, as it did in the message."""
+    """Stored values of the person stand in the text, as they did in the message."""
     application_id = client.queue.house.application_id
     declared = {"name": "nick", "title": "Nick", "type": "text", "application_id": application_id}
     assert 201 == (await client.send("POST", "/q/metadata/responder", declared)).status_code

@@ -1,4 +1,4 @@
-"""How long an instance lives, and what a posted page changes."""
+"""Lifetime of an instance, and the changes of a posted page."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

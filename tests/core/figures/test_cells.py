@@ -1,4 +1,4 @@
-"""What a report counts by: groups by name."""
+"""Counts of a report by group name."""
 
 import pytest
 

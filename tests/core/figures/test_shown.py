@@ -1,4 +1,4 @@
-"""What the API shows of a figure: rounded values, and nothing of a hidden one."""
+"""Figures in API answers: rounded values, and nothing of a hidden one."""
 
 from dataclasses import replace
 

@@ -116,7 +116,7 @@ def test_attack_is_text_or_refused(text: str) -> None:
     for value in VALUES.values():
         filled = filled.replace(value, "")
     assert len(filled) <= len(text)
-    # What was worked out from it, had anybody done so: classes, files, products.
+    # Derived values, had anybody derived them: classes, files, products.
     assert not [word for word in ("subclass", "root:", "49", "builtin") if word in filled and word not in text]
     assert len(problems) <= PLACEHOLDERS_MAX + 2
 

@@ -162,7 +162,7 @@ class TestRows:
         ],
     )  # fmt: skip
     def test_a_quotation_mark_without_end(self, rest: str, until: str) -> None:
-        """What follows it cannot be told apart, so nothing of the file is taken."""
+        """The rest cannot be split into rows, so the whole file is refused."""
         text = f'{HEADER}\na@b.example,el,1\nb@b.example,"el,2\n{rest}'
         assert f"opened in row 2 and {until}" in advice(text)
 

@@ -1,4 +1,4 @@
-"""How dates and numbers of a list are written: what proves it, and what is read by it."""
+"""Formats of dates and numbers of a list: the evidence for each, and reading by it."""
 
 import pytest
 
@@ -47,5 +47,5 @@ def test_seen(kind: list_formats.Written, values: str, seen: tuple[int, int, int
     ],
 )
 def test_read(written: str, cell: str, expected: str) -> None:
-    """What the format excludes becomes no date and no number, so that the row is refused and not guessed."""
+    """A text that the format excludes becomes no date and no number, so that the row is refused and not guessed."""
     assert expected == list_formats.readers({"Value": written})["Value"](cell)

@@ -175,7 +175,7 @@ async def test_a_preview_keeps_nothing(api: Api, pool: db.Pool) -> None:
 
 
 async def test_scanned_and_in_a_folder(api: Api, pool: db.Pool, tmp_path: Path) -> None:
-    """What is not found clean is stored nowhere; what no answer lists any more leaves the folder too."""
+    """A file that is not found clean is stored nowhere; one that no answer lists any more leaves the folder too."""
     command = ("sh", "-c", "if grep -q EICAR; then exit 1; fi")
     site = replace(api.house.site, file_folder=str(tmp_path), scan_command=command)
     transport = httpx2.ASGITransport(create_app(pool=pool, site=site))

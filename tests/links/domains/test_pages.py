@@ -21,7 +21,7 @@ OTHERS = ("/", "/console", "/console/login", "/docs", "/openapi.json", "/v3.2/q/
 
 
 async def test_only_its_own_pages(place: Place) -> None:
-    """What another organization has is not found there, as what nobody has; its health is told."""
+    """Pages of another organization are not found there, as those of nobody; its health is told."""
     await place.active(place.shop)
     theirs = await _own_pages(place.other)
     mine = await _own_pages(place.shop)

@@ -32,7 +32,7 @@ CALLS: Final[Mapping[str, Sequence[str]]] = {
     "receipts/inbound/service.py:open_endpoint": ["inbound_endpoint.settings"],
 }
 RESEALING: Final = "privacy/resealing/service.py:_reseal"
-# What else such a row has.
+# Other columns of such a row.
 BESIDE: dict[str, LiteralString] = {
     "channel_account.settings": "kind = 'smtp', channel_id = 1, ",
     "inbound_endpoint.settings": "adapter = 'standard', ",
@@ -135,7 +135,7 @@ async def test_each_column(pool: db.Pool) -> None:
 
 
 async def test_unreadable_ones_stay(pool: db.Pool) -> None:
-    """What nobody can open is counted and left, and keeps the rest from nothing."""
+    """Values that no secret decrypts are counted and left, and keep the rest from nothing."""
     await sealed_everywhere(pool)
     async with db.transaction(pool) as database:
         await database.execute("update webhook set secret = '\\x01aa' where organization_id = $1", OURS)

@@ -1,4 +1,4 @@
-"""What the decision knows, on a real PostgreSQL: held and skipped items, places in the frequency cap."""
+"""The input of a decision, on a real PostgreSQL: held and skipped items, places in the frequency cap."""
 
 import asyncio
 import random

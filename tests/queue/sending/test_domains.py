@@ -48,7 +48,7 @@ class TestClaims:
 
     @pytest.mark.usefixtures("still")
     async def test_overdraft_is_released(self, queue: Queue) -> None:
-        """What the bucket holds goes, and so does everything else; the rest comes back in its turn, uncounted."""
+        """Items within the bucket are sent, other domains too; the rest comes back in its turn, uncounted."""
         for number in range(5):
             await queue.schedule(f"a{number}@{'SLOW.example' if number % 2 else SLOW}")
         for number in range(4):

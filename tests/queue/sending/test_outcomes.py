@@ -1,4 +1,4 @@
-"""What an outcome makes of an item: the move, the next time, the attempt, the one terminal event."""
+"""Effects of an outcome on an item: the move, the next time, the attempt, the one terminal event."""
 
 import pytest
 

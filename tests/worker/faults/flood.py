@@ -36,7 +36,7 @@ class Figures:
         return self.percentile(0.99, *statuses)
 
     def count(self, *statuses: int) -> int:
-        """How many of these answers."""
+        """The number of these answers."""
         return sum(len(self.seconds.get(status, [])) for status in statuses)
 
 

@@ -31,12 +31,12 @@ def mutate() -> None:
 
 
 def arguments(command: str) -> list[str]:
-    """What python is to run for a command of the product, mutated or not."""
+    """Python's arguments for a command of the product, mutated or not."""
     return ["-m", "tests.worker.faults.mutants" if os.environ.get(VARIABLE) else "afterword", command]
 
 
 def chosen() -> dict[str, str]:
-    """What a process that may be mutated must find in its environment."""
+    """The environment of a process that may be mutated."""
     return {VARIABLE: name} if (name := os.environ.get(VARIABLE)) else {}
 
 

@@ -55,7 +55,7 @@ _COUNTS: Final = ("duplicated", "unknown", "items", "mails")  # what may be more
 
 @dataclass(frozen=True)
 class Figures:
-    """What the reconciler counted. `wrong` holds everything that must be 0 and is not."""
+    """The reconciler's counts. `wrong` holds everything that must be 0 and is not."""
 
     duplicated: int
     unknown: int

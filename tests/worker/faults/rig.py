@@ -97,7 +97,7 @@ class Rig:
     record: Callable[[str, object], None] | None = None
 
     def tell(self, figure: str) -> None:
-        """What was measured, for the end of the run: `T02 claimed again after 2.1 s (at most 5)`."""
+        """Keep a figure for the end of the run: `T02 claimed again after 2.1 s (at most 5)`."""
         if self.record is not None:
             self.record(FIGURE, figure)
 
@@ -287,7 +287,7 @@ class Rig:
         )
 
     async def states(self) -> dict[int, int]:
-        """How many items there are by status."""
+        """The number of items by status."""
         rows = await self.connection.fetch("select status, count(*) as n from queue_item group by status order by 1")
         return {row["status"]: row["n"] for row in rows}
 
@@ -305,7 +305,7 @@ class Rig:
         return figures
 
     def excused(self, figures: Figures) -> int:
-        """How many outcomes are unknown because the machine stood still."""
+        """The number of outcomes that are unknown because the machine stood still."""
         times, within = figures.unknown_times, LEASE_SECONDS + EXCUSE_SECONDS
         gaps = [f"{(end - begin).total_seconds():.1f}" for each in self.witnesses for begin, end in each.gaps]
         excused = sum(each.excused(times, within_seconds=within) for each in self.witnesses)
@@ -415,7 +415,7 @@ class Crew:
         return found
 
     async def held(self, owner: str) -> int:
-        """How many items this run holds, as the database sees it."""
+        """The number of items of this run, as the database sees it."""
         return await self.rig.connection.fetchval("select count(*) from queue_item where owner = $1::text::uuid", owner)
 
     async def is_sending(self, owner: str) -> bool:

@@ -44,7 +44,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What a worker of the rig is told. An unknown outcome is repeated after 600 s times `backoff_factor`."""
+    """Settings of a worker of the rig. An unknown outcome is repeated after 600 s times `backoff_factor`."""
 
     database_url: str
     smtp_url: str

@@ -50,7 +50,7 @@ async def test_zombies(rig: Rig) -> None:
 
 @dataclass
 class Watch:
-    """How long it takes until one worker has everything that others held when they died."""
+    """Seconds until one worker has everything that others held when they died."""
 
     rig: Rig
     owner: str
@@ -135,7 +135,7 @@ class Trials:
 
 
 async def test_recovery(rig: Rig) -> None:
-    """What the dead held is claimed again within lease + 2 s, past 10,000 overdue rows that are locked."""
+    """Items of dead workers are claimed again within lease + 2 s, past 10,000 overdue rows that are locked."""
     rounds, victims, locked = size(1, 10), size(10, 20), 10_000
     await rig.fill(organizations=2, lanes=2, items=0)
     await rig.connection.execute("update channel_account set slots_max = 200")

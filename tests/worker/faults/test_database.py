@@ -54,7 +54,7 @@ class Client:
     async def ask(
         self, http: httpx2.AsyncClient, method: str, path: str, document: object, more: Mapping[str, str] | None = None
     ) -> Any:
-        """What an accepted request gave; None for a refusal."""
+        """The answer to an accepted request; None for a refusal."""
         headers = {"Authorization": f"Bearer {self.token}", **(more or {})}
         self._began = time.monotonic()
         answer = await http.request(method, path, json=document, headers=headers)
@@ -210,7 +210,7 @@ async def _away(rig: Rig, clients: list[Client]) -> None:
 
 
 async def _judge(rig: Rig, posters: list[Poster], editors: list[Editor]) -> None:
-    """What was acknowledged is there, what was not at most once; nobody waited long for a refusal."""
+    """Acknowledged items exist, others at most once; nobody waited long for a refusal."""
     clients: list[Client] = [*posters, *editors]
     assert [] == [wrong for client in clients for wrong in client.wrong]
     slowest = max(client.slowest for client in clients)

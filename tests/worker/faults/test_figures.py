@@ -32,7 +32,7 @@ pytestmark = pytest.mark.faults
 DAYS = 6
 PEOPLE = 6
 STAGES = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
-# What may be refused or lost while processes die; none of it may leave a trace that only some figures have.
+# Errors of requests while processes die; none may leave a trace that only some figures have.
 BROKEN = (httpx2.TransportError, errors.Unavailable, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 
 
@@ -126,7 +126,7 @@ async def respond_before(rig: Rig, house: House, question_id: str, count: int) -
 
 
 async def keep_counts(rig: Rig, *, later: timedelta = timedelta(0)) -> None:
-    """What the worker does for kept counts, until nothing is left."""
+    """Run the worker's jobs for kept counts until nothing is left."""
     await settled(rig.pool)
     for _ in range(200):
         async with db.transaction(rig.pool) as database:
@@ -163,7 +163,7 @@ async def funnel(rig: Rig, house: House, url: str) -> tuple[dict[str, int], dict
 async def answers(
     rig: Rig, house: House, question_id: str, dimension: str, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Any, Any]:
-    """How often each value was given by day: with kept counts, and by the rows."""
+    """Frequencies of each value by day: with kept counts, and by the rows."""
     async with db.connection(rig.pool) as database:
         now = database.clock.now()
         period = Period(now - timedelta(days=30), now + timedelta(hours=1), TIME_ZONE)
@@ -258,7 +258,7 @@ async def test_figures_equal_the_rows(rig: Rig, monkeypatch: pytest.MonkeyPatch)
 
 
 async def compare_with_items_and_events(rig: Rig, completed: set[str]) -> None:
-    """What else tells of the same: items that were sent, events, what people were told."""
+    """Other records of the same agree: sent items, events, notifications."""
     unsent = await rig.connection.fetch(
         """select q.item_id from queue_item q join questionnaire_instance i
              on i.organization_id = q.organization_id and i.instance_id = q.questionnaire_instance_id
@@ -277,7 +277,7 @@ async def compare_with_items_and_events(rig: Rig, completed: set[str]) -> None:
 
 
 async def compare_with_block_ranges(rig: Rig) -> None:
-    """What the block-range indexes find, which the funnel may be read by, is what stands in the table."""
+    """The block-range indexes, which the funnel may be read by, find the rows of the table."""
     by_plan: list[list[int]] = []
     for setting in ("enable_bitmapscan", "enable_seqscan"):
         async with rig.connection.transaction():

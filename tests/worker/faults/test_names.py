@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.faults]
 
 @pytest.fixture
 def namespace() -> tuple[str, ...]:
-    """What makes a worker process 1."""
+    """The prefix of a command that makes a worker process 1."""
     needs("unshare")
     if subprocess.run([*NAMESPACE, "true"], check=False).returncode:
         lack("the right to make process namespaces: root")

@@ -30,7 +30,7 @@ class Outside(Lossy):
     """The sink of another machine: what it accepted stands in its file."""
 
     def read(self) -> int:
-        """How many mails it has accepted."""
+        """The number of mails that it has accepted."""
         assert self.file is not None
         self.count = self.file.read_bytes().count(b"\n") if self.file.exists() else 0
         return self.count

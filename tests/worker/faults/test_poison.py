@@ -48,7 +48,7 @@ EVENTS_MAX = 1_000
 
 @dataclass
 class Scene:
-    """What goes on around the poisons: items of others that become due all the time, and some that are cancelled."""
+    """Work around the poisons: items of others that become due all the time, and some that are cancelled."""
 
     rig: Rig
     crew: Crew
@@ -92,13 +92,13 @@ class Scene:
         return names.get(child.told("rendering"), child.tail()) if code == STUCK_EXIT_CODE else f"exit code {code}"
 
     async def _open(self) -> int:
-        """How many poisons have not come to their end."""
+        """The number of poisons that have not come to their end."""
         return await self.rig.connection.fetchval(
             "select count(*) from queue_item where status < 4 and item_id = any($1)", list(self.poisons.values())
         )
 
     async def _cancel_beside(self, name: str) -> None:
-        """What the worker of this poison took together with it and holds while it stands still."""
+        """Cancel the items that the worker of this poison claimed with it and holds while it stands still."""
         status = "select status from queue_item where item_id = $1"
         if self.beside[name] and await self.rig.connection.fetchval(status, self.poisons[name]) == Item.CLAIMED:
             for item_id in self.beside.pop(name):
@@ -212,7 +212,7 @@ async def _check_cancels(rig: Rig, scene: Scene) -> None:
 
 
 async def _check_others(rig: Rig) -> None:
-    """How late the others were, without the time in which the machine stood still.
+    """Others were late by no more than allowed, without the time in which the machine stood still.
 
     What a dying worker had in its hands waits until that has died and its lease has run out, and then behind the poison
     that is rendered apart. At full size that is less than one in a hundred; here it is looked at by itself.

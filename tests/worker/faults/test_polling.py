@@ -27,7 +27,7 @@ SECONDS = size(4, 60)
 ITEMS_SECONDS = 0.1  # between two items
 IDLE_SECONDS = size(4, 30)
 IDLE_SHARE_MAX = 0.02
-# What a pooler cannot pass on, as it keeps no state of its clients; `alter role … set …` does it instead.
+# Settings that a pooler cannot pass on, as it keeps no state of its clients; `alter role … set …` sets them.
 IGNORED = (
     "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,tcp_user_timeout,tcp_keepalives_idle,jit,"
     "random_page_cost,enable_seqscan,enable_hashjoin,enable_mergejoin,extra_float_digits"

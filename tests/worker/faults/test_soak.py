@@ -51,7 +51,7 @@ Span = tuple[datetime, datetime]
 
 
 def growth(values: Sequence[float]) -> float:
-    """How much more there is at the end than at the beginning, by the median of all slopes (Theil-Sen)."""
+    """Growth from the beginning to the end, by the median of all slopes (Theil-Sen)."""
     slopes = [(later - earlier) / (y - x) for (x, earlier), (y, later) in combinations(enumerate(values), 2)]
     return statistics.median(slopes) * (len(values) - 1) if slopes else 0.0
 
@@ -76,7 +76,7 @@ class Weight:
 
 
 def weigh(pid: int) -> Weight:
-    """What a process holds now."""
+    """Memory, files and threads of a process now."""
     folder = Path(f"/proc/{pid}")
     lines = (folder / "smaps_rollup").read_text().splitlines()
     kilobytes = sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))

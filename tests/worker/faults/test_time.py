@@ -180,7 +180,7 @@ async def _is_paused(rig: Rig) -> bool:
 
 
 async def _confirm(rig: Rig) -> None:
-    """What a person does."""
+    """Confirm as a person does."""
     child = processes.start(
         ["-m", "afterword", "doctor", "--confirm-sending"],
         env=processes.environment(database_url=rig.database_url, secret=SECRET, data_dir=rig.folder / "data"),

@@ -37,7 +37,7 @@ OLD_ITEMS = size(100_000, 1_000_000)
 RETENTION_DAYS = 60
 STEP_ITEMS = 1_000
 LOOKED_BEFORE = timedelta(seconds=0.5)
-# What was queued within LOOKED_BEFORE may be dead and is passed all the same; twice that, for what comes between.
+# Rows queued within LOOKED_BEFORE may be dead and are passed all the same; twice that, for those in between.
 ENTRIES_MAX = 2 * PROBE_ITEMS * (1 + int(LOOKED_BEFORE.total_seconds() / PAUSE_SECONDS))
 # Entries of the index, dead ones too. It counts from transaction to transaction, until the server takes it over.
 ENTRIES: Final = "select pg_stat_get_xact_tuples_returned('queue_item_due'::regclass)"

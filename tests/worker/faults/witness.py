@@ -38,7 +38,7 @@ class Witness:
         await asyncio.to_thread(self._thread.join)
 
     def excused(self, times: Iterable[datetime], *, within_seconds: float) -> int:
-        """How many of these moments lie in a gap, or so shortly behind one that it can be their cause."""
+        """The number of these moments that lie in a gap, or so shortly behind one that it can be their cause."""
         after = timedelta(seconds=within_seconds)
         return sum(any(begin <= time <= end + after for begin, end in self.gaps) for time in times)
 

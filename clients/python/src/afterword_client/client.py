@@ -93,7 +93,7 @@ class Client(Operations):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # What the generated operations call ------------------------------------------------------------------------------
+    # For the generated operations ------------------------------------------------------------------------------------
 
     def request(
         self,

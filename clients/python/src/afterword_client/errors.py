@@ -1,4 +1,4 @@
-"""What can go wrong: refusals of the service, each with its stable code, and answers that never came."""
+"""Errors of a call: refusals of the service, each with its stable code, and answers that never came."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the API takes and gives; generated from its OpenAPI document by generate.py."""
+"""Requests and answers of the API; generated from its OpenAPI document by generate.py."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Reply(Protocol):
 
 
 class Transport(Protocol):
-    """What sends."""
+    """Sends the requests of the operations."""
 
     def request(
         self,
