@@ -104,6 +104,15 @@ async def _read(response: httpx2.Response) -> bytes:
     return bytes(content)
 
 
+def wrong_members(problem: dict[str, Any]) -> list[str]:
+    """A line for each error of a problem document, but for the one whose reason stands in the detail."""
+    return [
+        f"{wrong.get('pointer') or wrong.get('parameter') or wrong.get('header')}: {wrong['message']}"
+        for wrong in problem["errors"][:ERRORS_SHOWN_MAX]
+        if wrong["message"] not in problem["detail"]
+    ]
+
+
 def _document(response: httpx2.Response, raw: bytes) -> Any:
     try:
         document = msgspec.json.decode(raw) if raw else None
@@ -118,12 +127,9 @@ def _sentence(response: httpx2.Response, document: Any) -> str:
     """The refusal in words. Afterword's problem documents quote nothing of a request."""
     if not isinstance(document, dict) or "code" not in document:
         return f"The address answered {response.status_code}: it is not Afterword's."
-    parts = [f"{response.status_code} {document['code']}: {document['detail']}"]
+    parts = [f"{response.status_code} {document['code']}: {document['detail']}", *wrong_members(document)]
     if scopes := document.get("required_scopes"):
         parts.append(f"The token lacks one of these scopes: {', '.join(scopes)}.")
-    for wrong in document["errors"][:ERRORS_SHOWN_MAX]:
-        place = wrong.get("pointer") or wrong.get("parameter") or wrong.get("header")
-        parts.append(f"{place}: {wrong['message']}")
     if wait := response.headers.get("retry-after"):
         parts.append(f"Try again in {wait} seconds.")
     return "\n".join(parts)

@@ -1,12 +1,11 @@
 """Tools that change something, each with a dry run. None erases or exports, and none publishes what it drafted."""
 
-import asyncio
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from afterword.assistants.client import Answer, Api, Refused
+from afterword.assistants.client import Answer, Api, Refused, wrong_members
 from afterword.assistants.tools import Arguments, Change, Go, Id, Moment, Tool
 
 ABORTED: Final = 5
@@ -108,8 +107,7 @@ class ChangedCase(Arguments):
 async def _preview_item(api: Api, asked: ScheduledItem) -> Answer:
     [row] = (await api.send("POST", f"{asked.path}/queue/item/simulate", [asked.body])).document["results"]
     if not row["valid"]:
-        wrong = [f"{error['pointer']}: {error['message']}" for error in row["problem"]["errors"]]
-        raise Refused("\n".join([row["problem"]["detail"], *wrong]))
+        raise Refused("\n".join([row["problem"]["detail"], *wrong_members(row["problem"])]))
     return Answer({name: value for name, value in row.items() if name not in {"row", "valid", "problem"}})
 
 
@@ -168,7 +166,8 @@ async def _application_of(api: Api, asked: NewQuestionnaire) -> str:
 
 
 async def _preview_questionnaire(api: Api, asked: NewQuestionnaire) -> Answer:
-    remarks, application_id = await asyncio.gather(_check(api, asked.definition), _application_of(api, asked))
+    application_id = await _application_of(api, asked)
+    remarks = await _check(api, asked.definition)
     plan = "A questionnaire with this draft is made. Nobody can be asked with it before a person publishes it."
     return Answer({"planned": plan, "application_id": application_id, "remarks": remarks})
 

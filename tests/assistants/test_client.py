@@ -41,6 +41,13 @@ async def test_refusals(response: httpx2.Response, sentence: str) -> None:
     assert sentence in str(refused.value)
 
 
+async def test_a_reason_is_said_once() -> None:
+    errors = [{"pointer": "/a", "code": "x", "message": "Too long."}]
+    with pytest.raises(Refused) as refused:
+        await api_of(lambda _: problem(422, detail="1 field is wrong: /a. Too long.", errors=errors)).get("/q/pipeline")
+    assert "422 c: 1 field is wrong: /a. Too long." == str(refused.value)
+
+
 async def test_not_reached_and_too_slow() -> None:
     def fail(error: type[Exception]) -> Callable[[httpx2.Request], httpx2.Response]:
         def answer(_request: httpx2.Request) -> httpx2.Response:

@@ -149,8 +149,8 @@ async def test_a_draft_that_a_person_changed_meanwhile_stays(assisted: Assisted)
 @pytest.mark.parametrize(
     ("name", "given", "sentence"),
     [
-        ("schedule_item", {"responder_channel_identifier": "no address"}, "/responder_channel_identifier"),
-        ("schedule_item", {"send_time": "tomorrow at nine"}, "/send_time"),
+        ("schedule_item", {"responder_channel_identifier": "no address"}, "responder_channel_identifier. This is not"),
+        ("schedule_item", {"send_time": "tomorrow at nine"}, "send_time. A date with a time"),
         (
             "save_draft",
             {"definition": {"default_locale": "en", "groups": [{"questions": [{"type": "guess", "title": "x"}]}]}},

@@ -368,6 +368,7 @@ async def test_it_has_teeth(world: World) -> None:
 
 @pytest.mark.parametrize("function", functions(), ids=lambda function: f"{function.__module__}.{function.__name__}")
 async def test_finds_and_changes_nothing(world: World, function: Callable[..., Any]) -> None:
+    await world.lift_holds()
     before = await world.digests_of(world.ours, world.theirs)
     found: Any = None
     try:

@@ -182,16 +182,21 @@ class World:
                     [tenant.ids["account_id"] for tenant in (self.ours, self.theirs)],
                 )
         if route.path.endswith("/erasure"):
+            await self.lift_holds()
             async with db.transaction(self.pool) as database:
-                await database.execute(
-                    "delete from legal_hold where hold_id <> all($1)",
-                    [tenant.ids["hold_id"] for tenant in (self.ours, self.theirs)],
-                )
                 await database.execute(
                     """update erasure set state = 'done', finished_time = now(), checksum = '', salt = null
                        where state = 'running' and responder_id = any($1)""",
                     [tenant.ids["responder_id"] for tenant in (self.ours, self.theirs)],
                 )
+
+    async def lift_holds(self) -> None:
+        """Lift the holds that other tests placed, as on all of an organization."""
+        async with db.transaction(self.pool) as database:
+            await database.execute(
+                "delete from legal_hold where hold_id <> all($1)",
+                [tenant.ids["hold_id"] for tenant in (self.ours, self.theirs)],
+            )
 
     async def token_of(self, role: str) -> str:
         """The text of a token with all scopes of a person in this role."""
