@@ -91,7 +91,7 @@ class TestRefused:
         assert ({}, "none", []) == await stored(office, office.user_id)
 
     async def test_changed_elsewhere(self, office: Office) -> None:
-        """What was typed stays, and may be saved again."""
+        """The typed values stay, and may be saved again."""
         async with browser_of(office.pool) as browser:
             await log_in(browser)
             form = form_of((await browser.get(NOTIFICATIONS)).text)
