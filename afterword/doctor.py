@@ -1,8 +1,6 @@
 """Looks at an installation from outside and says, for each fault, what to do; changes nothing."""
 
 import asyncio
-import os
-import shutil
 import socket
 import ssl
 import stat
@@ -47,7 +45,6 @@ CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
-FREE_BYTES_MIN = 1_000_000_000
 OVERDUE_SECONDS_MAX = 900
 STUCK_SHOWN_MAX = 20
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
@@ -85,7 +82,8 @@ async def examine(
 ) -> list[Finding]:
     """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
 
-    `database_url` is None when an embedded database does not run at the moment; `clock` gives this process's time.
+    `database_url` is None where an embedded database does not run: the caller says why.
+    `clock` gives this process's time.
     `backup_hours`: backups go to `backup_to` this often; empty: somebody else makes them.
     """
     found = await asyncio.gather(
@@ -109,9 +107,7 @@ async def _look_at_database(
     url: str | None, clock: Callable[[], datetime], data_folder: Path, backup_every: timedelta | None
 ) -> Sequence[Finding]:
     if url is None:
-        return [
-            Finding("database", False, "It does not run.", "Start Afterword, or set AFTERWORD_DATABASE_URL to yours.")
-        ]
+        return []
     try:
         async with await db.open_pool(url, size_max=1, statement_cache_size=0) as pool, db.connection(pool) as database:
             version = await database.fetch_value("show server_version")
@@ -423,23 +419,14 @@ def _unreachable(name: str, url: str, error: Exception) -> Finding:
 
 
 def _look_at_folder(folder: Path) -> Sequence[Finding]:
-    name = "data folder"
-    standing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
-        advice = (
-            f"Give it to the user that runs Afterword (`chown {os.geteuid()} {standing}`), or set AFTERWORD_DATA_DIR."
-        )
-        return [Finding(name, False, f"{standing} cannot be written by this user.", advice)]
+    found = surroundings.look_at_folder("data folder", surroundings.standing(folder), setting="AFTERWORD_DATA_DIR")
     open_secrets = [str(path) for path in (folder / "secret", *folder.glob("postgresql/*.password")) if _is_open(path)]
-    if open_secrets:
+    if found.ok and open_secrets:
         advice = f"Run `chmod 600 {' '.join(open_secrets)}`, and make new tokens if others have accounts here."
-        return [Finding(name, False, f"Others can read the secrets in {folder}.", advice)]
-    free = shutil.disk_usage(standing).free
-    if free < FREE_BYTES_MIN:
-        detail = f"The disk of {folder} has {free / 1e6:.0f} MB left."
-        return [Finding(name, False, detail, "Make room there, or set AFTERWORD_DATA_DIR to a larger disk.")]
-    detail = f"{folder} can be written." if folder.exists() else f"{folder} is made at the first start."
-    return [Finding(name, True, detail)]
+        return [Finding("data folder", False, f"Others can read the secrets in {folder}.", advice)]
+    if found.ok and not folder.exists():
+        return [Finding("data folder", True, f"{folder} is made at the first start.")]
+    return [found]
 
 
 def _is_open(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Looks at what stands beside an installation's database: certificate, DNS of its sender, files and their scan."""
 
 import asyncio
+import errno
 import os
 import shutil
 import socket
@@ -27,6 +28,8 @@ HTTPS_PORT: Final = 443
 SENDERS_MAX: Final = 20
 SENDER: Final = "DNS of sender"
 REMOTE: Final = "s3://"
+REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +112,36 @@ def look_at_backup_folder(place: str) -> Sequence[Finding]:
     """The folder of backups, or the one that it is made in; nothing where they lie in a store elsewhere."""
     if not place or place.startswith(REMOTE):
         return []
-    folder = Path(place).expanduser().absolute()
-    standing = next(path for path in (folder, *folder.parents) if path.exists())
-    return _look_at_folder("backup folder", standing, setting="AFTERWORD_BACKUP_TO")
+    return [look_at_folder("backup folder", standing(Path(place).expanduser()), setting="AFTERWORD_BACKUP_TO")]
 
 
 def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
     """The folder for files of responses."""
-    return [] if folder is None else _look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")
+    return [] if folder is None else [look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")]
 
 
-def _look_at_folder(name: str, folder: Path, *, setting: str) -> Sequence[Finding]:
+def standing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+
+
+def look_at_folder(name: str, folder: Path, *, setting: str) -> Finding:
     """This user can write there, and the disk has room."""
-    advice = f"Give it to the user that runs Afterword (`chown {os.geteuid()} {folder}`), or set {setting}."
+    free = 0
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(SAMPLE)
+        free = shutil.disk_usage(folder).free
     except OSError as error:
-        return [Finding(name, False, f"{folder} cannot be written: {error.strerror}.", advice)]
-    free = shutil.disk_usage(folder).free
+        if error.errno not in FULL:
+            advice = f"Set {setting} to a folder that this user can write."
+            if error.errno in REFUSED:
+                advice = f"Give it to the user that runs Afterword (`chown {os.geteuid()} {folder}`), or set {setting}."
+            return Finding(name, False, f"{folder} cannot be written: {error.strerror}.", advice)
     if free < FREE_BYTES_MIN:
         detail = f"The disk of {folder} has {free / 1e6:.0f} MB left."
-        return [Finding(name, False, detail, f"Make room there, or move the folder and set {setting}.")]
-    return [Finding(name, True, f"{folder} can be written.")]
+        return Finding(name, False, detail, f"Make room there, or set {setting} to a folder on a larger disk.")
+    return Finding(name, True, f"{folder} can be written.")
 
 
 async def look_at_scan(command: Sequence[str], *, seconds: float) -> Sequence[Finding]:

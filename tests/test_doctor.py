@@ -14,7 +14,7 @@ import asyncpg
 import msgspec
 import pytest
 
-from afterword import db, doctor
+from afterword import db, doctor, surroundings
 from afterword.doctor import Finding
 from afterword.queue.restores import store as guard_store
 from afterword.queue.restores.service import SendingMark
@@ -33,9 +33,6 @@ is_root = os.geteuid() == 0
 
 
 class TestDatabase:
-    async def test_not_running(self, tmp_path: Path) -> None:
-        assert "Start Afterword" in (await look(tmp_path))["database"].advice
-
     async def test_wrong_password(self, tmp_path: Path, database_url: str) -> None:
         finding = await only_database(tmp_path, re.sub(r":[^:@]+@", f":{PASSWORD}@", database_url))
         assert "Check the user and the password" in finding.advice
@@ -420,10 +417,15 @@ class TestFolder:
         assert f"chmod 600 {tmp_path / name}" in finding.advice
 
     async def test_little_room(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
+        monkeypatch.setattr(surroundings, "FREE_BYTES_MIN", 10**18)
         finding = (await look(tmp_path))["data folder"]
         assert not finding.ok
         assert "Make room" in finding.advice
+
+    async def test_no_disk(self) -> None:
+        """Nobody can write there, and it is no disk that could be full."""
+        finding = (await look(Path("/proc/afterword")))["data folder"]
+        assert (False, True) == (finding.ok, "/proc cannot be written" in finding.detail)
 
     async def test_absent(self, tmp_path: Path) -> None:
         finding = (await look(tmp_path / "a/b"))["data folder"]

@@ -1,5 +1,7 @@
 """The doctor on the certificate, the sender's DNS records, the file folder and the virus scan."""
 
+import errno
+import shutil
 import ssl
 import threading
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from afterword import surroundings
 from afterword.channels.resolver import NotAsked, Resolver
 from afterword.providers.domains.service import Way
+from tests.embedded.servers import needs_root, small_disk
 
 HOST = "mail.shop.org"
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -48,7 +51,23 @@ class TestFileFolder:
 
     def test_missing(self, tmp_path: Path) -> None:
         [found] = surroundings.look_at_file_folder(tmp_path / "absent")
+        assert (False, True) == (found.ok, "Set AFTERWORD_FILE_FOLDER" in found.advice)
+
+    def test_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(**_: object) -> None:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+        monkeypatch.setattr(surroundings.tempfile, "TemporaryFile", refuse)
+        [found] = surroundings.look_at_file_folder(tmp_path)
         assert (False, True) == (found.ok, "chown" in found.advice)
+
+    @needs_root
+    def test_full_to_the_last_byte(self, tmp_path: Path) -> None:
+        """The sample itself finds no room: this is no matter of rights."""
+        with small_disk(tmp_path, megabytes=1):
+            (tmp_path / "filler").write_bytes(bytes(shutil.disk_usage(tmp_path).free))
+            [found] = surroundings.look_at_file_folder(tmp_path)
+            assert (False, True) == (found.ok, "Make room" in found.advice)
 
     def test_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(surroundings, "FREE_BYTES_MIN", 10**18)

@@ -35,11 +35,11 @@ def disk_faults(folder: Path) -> Generator[None, None, None]:
 def why(what: str, output: str, folder: Path) -> str:
     """The known causes in a sentence, else the end of the program's output."""
     # A full disk takes no log lines either, so the words may be missing.
-    if os.strerror(errno.ENOSPC) in output or _free_bytes(folder) < FREE_BYTES_MIN:
+    if os.strerror(errno.ENOSPC) in output or _is_full(folder):
         return f"{what}: the disk of {folder} is full. Make room there, or choose another data folder."
     return f"{what}: {output.strip()[-OUTPUT_CHARACTERS_MAX:] or 'it said nothing.'}"
 
 
-def _free_bytes(folder: Path) -> int:
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    return shutil.disk_usage(existing).free
+def _is_full(folder: Path) -> bool:
+    disk = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists()))
+    return disk.total > 0 and disk.free < FREE_BYTES_MIN  # /proc and its like have no room at all

@@ -39,6 +39,13 @@ class TestResume:
         assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
 
 
+def test_no_installation(tmp_path: Path) -> None:
+    """The database is one finding, which says where to look."""
+    ended = shell("", tmp_path, "doctor")
+    [finding] = [line for line in ended.stdout.splitlines() if " database " in line]
+    assert (1, True) == (ended.returncode, "There is no installation here" in finding)
+
+
 async def test_a_warning_is_no_fault(
     pool: db.Pool, house: House, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,12 @@ class TestFolder:
             await start(new_folder)
 
     @needs_root
+    async def test_no_disk(self) -> None:
+        """/proc has no room, but it is not full: nothing can be made there."""
+        with pytest.raises(embedded.EmbeddedError, match=r"/proc/afterword.* cannot be used: .*No such file"):
+            await start(Path("/proc/afterword"))
+
+    @needs_root
     async def test_parent_that_the_server_cannot_pass(self, new_folder: Path) -> None:
         new_folder.chmod(0o755)
         closed = new_folder / "closed"
