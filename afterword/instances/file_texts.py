@@ -7,8 +7,6 @@ from afterword.core.answers.files import Received, Refusal, RefusedFile, accepte
 from afterword.core.questionnaires.question_types import Question
 from afterword.texts import Texts
 
-KILOBYTE: Final = 1_024
-MEGABYTE: Final = 1_048_576
 SENTENCES: Final[Mapping[Refusal, str]] = {
     "empty": "“{name}” is empty.",
     "too_large": "“{name}” is too large: each file may have {size}.",
@@ -35,6 +33,7 @@ def allowed(question: Question, texts: Texts) -> tuple[str, str]:
 
 
 def written_size(size: int, texts: Texts) -> str:
-    if size >= MEGABYTE:
-        return f"{texts.number(round(size / MEGABYTE, 1))} MB"
-    return f"{texts.number(max(1, round(size / KILOBYTE)))} kB"
+    unit = 1_000 if size % 1_000 == 0 else 1_024  # limits are written in either, and are said as they were meant
+    if size >= unit * unit:
+        return f"{texts.number(round(size / unit / unit, 1))} MB"
+    return f"{texts.number(max(1, round(size / unit)))} kB"

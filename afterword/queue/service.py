@@ -52,8 +52,8 @@ class ReferenceTaken(errors.Conflict):
 
     code_default = "already_exists"
 
-    def __init__(self) -> None:
-        super().__init__("An item of this pipeline that is not aborted has this external reference.")
+    def __init__(self, advice: str = "") -> None:
+        super().__init__("An item of this pipeline that is not aborted has this external reference." + advice)
 
 
 class InDispatch(errors.Conflict):
@@ -130,7 +130,7 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     # In the order of the keys, as batches insert too: two flushes with the same references never lock crosswise.
     documents.sort(key=lambda each: tuple(str(each[name]) for name in _REFERENCE_KEY))
     inserted = {item.item_id: item for item in await store.insert_items(db, documents=documents)} if documents else {}
-    taken = ReferenceTaken()
+    taken = ReferenceTaken(" GET …/queue/reference/{external_reference} returns that item, and PUT changes it.")
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
 

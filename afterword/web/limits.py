@@ -135,9 +135,10 @@ class Limiter:
 
 
 def check(state: LimitState | None, detail: str = "Too many requests in this minute.") -> None:
-    """Raise TooMany over the limit."""
+    """Raise TooMany over the limit; it says when the next request is taken."""
     if state is not None and state.is_over:
-        raise errors.TooMany(detail, headers={"Retry-After": str(state.reset_seconds)})
+        seconds = state.reset_seconds
+        raise errors.TooMany(f"{detail} Try again in {seconds} seconds.", headers={"Retry-After": str(seconds)})
 
 
 def source_key(address: str) -> str:

@@ -107,7 +107,7 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
     match refusal:
         case errors.TooMany() if request.method == "GET":
-            text = "Too many addresses were tried from here."
+            text = "Too many addresses were tried from here. Wait a minute, then open the link again."
         case errors.TooMany() | errors.Unavailable():  # a post: many people may answer from one network
             text = "The service is busy. What you entered has not been saved yet: go back and send it again."
         case errors.NotFound():

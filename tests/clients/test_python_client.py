@@ -51,12 +51,19 @@ def test_an_address_that_is_none(url: str) -> None:
         Client(url, token="afw_t")
 
 
-def test_a_refusal_says_what_is_wrong_with_each_field() -> None:
+@pytest.mark.parametrize(
+    ("detail", "expected"),
+    [
+        ("2 fields are wrong: locale, title.", " /locale: There is no such language."),
+        ("1 field is wrong: locale. There is no such language.", ""),
+    ],
+)
+def test_a_refusal_says_once_what_is_wrong_with_each_field(detail: str, expected: str) -> None:
     wrong = {"code": "unknown_value", "message": "There is no such language.", "pointer": "/locale"}
-    problem = {"code": "invalid", "detail": "1 field is wrong: locale.", "errors": [wrong]}
-    client, asked = scripted(httpx2.Response(422, json=problem))
-    with pytest.raises(Invalid, match=r"/locale: There is no such language\."):
+    client, asked = scripted(httpx2.Response(422, json={"code": "invalid", "detail": detail, "errors": [wrong]}))
+    with pytest.raises(Invalid) as refused:
         client.request("GET", "/q/questionnaire")
+    assert f"422 invalid: {detail}{expected}" == str(refused.value)
     assert "afterword-client" == asked[0].headers["user-agent"]
 
 
@@ -152,8 +159,9 @@ class TestQuery:
 
 
 def test_token_or_credentials() -> None:
-    with pytest.raises(ValueError, match="token or credentials"):
-        Client("https://survey.example")
+    for token in (None, ""):  # "" as from a variable that is not set
+        with pytest.raises(ValueError, match="token or credentials"):
+            Client("https://survey.example", token=token)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,15 @@ from tests.core.answers.questions import question
 
 @pytest.mark.parametrize(
     ("size", "language", "text"),
-    [(1, "en", "1 kB"), (81_920, "en", "80 kB"), (5_242_880, "en", "5 MB"), (1_572_864, "de", "1,5 MB")],
+    [
+        (1, "en", "1 kB"),
+        (81_920, "en", "80 kB"),
+        (5_242_880, "en", "5 MB"),
+        (1_572_864, "de", "1,5 MB"),
+        (10_000, "en", "10 kB"),
+        (1_000_000, "en", "1 MB"),
+        (2_500_000, "de", "2,5 MB"),
+    ],
 )
 def test_sizes(size: int, language: str, text: str) -> None:
     assert text == file_texts.written_size(size, texts("pages", language))

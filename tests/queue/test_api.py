@@ -187,6 +187,7 @@ class TestScheduleItem:
         response = await client.send("POST", client.items, {**BODY, "external_reference": "order 7"})
 
         assert (409, "already_exists") == (response.status_code, response.json()["code"])
+        assert "/queue/reference/" in response.json()["detail"]
 
     async def test_strict(self, client: Client) -> None:
         body = {**BODY, "item_id": NOBODY, "nope": 1, "metadata": {"questionnaire": {"undeclared": "x"}}}

@@ -45,6 +45,7 @@ def test_failures_of_one_source() -> None:
     with pytest.raises(errors.TooMany) as caught:
         limiter.count_failure("192.0.2.1")
     assert "60" == caught.value.headers["Retry-After"]
+    assert "Try again in 60 seconds." in caught.value.detail
     limiter.count_failure("192.0.2.2")
     clock.seconds += 60
     limiter.count_failure("192.0.2.1")

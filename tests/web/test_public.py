@@ -36,7 +36,10 @@ def test_a_refusal_is_a_page(refusal: errors.Refusal, words: str) -> None:
 
 def test_too_many_of_what_nobody_entered() -> None:
     found = public.refusal_page(ask(method="GET"), errors.TooMany("secret"))
-    assert "Too many addresses were tried from here." in bytes(found.body).decode()
+    assert (
+        "Too many addresses were tried from here. Wait a minute, then open the link again."
+        in bytes(found.body).decode()
+    )
 
 
 def test_a_refusal_speaks_the_readers_language() -> None:

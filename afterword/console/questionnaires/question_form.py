@@ -10,6 +10,7 @@ from afterword.core.questionnaires import questions
 from afterword.core.questionnaires.question_forms import Values, fields_of, picture_name
 from afterword.core.questionnaires.question_types import FIELDS, FILE_TYPES, FILES_MAX
 from afterword.errors import FieldError
+from afterword.instances.file_texts import written_size
 from afterword.texts import Texts
 
 Kind = Literal["text", "number", "date", "area", "check", "choice", "checks"]
@@ -228,7 +229,7 @@ def _options(words: Texts, question: Mapping[str, Any], name: str) -> Sequence[t
 def _sizes(words: Texts, chosen: object) -> list[tuple[str, str]]:
     """Whole megabytes, and the size that was set by the API."""
     sizes = sorted({one * _MEGABYTE for one in _SIZES} | ({chosen} if isinstance(chosen, int) else set()))
-    return [(str(one), f"{words.number(round(one / _MEGABYTE, 2))} MB") for one in sizes]
+    return [(str(one), written_size(one, words)) for one in sizes]
 
 
 def _labels(question: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -66,9 +66,7 @@ async def tokens_page(visit: Visit) -> Response:
         rows=[_row(visit, token) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
         empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
-        columns=[
-            Column(text=text) for text in (words("Title"), words("Begins with"), words("Last used"), words("End"))
-        ],
+        columns=[Column(text=words(text)) for text in ("Title", "Whose", "Begins with", "Last used", "End")],
         next_url=lists.address(TOKENS, after=lists.key_of(last.created_time, last.token_id)) if last else "",
         first_url=TOKENS if after else "",
     )
@@ -130,7 +128,7 @@ async def token_page(visit: Visit) -> Response:
         token=token,
         row=_row(visit, token),
         kind=words(KINDS[token.kind]),
-        account=owner if is_service else None,
+        owner=owner if owner and owner.user_id != visit.caller.user_id else None,
         created=words.moment(token.created_time, time_zone=visit.zone),
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
         history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
@@ -296,6 +294,7 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
     return {
         "url": f"{TOKENS}/{token.token_id}",
         "title": token.title,
+        "whose": words("of the organization") if token.user_id is None else token.owner_name or "",
         "hint": f"afw_{token.hint}…",
         "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
         "is_unused": service.is_unused(token, now=visit.now),

@@ -67,7 +67,7 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
     try:
         wall = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001  a wall time until its zone is known
     except ValueError:
-        raise _invalid() from None
+        raise InvalidDateTime("invalid_date_time", "There is no such day, or no such time of the day.") from None
     offset_minutes = _offset_of(match)
     if not EARLIEST.year - 2 < year < now.year + 7:  # far outside, where the arithmetic below could overflow
         raise _out_of_range(now)

@@ -15,7 +15,7 @@ HINT_CHARACTERS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token without its secret. `retires_time`: its end because it was rotated."""
+    """A token without its secret. `retires_time`: its end because it was rotated. `owner_name`: of its user."""
 
     organization_id: str
     token_id: str
@@ -35,6 +35,7 @@ class Token:
     created_time: datetime
     created_by: str | None
     made_by_token_id: str | None
+    owner_name: str | None
 
     @property
     def hint(self) -> str:
@@ -54,7 +55,9 @@ class Token:
 
 _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
   selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
-  retires_time, made_by_token_id, networks"""
+  retires_time, made_by_token_id, networks,
+  (select u.display_name from organization_user u
+   where u.organization_id = token.organization_id and u.user_id = token.user_id) as owner_name"""
 
 
 @dataclass(frozen=True, slots=True)

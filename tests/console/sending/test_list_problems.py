@@ -29,6 +29,7 @@ ROWS = {
     f"{'a' * 321}@b.example,,,,,,,": "At most {n} characters are allowed.",
     "b@example.com,!!,,,,,,": "A language tag is expected, such as el or en-US.",
     "c@example.com,,tomorrow,,,,,": "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.",
+    "c2@example.com,,2027-02-30 10:00,,,,,": "There is no such day, or no such time of the day.",
     "d@example.com,,2999-01-01 10:00,,,,,": "The date must lie between {first} and {last}.",
     "e@example.com,,2026-01-01T10:00+15:00,,,,,": "The offset must lie between -14:00 and +14:00.",
     "f@example.com,,2026-01-01T23:59:60Z,,,,,": "Leap seconds are not taken; use the second before or after.",

@@ -122,6 +122,24 @@ async def test_rotated_without_overlap(office: Office) -> None:
         assert [401, 200] == [await status_of(office, api, text) for text in (old, new)]
 
 
+async def test_list_says_whose_each_is(office: Office) -> None:
+    await office.add_user("ben@kalamata.example", role="admin")
+    async with browser_of(office.pool) as client, browser_of(office.pool) as bens:
+        await log_in(client)
+        await log_in(bens, email="ben@kalamata.example")
+        await bens.post(TOKENS, data={**NEW, "kind": "user"})
+        async with db.transaction(office.pool) as database:
+            await database.execute("update organization_user set display_name = 'Ben Berg' where role = 'admin'")
+        assert "Ben Berg" in text_of(await client.get(TOKENS))
+        here = await link_of(client)
+        assert "Yours:" not in (page := text_of(await client.get(here)))
+        assert "Ben Berg" in page
+        assert "Yours:" in text_of(await bens.get(here))
+        await client.post(f"{here}/end")
+        await client.post(TOKENS, data=NEW)
+        assert "of the organization" in text_of(await client.get(TOKENS))
+
+
 async def link_of(client: httpx2.AsyncClient) -> str:
     """The address of the only token."""
     [path] = set(re.findall(rf'href="({TOKENS}/[0-9A-Za-z]{{22}})"', text_of(await client.get(TOKENS))))

@@ -58,6 +58,18 @@ class TestRefused:
     def test_grammar(self, text: str) -> None:
         assert "invalid_date_time" == code(text)
 
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("2027-02-30T10:30", "no such day"),
+            ("2027-01-15T25:00Z", "no such time"),
+            ("30/02/2027 10:30", "A date with a time is expected"),
+        ],
+    )
+    def test_sentence(self, text: str, expected: str) -> None:
+        with pytest.raises(InvalidDateTime, match=expected):
+            parse_date_time(text, zone=UTC, now=NOW)
+
     @pytest.mark.parametrize("text", ["2026-12-31T23:59:60Z", "2027-01-15 10:30:60", "2027-01-15T10:30:60.5+02:00"])
     def test_leap_second(self, text: str) -> None:
         assert "leap_second" == code(text)

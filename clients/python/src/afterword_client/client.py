@@ -71,7 +71,7 @@ class Client(Operations):
         retries: int = RETRIES,
         transport: httpx2.BaseTransport | None = None,
     ) -> None:
-        if (token is None) == (credentials is None):
+        if (token is None) == (credentials is None) or token == "":
             raise ValueError("Give a token or credentials.")
         if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
             raise ValueError(f"An address such as https://survey.example.com is expected, not {url!r}.")

@@ -74,7 +74,8 @@ class Invalid(ApiError):
     """422: see `errors`."""
 
     def __str__(self) -> str:
-        wrong = (f"{one.pointer or one.parameter or one.header or 'body'}: {one.message}" for one in self.errors)
+        unsaid = [one for one in self.errors if one.message not in self.detail]
+        wrong = (f"{one.pointer or one.parameter or one.header or 'body'}: {one.message}" for one in unsaid)
         return " ".join([super().__str__(), *wrong])
 
 
