@@ -73,3 +73,23 @@ async def test_search_without_a_network(browser: Browser, site: Path, served: st
     assert [] == [url for url in asked if not url.startswith((served, "data:", "blob:"))]
     assert "decisions/00" not in (site / "search.json").read_text(encoding="utf-8")
     await context.close()
+
+
+@pytest.mark.costly
+@pytest.mark.asyncio(loop_scope="session")
+async def test_tables_on_a_phone(browser: Browser, site: Path, served: str) -> None:
+    """No table scrolls sideways, and each cell of a wide one names its column."""
+    context = await browser.new_context(viewport={"width": 360, "height": 800})
+    page = await context.new_page()
+    for name in names_of_pages(site):
+        await page.goto(f"{served}/{name}/")
+        scrolled = "[...document.querySelectorAll('main table')].map(e => e.parentElement.parentElement)"
+        assert [] == await page.evaluate(f"{scrolled}.filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)")
+    await page.goto(f"{served}/comparison/")
+    cell = page.locator("td[data-column='LimeSurvey']").first
+    assert '"LimeSurvey: "' == await cell.evaluate("e => getComputedStyle(e, '::before').content")
+    await context.close()
+
+
+def names_of_pages(site: Path) -> list[str]:
+    return sorted(path.parent.name for path in site.glob("*/index.html"))
