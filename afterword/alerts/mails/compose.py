@@ -55,8 +55,8 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
         return _of_digest(mail, mail.content, recipient=recipient, sender=sender, site=site, now=now)
     content = _of_link(mail, words, site) if mail.purpose else _of_notices(mail, words, site)
     lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in content.notices]
-    url = content.settings_url
-    choosing = words("To choose what is mailed: {url}", url=url) if url else ""
+    # Without the marks of direction around it, which mail programs would take for a part of the address.
+    choosing = words("To choose what is mailed: {url}").split("{url}") if content.settings_url else []
     return Message(
         item_id=mail.mail_id,
         organization_id=mail.organization_id,
@@ -74,10 +74,10 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
             notices=content.notices,
             more=content.more,
             why=content.why,
-            choosing=words("To choose what is mailed: {url}").split("{url}") if url else (),
-            settings_url=url,
+            choosing=choosing,
+            settings_url=content.settings_url,
         ),
-        text="\n\n".join(filter(None, (*lines, content.more, f"{content.why} {choosing}".rstrip()))),
+        text="\n\n".join(filter(None, (*lines, content.more, content.why, content.settings_url.join(choosing)))),
         locale=mail.locale,
         composed_time=now,
         headers={"Content-Language": words.language},
