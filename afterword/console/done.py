@@ -51,6 +51,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "address": "Your address is changed.",
     "view": "The view is saved.",
     "read": "All responses are marked as read.",
+    "notices_read": "They are marked as read.",
     "judged": "Figures, lists and rules follow within a minute.",
     "second_factor": "Your organization requires a second factor. Set one up here first.",
     "out": "You are logged out.",

@@ -1,6 +1,6 @@
 """All screens of the console, for `app.py` and for the tests that go through them."""
 
-from afterword.console import find, people
+from afterword.console import find, notices, people
 from afterword.console.cases import alert_rules, cases, recoveries
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import settings as case_settings
@@ -126,6 +126,7 @@ MODULES = (
     reports,
     shared,
     account,
+    notices,
     notifications,
     members,
     retention,

@@ -85,7 +85,9 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
 
 
 def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
-    shown = [{"title": one.title, "body": one.body, "where": _page_of(one.link, site)} for one in mail.notices]
+    shown = [
+        {"title": one.title, "body": one.body, "where": _url_of(page_of_case(one.link), site)} for one in mail.notices
+    ]
     several = words.plural("{n} notice", "{n} notices", mail.notices_count)
     rest = mail.notices_count - len(shown)
     return _Content(
@@ -141,7 +143,11 @@ def _of_link(mail: Mail, words: Texts, site: Site) -> _Content:
     )
 
 
-def _page_of(link: str | None, site: Site) -> str:
-    """The console's page of a case; empty for what has none."""
+def page_of_case(link: str | None) -> str:
+    """The path of the console's page of a case, by a notice's link; empty for what has none."""
     case = CASE.fullmatch(link or "")
-    return f"{site.public_url}/console/cases/{case[1]}" if case else ""
+    return f"/console/cases/{case[1]}" if case else ""
+
+
+def _url_of(path: str, site: Site) -> str:
+    return f"{site.public_url}{path}" if path else ""
