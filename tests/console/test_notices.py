@@ -16,7 +16,7 @@ UNREAD = re.compile(r'<input type="hidden" name="id" value="(\w{22})">')
 
 
 async def test_list(office: Desk) -> None:
-    """What somebody chose to follow stands there, for nobody else, until it is marked as read."""
+    """The list has notices of followed things, for nobody else, and keeps them unread until they are marked."""
     async with browser_of(office.pool) as owner, browser_of(office.pool) as ben:
         await log_in(owner)
         await log_in(ben, email="ben@demo.example")
