@@ -24,6 +24,7 @@ from afterword.errors import Sentence
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parent / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
+MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
 
 
@@ -101,6 +102,10 @@ class Texts:
         """A number with the language's point, all its decimals and nothing between thousands."""
         return _decimal(number, self._locale, is_grouped=False)
 
+    def figure(self, value: float, decimals: int = 1, *, is_signed: bool = False) -> str:
+        """A value with exactly so many decimals, as columns need it; `is_signed`: with its plus too."""
+        return _figure(round(value, decimals) + 0.0, decimals, self._locale, is_signed=is_signed)  # no minus zero
+
 
 @lru_cache(maxsize=256)
 def texts(domain: str, locale: str) -> Texts:
@@ -157,6 +162,14 @@ def _decimal(number: float, locale: Locale, *, is_grouped: bool) -> str:
     if is_grouped:
         return format_decimal(number, locale=locale)
     return format_decimal(number, locale=locale, decimal_quantization=False, group_separator=False)
+
+
+@lru_cache(maxsize=8_192)
+def _figure(value: float, decimals: int, locale: Locale, *, is_signed: bool) -> str:
+    digits = f"0.{'0' * decimals}" if decimals else "0"
+    return format_decimal(
+        value, format=f"{'+' if is_signed and value > 0 else ''}{digits};{MINUS}{digits}", locale=locale
+    )
 
 
 def _isolated(value: object) -> object:

@@ -60,6 +60,23 @@ def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
     assert number == words.number(1234.5)
 
 
+@pytest.mark.parametrize(
+    ("locale", "value", "decimals", "plain", "signed"),
+    [
+        ("en", 37.84, 1, "37.8", "+37.8"),
+        ("en", 54, 1, "54.0", "+54.0"),
+        ("en", -9.75, 1, "\u22129.8", "\u22129.8"),
+        ("en", -0.04, 1, "0.0", "0.0"),
+        ("en", 1200, 0, "1200", "+1200"),
+        ("el", -0.126, 2, "\u22120,13", "\u22120,13"),
+        ("ar", -3, 1, "\u22123.0", "\u22123.0"),
+    ],
+)
+def test_figures(locale: str, value: float, decimals: int, plain: str, signed: str) -> None:
+    words = texts.texts("console", locale)
+    assert (plain, signed) == (words.figure(value, decimals), words.figure(value, decimals, is_signed=True))
+
+
 def catalogue_of(domain: str, language: str) -> Catalog:
     with (texts.LOCALE_FOLDER / language / f"LC_MESSAGES/{domain}.po").open("rb") as file:
         return read_po(file, locale=language)

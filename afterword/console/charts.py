@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
 
 from afterword.console.text import NOTHING, figure_text, suppressed_text, value_text
 from afterword.core.charts import bars
 from afterword.core.charts.bars import Bar, Square
 from afterword.core.charts.trend import Point, Trend, scale, trend, whisker
+from afterword.core.figures.periods import Bucket, Period, are_cut
 from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
@@ -100,6 +102,19 @@ def trend_view(
     )
 
 
+def cut_text(words: Texts, period: Period, bucket: Bucket, starts: Sequence[date]) -> str:
+    """Says that a step at an end of a trend is not whole: it has fewer answers, and may differ for that alone."""
+    match are_cut(period, bucket, first=starts[0], last=starts[-1]):
+        case (True, True):
+            return words("The first and the last step are not whole.")
+        case (True, False):
+            return words("The first step is not whole.")
+        case (False, True):
+            return words("The last step is not whole.")
+        case _:
+            return ""
+
+
 def columns_view(words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, finding: str, **table: Any) -> View:
     is_mirrored = words.direction == "rtl"
     return View(
@@ -121,7 +136,7 @@ def funnel_view(
     first = counts[0] if counts else 0
     places = bars.bars(counts, of=max(first, *counts, 0), mirrored=words.direction == "rtl")
     shares = [
-        NOTHING if figure.suppressed or not first else f"{words.number(round(100 * count / first, 1))} %"
+        NOTHING if figure.suppressed or not first else f"{words.figure(100 * count / first)} %"
         for (_, figure), count in zip(figures, counts, strict=True)
     ]
     shown = [

@@ -15,7 +15,7 @@ from afterword.texts import Texts
 SLUG_CHARACTERS_MAX: Final = 40
 HOUR_SECONDS: Final = 3_600
 DAY_SECONDS: Final = 86_400
-CORRELATION_DECIMALS: Final = 2
+DECIMALS: Final[Mapping[str, int]] = {"count": 0, "correlation": 2}  # of others one
 NOTHING: Final = "\u2013"  # in place of a figure
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 PHONE, LIGHT = "phone", "light"  # how previews are shown
@@ -78,7 +78,7 @@ def shown_figure(
     interval = measure.interval
     if interval is None:
         return ShownFigure(value, answers)
-    low, high = (words.number(round(each, 1)) for each in (interval.low, interval.high))
+    low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
     basis = words("({low} to {high}), {answers}", low=low, high=high, answers=answers)
     place = (
         whisker(measure.value, interval.low, interval.high, bounds=bounds, mirrored=words.direction == "rtl")
@@ -101,8 +101,20 @@ def value_text(words: Texts, figure: Figure, *, unit: str = "") -> str:
     value = figure.measure.value
     if figure.suppressed or value is None:
         return NOTHING
-    decimals = CORRELATION_DECIMALS if figure.measure.unit == "correlation" else 1
-    return f"{words.number(round(value, decimals))}{unit}"
+    return f"{words.figure(value, decimals_of(figure))}{unit}"
+
+
+def interval_text(words: Texts, figure: Figure) -> str:
+    """Both ends of the interval; empty where there is none."""
+    interval = figure.measure.interval
+    if interval is None:
+        return ""
+    low, high = (words.figure(each, decimals_of(figure)) for each in (interval.low, interval.high))
+    return words("{low} to {high}", low=low, high=high)
+
+
+def decimals_of(figure: Figure) -> int:
+    return DECIMALS.get(figure.measure.unit, 1)
 
 
 def suppressed_text(words: Texts) -> str:
@@ -119,7 +131,7 @@ def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str,
         return "", ""
     if change is None or change.p is None:
         return "few", words("Too few answers before to tell a change.")
-    previous = words.number(round(change.previous, 1))
+    previous = words.figure(change.previous)
     kind = "none" if not change.real else "higher" if change.difference > 0 else "lower"
     if days is None:
         return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
@@ -131,8 +143,7 @@ def change_text(words: Texts, figure: Figure) -> str:
     change = figure.change
     if figure.suppressed or change is None:
         return ""
-    sign = "+" if change.difference > 0 else ""
-    difference = f"{sign}{words.number(round(change.difference, 1))}"
+    difference = words.figure(change.difference, is_signed=True)
     if change.p is None:
         return difference
     return (

@@ -129,7 +129,7 @@ async def figures_of(visit: Visit, db: Database, *, days: int, group: Group | No
 def shown(visit: Visit, found: Figures, row: Row, *, is_total: bool = False) -> list[Shown]:
     """The figures of a row in the order of the columns."""
     words = visit.words
-    hours = words.number(round(row.median_hours, 1)) if row.median_hours is not None else ""
+    hours = words.figure(row.median_hours) if row.median_hours is not None else ""
     return [
         Shown(words.count(row.opened), "", _url(found, row, "opened", row.opened, is_total=is_total)),
         Shown(words.count(row.closed), "", _url(found, row, "closed", row.closed, is_total=is_total)),

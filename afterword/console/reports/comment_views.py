@@ -29,7 +29,7 @@ def words_view(words: Texts, found: Sequence[Counted], *, n: int, title: str = "
         points=_points(words, found),
         head=[words("Word"), words("Comments"), words("Share")],
         rows=[
-            [Text(text, url), Text(words.count(count)), Text(f"{words.number(round(100 * count / n, 1))} %")]
+            [Text(text, url), Text(words.count(count)), Text(f"{words.figure(100 * count / n)} %")]
             for text, count, url in found
         ],
     )

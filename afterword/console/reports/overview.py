@@ -110,7 +110,7 @@ def _score(
         bounds=bounds,
         unit=unit,
         head=(words("From"), NAMES[score.metric]),
-        finding=f"{_bins(words, found)} {words('The band is the 95 % interval.')}",
+        finding=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
         urls=[choice.url(between=f"{first.isoformat()}/{last.isoformat()}") for first, last in edges],
     )
     has_parts = score.metric == "nps" and not figure.suppressed
@@ -160,6 +160,10 @@ def _months(words: Texts, found: Overview) -> str:
     )
 
 
-def _bins(words: Texts, found: Overview) -> str:
-    text = {"day": words("By day."), "week": words("By week."), "month": words("By month.")}[found.bucket]
-    return f"{text} {words('Shorter steps would have fewer than 30 answers each.')}" if found.is_coarse else text
+def _bins(words: Texts, found: Overview, score: Score) -> str:
+    texts = [
+        {"day": words("By day."), "week": words("By week."), "month": words("By month.")}[found.bucket],
+        words("Shorter steps would have fewer than 30 answers each.") if found.is_coarse else "",
+        charts.cut_text(words, found.period, found.bucket, [one.start for one in score.bins]),
+    ]
+    return " ".join(filter(None, texts))

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Final
 
 from afterword.console import charts
 from afterword.console.charts import Entry, Text, View
 from afterword.console.reports import comment_views
-from afterword.console.text import change_text, figure_text, value_text
+from afterword.console.text import change_text, figure_text, interval_text, value_text
 from afterword.core.charts import bars
 from afterword.core.figures import templates
 from afterword.core.figures.reports import RATES, STAGES, Figure
@@ -168,15 +169,9 @@ def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
     unit = unit_of(figure)
     if figure.suppressed:
         return [Text(figure_text(words, figure)), Text(""), Text(""), Text("")]
-    interval = measure.interval
-    between = ""
-    if interval is not None:
-        decimals = 2 if measure.unit == "correlation" else 1
-        low, high = (words.number(round(each, decimals)) for each in (interval.low, interval.high))
-        between = words("{low} to {high}", low=low, high=high)
     return [
         Text(value_text(words, figure, unit=unit), url),
-        Text(between),
+        Text(interval_text(words, figure)),
         Text(words.count(measure.n)),
         Text(change_text(words, figure), kind=charts.figure_band(figure)),
     ]
@@ -224,7 +219,7 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
             unit=unit,
             head=head,
             title=metric_name(words, total),
-            finding=words("The band is the 95 % interval."),
+            finding=f"{words('The band is the 95 % interval.')} {_cut(result, words)}".strip(),
             urls=urls,
             rows=rows,
         )
@@ -244,6 +239,11 @@ def _of_metric(result: Result, index: int, names: Names) -> View:
     else:
         view = View(kind="table", title=metric_name(words, total), finding="", head=head, rows=rows)
     return view
+
+
+def _cut(result: Result, words: Texts) -> str:
+    starts = [date.fromisoformat(str(row.key["bucket"])) for row in result.rows]
+    return charts.cut_text(words, result.period, result.parameters["bucket"], starts)
 
 
 def _groups_finding(words: Texts, rows: Sequence[tuple[str, Figure, str]]) -> str:
@@ -439,7 +439,7 @@ def change_sentence(words: Texts, figure: Figure) -> str:
     change = figure.change
     if figure.suppressed or change is None:
         return ""
-    previous = words.number(round(change.previous, 1))
+    previous = words.figure(change.previous)
     if change.p is None:
         return words("Before: {previous}.", previous=previous)
     if not change.real:

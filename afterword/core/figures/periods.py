@@ -128,6 +128,12 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
     return tuple(found)
 
 
+def are_cut(period: Period, bucket: Bucket, *, first: date, last: date) -> tuple[bool, bool]:
+    """Whether the bucket `first` begins before the period, and whether the bucket `last` ends after it."""
+    zone = period.zone
+    return day_start(first, zone) < period.from_time, period.to_time < day_start(_next(last, bucket), zone)
+
+
 def borders(period: Period, all_buckets: Sequence[Bucket]) -> tuple[date, ...]:
     """The first days of the parts that are in the same bucket of each of these kinds, in order."""
     first = day_of(period.from_time, period.zone)

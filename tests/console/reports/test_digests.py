@@ -46,13 +46,13 @@ async def test_month_end(shops: House, now: datetime) -> None:
         for figure in [result["total"][0], *(row["figures"][0] for row in result["rows"])]:
             if not figure["suppressed"]:
                 value, low, high = (
-                    f"{round(each, 1):g}".replace("-", "\u2212")
+                    f"{each:.1f}".replace("-", "\u2212")
                     for each in (figure["value"], figure["interval"]["low"], figure["interval"]["high"])
                 )
-                text = re.sub("[\u2068\u2069]", "", mail.text).replace("-", "\u2212")
+                text = re.sub("[\u2068\u2069]", "", mail.text)
                 assert value in text
                 assert f"{low} to {high}" in text
-        assert "north: NPS 100, 95 % interval" in mail.text.replace("\u2068", "").replace("\u2069", "")
+        assert "north: NPS 100.0, 95 % interval" in mail.text.replace("\u2068", "").replace("\u2069", "")
         assert "west" not in mail.text or "Hidden" in mail.text
         assert f"{SITE.public_url}/console/reports/saved/{report_id}" in mail.text
         assert "<svg" not in (mail.html or "")

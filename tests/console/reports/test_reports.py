@@ -66,9 +66,9 @@ class TestReady:
                 assert f"{store} Hidden: so few answers" in page
                 assert "" == lines[store]["value"]
                 continue
-            low, high = (f"{each:.1f}".removesuffix(".0") for each in list(figure["interval"].values())[:2])
-            shown = f"{store} {figure['value']:g} {low} to {high} {figure['n']}"
-            assert shown in page
+            low, high = list(figure["interval"].values())[:2]
+            shown = f"{store} {figure['value']:.1f} {low:.1f} to {high:.1f} {figure['n']}"
+            assert shown.replace("-", "\u2212") in page
             assert (figure["value"], figure["n"]) == (float(lines[store]["value"]), int(lines[store]["n"]))
             assert figure["change"]["difference"] == float(lines[store]["difference"])
             assert figure["change"]["real"]

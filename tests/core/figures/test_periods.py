@@ -43,6 +43,21 @@ class TestBuckets:
         assert (date(2025, 10, 1), date(2026, 1, 1)) == periods.buckets(period, "quarter")
 
 
+    @pytest.mark.parametrize(
+        ("from_time", "to_time", "expected"),
+        [
+            ("2026-03-23T00:00:00+02:00", "2026-04-06T00:00:00+03:00", (False, False)),  # two whole weeks
+            ("2026-03-23T00:00:01+02:00", "2026-04-06T00:00:00+03:00", (True, False)),
+            ("2026-03-23T00:00:00+02:00", "2026-04-05T23:59:59+03:00", (False, True)),
+            ("2026-03-25T00:00:00+02:00", "2026-03-27T00:00:00+02:00", (True, True)),  # within one
+        ],
+    )
+    def test_cut(self, from_time: str, to_time: str, expected: tuple[bool, bool]) -> None:
+        period = Period(at(from_time), at(to_time), ATHENS)
+        first, *_, last = [periods.buckets(period, "week")[0], *periods.buckets(period, "week")]
+        assert expected == periods.are_cut(period, "week", first=first, last=last)
+
+
 class TestWholeDays:
     def test_ends_are_no_whole_days(self) -> None:
         period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-02-13T12:00:00+02:00"), ATHENS)
