@@ -42,7 +42,6 @@ class TestBuckets:
         period = Period(at("2025-12-31T00:00:00+02:00"), at("2026-01-02T00:00:00+02:00"), ATHENS)
         assert (date(2025, 10, 1), date(2026, 1, 1)) == periods.buckets(period, "quarter")
 
-
     @pytest.mark.parametrize(
         ("from_time", "to_time", "expected"),
         [
