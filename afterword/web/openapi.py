@@ -211,6 +211,8 @@ def _reference(name: str) -> dict[str, str]:
 
 
 def _criteria_of(listing: Listing) -> list[dict[str, Any]]:
+    if not listing.columns:
+        return []
     columns = {"enum": [criteria.camel_case(name) for name in listing.columns]}
     deep = {"in": "query", "style": "deepObject", "explode": True}
     about = f"`filter_by[CRITERION][Column]=value`, at most {criteria.CRITERIA_MAX}, all of them must hold."

@@ -181,13 +181,14 @@ def test_lists(document: Any) -> None:
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         names = {resolved(document, parameter)["name"] for parameter in operation["parameters"]}
+        by_column = {"filter_by", "order_by"} if route.listing and route.listing.columns else set[str]()
         if route.listing is None:
             assert not names & {"cursor", "after", "pagination", "filter_by"} - set(names_of(route))
         elif route.shape == "cursor":
-            assert {"limit", "after", "filter_by", "order_by"} <= names
+            assert {"limit", "after", *by_column} <= names
             assert not names & {"cursor", "pagination"}
         elif route.shape != "one":
-            assert {"limit", "cursor", "pagination", "filter_by", "order_by"} <= names
+            assert {"limit", "cursor", "pagination", *by_column} <= names
 
 
 def names_of(route: Route) -> tuple[str, ...]:
@@ -229,6 +230,11 @@ def nodes(part: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     children = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for name, each in children:
         yield from nodes(each, f"{place}/{name}")
+
+
+def test_enumerations_have_values(document: Any) -> None:
+    """Generators of clients refuse a document with an empty one."""
+    assert [] == [place for place, part in nodes(document) if part.get("enum") == []]
 
 
 def test_everything_has_words(document: Any) -> None:

@@ -2346,8 +2346,6 @@ class Queue(Family):
         external_reference: str | None = None,
         responder_channel_identifier: str | None = None,
         oldest_first: bool | None = None,
-        filter_by: Filters | None = None,
-        order_by: Orders | None = None,
         limit: int = 100,
     ) -> Iterator[models.QueueItem]:
         """Get the queue items of all pipelines.
@@ -2371,8 +2369,6 @@ class Queue(Family):
                 "external_reference": external_reference,
                 "responder_channel_identifier": responder_channel_identifier,
                 "oldest_first": oldest_first,
-                "filter_by": filter_by,
-                "order_by": order_by,
             },
         )
 
@@ -3558,8 +3554,6 @@ class Reports(Family):
         version_id: str | None = None,
         locale: str | None = None,
         filter: str | None = None,
-        filter_by: Filters | None = None,
-        order_by: Orders | None = None,
         limit: int = 100,
     ) -> Iterator[models.QuestionnaireInstance]:
         """Get the invitations behind a figure.
@@ -3583,8 +3577,6 @@ class Reports(Family):
                 "version_id": version_id,
                 "locale": locale,
                 "filter": filter,
-                "filter_by": filter_by,
-                "order_by": order_by,
             },
         )
 
