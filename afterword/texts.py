@@ -26,6 +26,7 @@ LOCALE_FOLDER = Path(__file__).parent / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
 MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
+_TWO_STOPS: Final = f".{ISOLATE_END}."  # of a value and its sentence: “3:30 μ.μ.” ends one
 
 
 class Texts:
@@ -39,7 +40,10 @@ class Texts:
     def __call__(self, message: str, **values: object) -> str:
         """This text in the language, its `{names}` filled with the values."""
         text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
-        return text.format_map({name: _isolated(value) for name, value in values.items()}) if values else text
+        if not values:
+            return text
+        filled = text.format_map({name: _isolated(value) for name, value in values.items()})
+        return filled.replace(_TWO_STOPS, _TWO_STOPS[:-1])
 
     def plural(self, one: str, many: str, number: int) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number."""

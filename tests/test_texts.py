@@ -41,6 +41,12 @@ def test_a_name_cannot_reorder_its_sentence() -> None:
     assert f"Quokka {ISOLATE_FIRST}Ann {{count}}{ISOLATE_END}, 7" == shown
 
 
+def test_a_value_that_ends_with_a_stop_ends_its_sentence() -> None:
+    words = texts.texts("pages", "el")
+    assert f"Quokka {ISOLATE_FIRST}3:30 μ.μ.{ISOLATE_END}" == words("Quokka {time}.", time="3:30 μ.μ.")
+    assert f"Quokka {ISOLATE_FIRST}3:30{ISOLATE_END}." == words("Quokka {time}.", time="3:30")
+
+
 @pytest.mark.parametrize(
     ("locale", "date", "number"),
     [

@@ -1,6 +1,6 @@
 """The answers of a response as a person reads them: question, answer in words, score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -68,12 +68,32 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
             text = f"{text}: {answer.other_text}"
         files = _files(instance_id, answer.value) if question.shape == "files" else ()
         shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question), files))
-    declared = await metadata.declared_of(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    facts = await titled(
+        db,
+        organization_id=instance.organization_id,
+        questionnaire_id=instance.questionnaire_id,
+        groups={"questionnaire": instance.metadata},
+        words=words,
     )
-    facts = [(declared.title("questionnaire", name), value) for name, value in sorted(instance.metadata.items())]
     direction = locales.direction(instance.locale)
     return ShownResponse(instance, shown, facts, instance.locale, direction, instance.answered_time)
+
+
+async def titled(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    groups: Mapping[str, Mapping[str, str]],
+    words: Texts,
+) -> list[tuple[str, str]]:
+    """Metadata with the titles of its names."""
+    declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    return [
+        (declared.title("questionnaire" if kind == "questionnaire" else "responder", name, words), value)
+        for kind, group in groups.items()
+        for name, value in sorted(group.items())
+    ]
 
 
 async def has_answer(db: Database, *, caller: Caller, instance_id: str) -> bool:

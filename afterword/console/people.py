@@ -13,8 +13,9 @@ from afterword import errors
 from afterword.console.lists import Column, Listing, address, key_of, page_links, page_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
+from afterword.console.settings.metadata_names import NAMES
 from afterword.core.charts.trend import Point, trend
-from afterword.core.questionnaires.metadata import name_of
+from afterword.core.questionnaires.metadata import GLOBAL, name_of
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances.responders import api as responders_api
@@ -24,6 +25,8 @@ from afterword.people import api, service
 from afterword.people import store as people_store
 from afterword.people.store import Entry
 from afterword.privacy import service as erasures
+from afterword.questionnaires.metadata import store as metadata
+from afterword.questionnaires.metadata.service import DEFINITIONS_MAX
 from afterword.responders import store as responders_store
 from afterword.responders.store import Responder, Suppression
 from afterword.responders.suppressions import service as suppressions
@@ -165,6 +168,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
             visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
         )
         addresses, stopped = await _addresses(visit, db, view)
+        values = await _values(visit, db, person) if person else []
         await service.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
     url = f"{PEOPLE}/{responder_id}"
@@ -176,7 +180,7 @@ async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Res
         view=view,
         marks=_marks(words, view),
         addresses=addresses,
-        values=sorted((name, value) for name, value in person.metadata.items()) if person else [],
+        values=values,
         facts=[
             (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
             (words("Time zone"), view.responder.time_zone or ""),
@@ -213,6 +217,17 @@ async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | 
     views = await shown_responders.views_of(db, caller=visit.caller, responders=[found], now=visit.now)
     people = await _people(visit, db, list(views.values()))
     return views[found.responder_id], people.get(found.responder_id)
+
+
+async def _values(visit: Visit, db: Database, person: Responder) -> list[tuple[str, str]]:
+    """What is known of the person, with the titles that the organization or the product gave to the names."""
+    page = Page.first(NAMES, limit=DEFINITIONS_MAX)
+    found = await metadata.list_definitions(db, **visit.caller.part, kind="responder", page=page)
+    titles = {one.name: one.title for one in found.items if not one.read_only}
+    return [
+        (titles.get(name) or GLOBAL.title("responder", name, visit.words), value)
+        for name, value in sorted(person.metadata.items())
+    ]
 
 
 async def timeline_rows(

@@ -103,6 +103,7 @@ async def test_story(desk: Desk, known: Known) -> None:
         page = await page_of(client, f"/console/people/{known.responder_id}")
         for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
             assert text in page, text
+        assert f'<dt>First name</dt><dd dir="auto" class="long">{CANARY}' in page
         for link in (f"/console/responses/{known.instance_id}", f"/console/sending/{known.item_ids[1]}"):
             assert f'href="{link}"' in page
         response = await page_of(client, f"/console/responses/{known.instance_id}")

@@ -50,7 +50,7 @@ from afterword.console.settings import (
 )
 from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
-from afterword.core.questionnaires import differences
+from afterword.core.questionnaires import differences, metadata
 from afterword.pipelines import resources
 from afterword.pipelines.versions import differences as pipeline_differences
 from afterword.questionnaires import condition_rows
@@ -112,7 +112,7 @@ TABLES = (
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
-    differences.SENTENCES, differences.MEMBERS,
+    differences.SENTENCES, differences.MEMBERS, metadata.COMMON,
     pipeline_differences.CHANGED, {name: text for name, (_, text) in pipeline_differences.MEMBERS.items()},
 )  # fmt: skip
 
@@ -148,7 +148,7 @@ def shown() -> set[str]:
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}
     found |= {text for pair in report_forms.READY_TEXTS.values() for text in pair}
-    found |= {*outline.SENTENCES.values()}
+    found |= {*outline.SENTENCES.values()} | {one.title for one in metadata.PRODUCT}
     found |= {text for text, _, _ in audit.GROUPS.values()}
     found |= {text for starter in welcome.STARTERS for text in starter[1:]} | {*welcome.STEPS}
     found |= {*digests.WEEK_DAYS} | {*notifications.GROUPS} | {hint for _, _, hint in brands.COLORS}

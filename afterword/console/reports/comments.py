@@ -186,7 +186,11 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
         declared = await metadata.declared(
             db, organization_id=visit.caller.organization_id, application_id=application_id
         )
-        found |= {f"{METADATA}:{name}": one.title for name, one in declared.questionnaire.items() if not one.anonymize}
+        found |= {
+            f"{METADATA}:{name}": one.title_in(visit.words)
+            for name, one in declared.questionnaire.items()
+            if not one.anonymize
+        }
     return dict(sorted(found.items(), key=lambda pair: pair[0] != STORE))
 
 

@@ -105,7 +105,7 @@ async def _report(
         questions=plan.context.questions,
         questionnaires=await reports.names_of(db, caller=caller),
         channels=CHANNELS,
-        metadata=declared(plan.context),
+        metadata=declared(words, plan.context),
         url=lambda _selection, _stages: "",
         pipelines=await reports.pipelines_of(db, caller=caller, result=result),
     )

@@ -15,6 +15,7 @@ from afterword.core.figures import cells as core_cells
 from afterword.core.figures import templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
+from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.reports.resources import ReportSpec, document_of
 from afterword.reports.store import CustomReport
 from afterword.texts import Texts
@@ -188,7 +189,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
                 found["question_id"] = scored[0]
             if template_id == "trend":
                 return {**found, "bucket": "month" if context.protected else "week"}
-            return {**found, "compare": "rest", "metadata": next(iter(declared(context)), core_cells.CASE_GROUPS[0])}
+            return {**found, "compare": "rest", "metadata": next(iter(_declared(context)), core_cells.CASE_GROUPS[0])}
         case "sending":
             return {"by": "bucket", "bucket": "week"}
         case "distribution":
@@ -202,11 +203,19 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
     """The groups that a report is offered by, with their titles."""
-    return {**declared(context), **{group: words(report_views.GROUPS[group]) for group in core_cells.CASE_GROUPS}}
+    return {
+        **declared(words, context),
+        **{group: words(report_views.GROUPS[group]) for group in core_cells.CASE_GROUPS},
+    }
 
 
-def declared(context: ReportContext) -> dict[str, str]:
-    """The names by which responses may be grouped, with their titles: declared, not personal, the likeliest first."""
+def declared(words: Texts, context: ReportContext) -> dict[str, str]:
+    """The names by which responses may be grouped, with their titles, the likeliest first."""
+    return {name: one.title_in(words) for name, one in _declared(context).items()}
+
+
+def _declared(context: ReportContext) -> dict[str, MetadataDefinition]:
+    """The names that are declared and not personal."""
     found = {
         f"questionnaire_metadata:{name}": one
         for declared in context.declared
@@ -214,4 +223,4 @@ def declared(context: ReportContext) -> dict[str, str]:
         if not one.anonymize
     }
     likely = sorted(found, key=lambda name: (name != STORE, found[name].type not in {"text", "boolean"}))
-    return {name: found[name].title for name in likely}
+    return {name: found[name] for name in likely}

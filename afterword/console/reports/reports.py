@@ -266,7 +266,7 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
         questions=context.questions,
         questionnaires=questionnaires,
         channels=CHANNELS,
-        metadata=declared(context),
+        metadata=declared(visit.words, context),
         url=links(questionnaires) if visit.caller.reads_answers else lambda _selection, _stages: "",
         pipelines=await pipelines_of(db, caller=visit.caller, result=result),
     )

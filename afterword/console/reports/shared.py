@@ -46,7 +46,7 @@ async def shared_report(guest: Guest) -> Response:
         questions=plan.context.questions,
         questionnaires={one.questionnaire_id: one.display_name for one in found.items},
         channels=CHANNELS,
-        metadata=declared(plan.context),
+        metadata=declared(words, plan.context),
         url=lambda _selection, _stages: "",
     )
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))

@@ -182,7 +182,7 @@ async def check(visit: Visit) -> Response:
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
         names, _ = list_files.sample_of(text, reading.separator)
-        mapping = {name: form.text(f"column{place}") for place, name in enumerate(names)}
+        mapping = _mapping(visit, names)
         async with visit.read() as db:
             declared = await metadata.declared_of(
                 db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
@@ -275,12 +275,14 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         declared = await metadata.declared_of(
             db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
         )
-        mapping = await service.columns_of(db, found=found, names=names, rows=rows, declared=declared)
+        mapping = await service.columns_of(db, found=found, names=names, rows=rows, declared=declared, now=visit.now)
         pipeline = await pipeline_of(visit, db, found)
     if form.values:
-        mapping = {name: form.text(f"column{place}") for place, name in enumerate(names)}
+        mapping = _mapping(visit, names)
     kinds = list_formats.kinds_of(mapping, declared)
     seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds) if names else {}
+    if found.import_id and refusal is None:
+        return html.redirect(f"{LISTS}/{found.list_id}/result")
     here = f"{LISTS}/{found.list_id}/columns"
     return visit.page(
         "list_columns.html",
@@ -326,6 +328,14 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
     )
 
 
+def _mapping(visit: Visit, names: list[str]) -> dict[str, str]:
+    """The chosen meanings. Columns of the same name have one, so that the check refuses them if one of them counts."""
+    found: dict[str, str] = {}
+    for place, name in enumerate(names):
+        found[name] = visit.form.text(f"column{place}") or found.get(name, "")
+    return found
+
+
 def _formats(visit: Visit, names: list[str], seen: Mapping[str, Seen]) -> dict[str, str]:
     """As they were chosen, else as they are proved; raises Invalid for a column that is neither."""
     found: dict[str, str] = {}
@@ -356,5 +366,5 @@ def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[s
     return [
         ("", words("Not used")),
         *((key, words(text)) for key, text in fixed.items()),
-        *((f"metadata.{one.kind}.{one.name}", f"{one.title or one.name} ({words(LEVELS[one.kind])})") for one in known),
+        *((f"metadata.{one.kind}.{one.name}", f"{one.title_in(words)} ({words(LEVELS[one.kind])})") for one in known),
     ]

@@ -265,7 +265,7 @@ async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[P
 def _record(visit: Visit, found: AddressList) -> str:
     """The person and the file of the list."""
     words, when = visit.words, visit.words.moment(found.created_time, time_zone=visit.zone)
-    said = words("Sent {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
+    said = words("Uploaded {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
     return f"{said} SHA-256: {found.digest}" if found.digest else said
 
 
@@ -303,6 +303,7 @@ def _progress(
     words, scopes, here = visit.words, visit.caller.scopes, f"{LISTS}/{found.list_id}"
     may_create = "Queue.Create" in scopes
     may_repair = may_create and job.has_ended and bool(job.rows_failed)
+    may_confirm = may_create and job.dry_run and job.state == "done" and bool(job.rows_created + job.rows_updated)
     is_alike = may_repair and job.dry_run and found.content is not None
     response = visit.page(
         "list_result.html",
@@ -337,7 +338,7 @@ def _progress(
         may_repair=may_repair,
         is_kept=found.content is not None,
         here=here,
-        confirm_url=f"{here}/confirm" if may_create and job.dry_run and job.state == "done" else "",
+        confirm_url=f"{here}/confirm" if may_confirm else "",
         columns_url=f"{here}/columns" if may_create and job.dry_run and found.content is not None else "",
         resume_url=f"{here}/resume" if may_create and job.state == "failed" else "",
         stop_url=f"{here}/stop" if "Queue.Delete" in scopes else "",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from afterword.console.answers import has_answer, note_person
+from afterword.console.answers import has_answer, note_person, titled
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import kept_sentence, plan_of
@@ -228,6 +228,8 @@ async def item_page(visit: Visit) -> Response:
         is_kept = item.test and await outbox_store.get_has_message(
             db, organization_id=item.organization_id, message_id=item_id
         )
+        ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
+        facts = await titled(db, **ids, groups=item.metadata, words=words)
         is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
@@ -260,7 +262,7 @@ async def item_page(visit: Visit) -> Response:
             }
             for one in attempts.items
         ],
-        metadata=[pair for group in item.metadata.values() for pair in sorted(group.items())],
+        metadata=facts,
         outbox_url=f"{SENDING}/outbox/{item_id}" if is_kept else "",
         kept=kept_sentence(words, visit.site.queue_days),
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",

@@ -83,7 +83,7 @@ async def list_names(visit: Visit) -> Response:
                         "title": one.name,
                         "state": words(dict(TYPES)[one.type]),
                         "when": names.get(one.application_id or "", ""),
-                        "more": one.title,
+                        "more": words(one.title) if one.read_only else one.title,
                         "seen": _seen(words, of_name.get(one.name)),
                     }
                     for one in found.items

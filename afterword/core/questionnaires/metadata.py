@@ -4,7 +4,7 @@ A change is a map name -> text, or None where the value is removed; a stored map
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -55,6 +55,10 @@ class MetadataDefinition:
     metadata_id: str = ""
     application_type_id: str | None = None  # of the level `application_type`
 
+    def title_in(self, words: Callable[[str], str]) -> str:
+        """The title, or the name where it has none; the product's own titles in these words."""
+        return words(self.title) if self.metadata_id in _PRODUCT_IDS else self.title or self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
@@ -66,10 +70,10 @@ class Declared:
     def get(self, kind: Kind, name: str) -> MetadataDefinition | None:
         return (self.questionnaire if kind == "questionnaire" else self.responder).get(name)
 
-    def title(self, kind: Kind, name: str) -> str:
-        """The title of a name; the name itself where it is not declared."""
+    def title(self, kind: Kind, name: str, words: Callable[[str], str]) -> str:
+        """The title of a name; where it is not declared a word for it, if it is a common one, else the name itself."""
         found = self.get(kind, name)
-        return found.title if found else name
+        return found.title_in(words) if found else words(COMMON.get(name, "")) or name
 
     @classmethod
     def of(cls, definitions: Iterable[MetadataDefinition]) -> "Declared":
@@ -119,6 +123,16 @@ PRODUCT: Final = (
     _own("resolved_date", "questionnaire", "Resolved on", "date", of="services"),
 )
 """Names that the product declares: for everybody, and for the applications of a type."""
+
+_PRODUCT_IDS: Final = frozenset(one.metadata_id for one in PRODUCT)
+COMMON: Final[Mapping[str, str]] = {
+    "name": "Name",
+    "full_name": "Full name",
+    "first_name": "First name",
+    "last_name": "Last name",
+    "company": "Company",
+}
+"""Words for names that many shops send and that nobody declares."""
 
 GLOBAL: Final = Declared.of(one for one in PRODUCT if one.level == "global")
 

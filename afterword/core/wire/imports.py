@@ -36,12 +36,13 @@ HEAD_BYTES: Final = 100
 
 ADDRESS: Final = "responder_channel_identifier"
 REFERENCE: Final = "external_reference"
+SEND_TIME: Final = "send_time"
 GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
 OTHER_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("email", "emailaddress", "mail", "recipient", "address", "customer", "customeremail"), ADDRESS),
     **dict.fromkeys(("phone", "phonenumber", "mobile", "telephone", "identifier", "contact"), ADDRESS),
     **dict.fromkeys(("language", "lang", "languagecode"), "locale"),
-    **dict.fromkeys(("sendat", "senddate", "date", "when", "time", "datetime"), "send_time"),
+    **dict.fromkeys(("sendat", "senddate", "date", "when", "time", "datetime"), SEND_TIME),
     **dict.fromkeys(("reference", "order", "orderid", "orderno", "ordernumber", "invoice", "key"), REFERENCE),
 }
 NO_ADDRESS: Final = "No column says who is written to."
@@ -241,13 +242,23 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
             continue
         error = _column_error(found, name, column, declared=declared, strict=strict)
         if error is None and column in columns:
-            error = FieldError("exclusive", "Two columns say the same.", pointer=f"/{escape(name)}")
+            error = FieldError(
+                "exclusive", _twice(names, places[columns.index(column)], place), pointer=f"/{escape(name)}"
+            )
         if error is not None:
             wrong.append(error)
         columns.append(column)
         places.append(place)
     wrong += _missing(columns, separator=found.separator, names=names) + _too_many(columns)
     return columns, places, wrong
+
+
+def _twice(names: Sequence[str], first: int, second: int) -> Sentence:
+    if names[first - 1] == names[second - 1]:
+        text = "The columns {first} and {second} have the same name. Rename one of them in the file, or remove it."
+    else:
+        text = "The columns {first} and {second} have the same meaning. Only one of them can have it."
+    return Sentence(text, first=first, second=second)
 
 
 def _column_error(found: Cut, name: str, column: str, *, declared: Declared, strict: bool) -> FieldError | None:

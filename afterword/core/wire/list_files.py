@@ -9,14 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import imports, list_formats
-from afterword.core.wire.imports import ADDRESS, REFERENCE, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
+from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
 from afterword.errors import Sentence
 
+OTHER_FORMATS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-")  # beginnings of workbooks and PDFs
 ENCODINGS: Final = (
     UTF8, "utf-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
     "windows-1256",
@@ -42,7 +44,12 @@ class Reading:
 
 
 def guess(content: bytes) -> Reading:
-    """Raises Malformed where no known encoding fits."""
+    """Raises Malformed for other kinds of files, and where no known encoding fits."""
+    if content.startswith(OTHER_FORMATS):
+        message = (
+            "This is not a CSV file. Open it in your spreadsheet program, save it as “CSV UTF-8”, and send that file."
+        )
+        raise errors.Malformed(message, "malformed_encoding")
     encoding = _encoding_of(content)
     text = imports.decode(content, encoding)[:GUESS_CHARACTERS]
     separator = max(SEPARATORS, key=lambda each: _fit(text, each))
@@ -79,10 +86,12 @@ def columns_of(
     fields: Sequence[str],
     declared: Declared,
     remembered: Mapping[str, str],
+    now: datetime,
 ) -> dict[str, str]:
     """The meaning of each column, empty for those that are left out: as remembered, by name and values, by values.
 
-    A name that says whom to write to counts against its values where no other column has addresses.
+    A name that says whom to write to counts against its values where no other column has addresses. Values of
+    yesterday are no times to send, although the last list had times in this column.
     """
     found: dict[str, str] = {}
     named: list[str] = []
@@ -91,7 +100,8 @@ def columns_of(
         meaning = remembered[name] if name in remembered else imports.meaning_of(name, fields, declared) or ""
         if meaning == ADDRESS:
             named.append(name)
-        is_misread = name not in remembered and not _fits_values(meaning, cells[name])
+        is_chosen = name in remembered and meaning != SEND_TIME
+        is_misread = not is_chosen and not _fits_values(meaning, cells[name], now)
         found[name] = "" if name == PROBLEM or is_misread or meaning in found.values() else meaning
     if ADDRESS not in found.values():
         shaped = [name for name in names if not found[name] and cells[name] and all(map(_is_address, cells[name]))]
@@ -140,7 +150,7 @@ def _is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None and not list_formats.is_date(text)
 
 
-def _fits_values(meaning: str, cells: Sequence[str]) -> bool:
+def _fits_values(meaning: str, cells: Sequence[str], now: datetime) -> bool:
     """Whether these values can have the meaning that the name of their column has."""
     if not cells:
         return True
@@ -148,8 +158,8 @@ def _fits_values(meaning: str, cells: Sequence[str]) -> bool:
         return any(map(_is_address, cells))
     if meaning == REFERENCE:
         return not all(map(list_formats.is_date, cells))
-    if meaning == "send_time":
-        return any(map(list_formats.is_date, cells))
+    if meaning == SEND_TIME:
+        return any(list_formats.is_time_ahead(cell, now=now) for cell in cells)
     return True
 
 

@@ -6,12 +6,13 @@ A format is `day` or `month` (which of them comes first), or `comma` or `point` 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Literal
 
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import imports
+from afterword.core.wire import imports, times
 from afterword.core.wire.imports import Fault, group_of
 
 Written = Literal["date", "number"]
@@ -50,7 +51,7 @@ def kinds_of(mapping: Mapping[str, str], declared: Declared) -> dict[str, Writte
     found: dict[str, Written] = {}
     for name, meaning in mapping.items():
         group = group_of(meaning)
-        if meaning == "send_time":
+        if meaning == imports.SEND_TIME:
             found[name] = "date"
         elif group is not None:
             known = declared.get("questionnaire" if group[0] == "questionnaire" else "responder", group[1])
@@ -84,6 +85,18 @@ def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
 def is_date(cell: str) -> bool:
     """Whether it is written as a date, in one of these formats or as ISO 8601 has it."""
     return _DATE.match(cell) is not None or metadata.typed("date", cell) is not None
+
+
+def is_time_ahead(cell: str, *, now: datetime) -> bool:
+    """Whether it is written as a day with a time, and the day is not over; the order of day and month is open."""
+    for is_day_first in (True, False):
+        try:
+            moment = times.parse_date_time(_date(cell, is_day_first=is_day_first), zone=UTC, now=now)
+        except times.InvalidDateTime:
+            continue
+        if moment.instant.date() >= now.date():
+            return True
+    return False
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

@@ -14,6 +14,7 @@ EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_DAYS_MAX = 1826
 OFFSET_MINUTES_MAX = 14 * 60
 TEXT_CHARACTERS_MAX = 64
+EXPECTED: Final = "A date with a time is expected, such as 2026-11-21 18:23 or 2026-11-21T18:23:45+02:00."
 
 _GRAMMAR = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?\Z", re.ASCII
@@ -84,7 +85,7 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
 def read_moment(value: object, pointer: str, context: Context) -> Moment | None:
     if not isinstance(value, str):
         code = "invalid_date_time" if type(value) in {int, float} else "wrong_type"
-        context.error(pointer, code, "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.")
+        context.error(pointer, code, EXPECTED)
         return None
     try:
         return parse_date_time(value, zone=context.zone, now=context.now, lax=context.lax)
@@ -213,10 +214,10 @@ def _fixed(offset_minutes: int) -> timezone:
 
 
 def _invalid() -> InvalidDateTime:
-    return InvalidDateTime("invalid_date_time", "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.")
+    return InvalidDateTime("invalid_date_time", EXPECTED)
 
 
 def _out_of_range(now: datetime) -> InvalidDateTime:
     latest = (now + timedelta(days=AHEAD_DAYS_MAX)).date().isoformat()
-    message = Sentence("The date must lie between {first} and {last}.", first="1970-01-01T00:00:00Z", last=latest)
+    message = Sentence("The date must lie between {first} and {last}.", first=EARLIEST.date().isoformat(), last=latest)
     return InvalidDateTime("out_of_range", message)

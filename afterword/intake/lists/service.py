@@ -111,7 +111,13 @@ def text_of(found: AddressList, reading: Reading) -> str:
 
 
 async def columns_of(
-    db: Database, *, found: AddressList, names: list[str], rows: list[list[str]], declared: Declared
+    db: Database,
+    *,
+    found: AddressList,
+    names: list[str],
+    rows: list[list[str]],
+    declared: Declared,
+    now: datetime,
 ) -> dict[str, str]:
     """The meanings of the columns: those of this list, else as they were remembered or can be guessed."""
     if set(names) == found.mapping.keys():
@@ -120,7 +126,7 @@ async def columns_of(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
     return list_files.columns_of(
-        names, rows, fields=imports.FIELDS, declared=declared, remembered={**remembered, **found.mapping}
+        names, rows, fields=imports.FIELDS, declared=declared, remembered={**remembered, **found.mapping}, now=now
     )
 
 

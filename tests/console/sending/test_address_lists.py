@@ -97,7 +97,9 @@ async def test_columns(client: Client) -> None:
             remembered["column0"], remembered["column1"],
         )  # fmt: skip
         twice = {**remembered, "column0": "responder_channel_identifier"}
-        assert "Two columns say the same." in plain((await browser.post(f"{here}/columns", data=twice)).text)
+        assert "The columns 1 and 2 have the same meaning." in plain(
+            (await browser.post(f"{here}/columns", data=twice)).text
+        )
         assert "not imported" in plain((await browser.get(LISTS)).text)
         assert "Forget this list?" in (await browser.get(f"{here}/stop")).text
         await browser.post(f"{here}/stop")

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import html
 import re
 import uuid
 
@@ -66,7 +67,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> No
         ):  # fmt: skip
             assert told in page, page[page.index("Step 3") :][:900]
         assert f"SHA-256: {hashlib.sha256(FILE.encode('windows-1253')).hexdigest()}" in page
-        assert "Sent" in page
+        assert "Uploaded" in page
         assert "by olga@kalamata.example. SHA-256" in page
         faulty = (await browser.get(f"{here}/faulty")).text
         assert ["Πελάτης;E-mail;Order ID;Notes;problem", "Νίκος;nobody;8"] == [
@@ -86,11 +87,28 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> No
         assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
         assert 409 == (await browser.post(f"{here}/confirm")).status_code
         await work(client)
+        assert f"{here}/result" == (await browser.get(f"{here}/columns")).headers["location"]
         assert "6are scheduled" in plain((await browser.get(f"{here}/result")).text)
         assert 6 == await client.queue.value("select count(*) from queue_item")
         remembered = await upload(browser, client, b"Notes,E-mail\nx,ann@example.com\n")
         assert "responder_channel_identifier" == choices((await browser.get(f"{remembered}/columns")).text)["column1"]
         assert "imported" in plain((await browser.get(LISTS)).text)
+
+
+async def test_nothing_to_confirm(client: Client) -> None:
+    """A list without a good row leads back, not on; two columns of one name have one meaning, which is refused."""
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, b"E-mail,Note,Note\nnobody,a,b\n")
+        chosen = choices((await browser.get(f"{here}/columns")).text)
+        twice = await browser.post(f"{here}/columns", data={**chosen, "column1": "external_reference"})
+        assert "The columns 2 and 3 have the same name." in plain(twice.text)
+        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+        await work(client)
+        page = html.unescape((await browser.get(f"{here}/check")).text)
+        assert "1 faulty row" in plain(page)
+        assert f"{here}/columns" in page
+        assert f"{here}/confirm" not in page
 
 
 async def test_many_rows(client: Client) -> None:

@@ -88,7 +88,8 @@ async def test_one_item_and_acts_on_it(client: Client) -> None:
         await log_in(browser)
         [path] = ITEM.findall(html.unescape((await browser.get("/console/sending")).text))
         page = (await browser.get(path)).text
-        assert "&lt;b&gt;7" in page
+        assert "<dt>Store</dt><dd><bdi>&lt;b&gt;7</bdi></dd>" in page
+        assert "<dt>Κατάστημα</dt>" in (await browser.get(path, headers={"Accept-Language": "el"})).text
         assert "Next moment:" in plain(page)
         assert "Dispatch window" in page
         assert "Send this message now?" in (await browser.get(f"{path}/now")).text

@@ -251,6 +251,16 @@ class TestDeclaredFor:
         assert ["application", "application_type", "application_type"] == titles
         assert "organization" == metadata.declared_for(self.RETAIL, own[1:2]).questionnaire["order_total"].title
 
+    def test_titles(self) -> None:
+        """The product's own and those of common names are in the reader's words, an organization's as it wrote them."""
+        own = [metadata.MetadataDefinition("shelf", "questionnaire", "Store", metadata_id="1" * 22)]
+        declared = metadata.declared_for(None, own)
+        names = ("store_id", "shelf", "first_name", "depot")
+        words = {"Store": "Κατάστημα", "First name": "Όνομα", "": ""}.__getitem__
+        assert ["Κατάστημα", "Store", "Όνομα", "depot"] == [
+            declared.title("questionnaire", name, words) for name in names
+        ]
+
     def test_personal_stays_personal(self) -> None:
         own = [metadata.MetadataDefinition("email", "responder", "Mail", level="application")]
         email = metadata.declared_for(None, own).responder["email"]

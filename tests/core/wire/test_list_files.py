@@ -1,14 +1,17 @@
 """Lists as people have them: how a file is read, what its columns are, and its faulty rows out and in again."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import list_files
-from afterword.core.wire.imports import ADDRESS, REFERENCE
+from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
 from afterword.core.wire.list_files import Reading
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 COMMAS = Reading("utf-8", ",", has_header=True)
 
 
@@ -34,11 +37,18 @@ class TestGuess:
 
     def test_columns(self) -> None:
         names, rows = list_files.sample_of("Kunde,Mail 2,Order,Order no,problem\nAnn,x@y.example,1,2,\n", ",")
-        options = {"fields": FIELDS, "declared": GLOBAL}
+        options = {"fields": FIELDS, "declared": GLOBAL, "now": NOW}
         found = list_files.columns_of(names, rows, remembered={}, **options)
         assert ["", ADDRESS, "external_reference", "", ""] == list(found.values())
         found = list_files.columns_of(names, rows, remembered={"Kunde": "metadata.responder.first_name"}, **options)
         assert "metadata.responder.first_name" == found["Kunde"]
+        found = list_files.columns_of(["Sold"], [["1.11.2026 10:00"]], remembered={"Sold": SEND_TIME}, **options)
+        assert "" == found["Sold"]
+
+    @pytest.mark.parametrize("content", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1\xb1", b"%PDF-1.7\n%\xe2"])
+    def test_other_formats(self, content: bytes) -> None:
+        with pytest.raises(errors.Malformed, match="not a CSV file"):
+            list_files.guess(content)
 
     @pytest.mark.parametrize(
         ("header", "rows", "expected"),
@@ -50,12 +60,15 @@ class TestGuess:
             ("Customer,Where", ["Άννα,a@b.example"], ["", ADDRESS]),
             ("Ημερομηνία,Τηλέφωνο", ["2026-11-21,6912345678"], ["", ADDRESS]),
             ("Mail,Date", ["a@b.example,Monday"], [ADDRESS, ""]),
-            ("Mail,Date", ["a@b.example,21.11.2026 10:00", "c@d.example,soon"], [ADDRESS, "send_time"]),
+            ("Mail,Date", ["a@b.example,21.11.2026 10:00", "c@d.example,soon"], [ADDRESS, SEND_TIME]),
+            ("Mail,Date", ["a@b.example,12/01/2026 10:00"], [ADDRESS, SEND_TIME]),
+            ("Mail,Date", ["a@b.example,19.11.2026 10:00", "c@d.example,2026-11-18 10:00"], [ADDRESS, ""]),
+            ("Mail,Date", ["a@b.example,21.11.2026"], [ADDRESS, ""]),
         ],
     )
     def test_values_count(self, header: str, rows: list[str], expected: list[str]) -> None:
         names, cells = list_files.sample_of("\n".join([header, *rows]), ",")
-        found = list_files.columns_of(names, cells, fields=FIELDS, declared=GLOBAL, remembered={})
+        found = list_files.columns_of(names, cells, fields=FIELDS, declared=GLOBAL, remembered={}, now=NOW)
         assert expected == list(found.values())
 
 
