@@ -220,7 +220,7 @@ async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | 
 
 
 async def _values(visit: Visit, db: Database, person: Responder) -> list[tuple[str, str]]:
-    """What is known of the person, with the titles that the organization or the product gave to the names."""
+    """The values of the person, with the titles that the organization or the product gave to the names."""
     page = Page.first(NAMES, limit=DEFINITIONS_MAX)
     found = await metadata.list_definitions(db, **visit.caller.part, kind="responder", page=page)
     titles = {one.name: one.title for one in found.items if not one.read_only}
