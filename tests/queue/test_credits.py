@@ -82,7 +82,7 @@ class TestClosed:
         assert before == await unpaid.row(item)
 
     async def test_it_says_so(self, unpaid: Queue, http: httpx2.AsyncClient) -> None:
-        due = await unpaid.schedule()
+        due = await unpaid.schedule(send_time=await unpaid.now())  # by the database's clock, which lists judge by
         later = await unpaid.schedule("bob@example.com", send_time=await unpaid.now() + timedelta(hours=1))
         waiting = await shown(unpaid, http, due.item_id)
         assert (1, "waiting_credits", None) == tuple(waiting[n] for n in ("status_id", "result", "retry_attempts"))
@@ -91,7 +91,7 @@ class TestClosed:
         assert (await shown(unpaid, http, due.item_id))["result"] is None
 
     async def test_filter(self, unpaid: Queue, http: httpx2.AsyncClient) -> None:
-        item = await unpaid.schedule()
+        item = await unpaid.schedule(send_time=await unpaid.now())
         path = f"/q/questionnaire/{unpaid.house.questionnaire_id}/pipeline/{unpaid.pipeline_id}/queue/item"
         query = "filter_by[EQUAL][Result]=waiting_credits"
         found = (await http.get(f"{path}?{query}", headers=unpaid.house.headers)).json()
