@@ -48,7 +48,7 @@ GONE: Final = frozenset(
 )
 """Their subjects are not there to be compared with; they must have the members of those that are."""
 NEVER_TOLD: Final = {"queue_item": {"metadata": {"questionnaire": {}, "responder": {}}}}
-"""What an event has in place of a member, since the log keeps no values of people."""
+"""Stands in an event for a member, since the log keeps no values of people."""
 OF_ONE_ALONE: Final = {"user": {"scopes", "applications"}}
 """Members that a GET of one works out, which no list and no event has."""
 ELSEWHERE: Final[Mapping[str, str]] = {

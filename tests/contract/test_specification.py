@@ -36,7 +36,7 @@ ADDED: Final[Mapping[str, frozenset[str]]] = {
     ),
     "Questionnaire Instance update request": frozenset(),
 }  # fmt: skip
-"""What the service adds to the specification's fields; whatever else is there was not agreed."""
+"""Members that the service adds to the specification's; any other was not agreed."""
 
 NULL_WHEN_NEW: Final = (
     "previous_item_id", "responder_id", "questionnaire_instance_id", "previous_questionnaire_instance_id",
