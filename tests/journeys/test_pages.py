@@ -70,7 +70,7 @@ NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
     ("proof.md", "make test"): "the run that this test belongs to",
     ("questionnaires.md", "<script"): "tests/browser/test_box.py shows the box on a page",
     ("reports.md", '{"metric"'): "a part of an answer; tests/core/figures compute it",
-    ("sms.md", "pip install"): "takes a package from an index; the tests of SMPP have it",
+    ("sms.md", "/opt/afterword/bin/pip install"): "takes a package from an index; the tests of SMPP have it",
     ("start.md", "make demo"): "tests/cli/test_demo.py runs the demonstration; the rest of it waits for Ctrl-C",
 }
 
