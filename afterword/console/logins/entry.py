@@ -249,22 +249,27 @@ async def set_up(guest: Guest) -> Response:
         async with guest.write() as db:
             link = await links.use(db, secret=_secret(guest), purpose="setup", now=guest.now)
             organization_id = link.organization_id or await _found_organization(guest, db)
-            known = await users_store.get_user_by_email(db, organization_id=organization_id, email=email)
-            is_owner = known is not None and known.role == "owner"  # made by a command, without a login
-            user = (known if is_owner else None) or await organizations.create_user(
-                db,
-                organization_id=organization_id,
-                email=email,
-                role="owner",
-                profile={"display_name": form.text("name") or None},
-                now=guest.now,
-            )
+            user = await _owner(guest, db, organization_id)
             login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
             await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
             return await let_in(guest, db, login, going_on="/console/welcome")
     except (errors.Invalid, errors.Conflict) as refusal:
         async with guest.read() as db:
             return await _setup_form(guest, db, link, refusal)
+
+
+async def _owner(guest: Guest, db: Database, organization_id: str) -> users_store.User:
+    """A new user, or the one that a command made without a name and a login."""
+    form, place = guest.form, {"organization_id": organization_id}
+    profile = {"display_name": form.text("name")} if form.text("name") else {}
+    known = await users_store.get_user_by_email(db, **place, email=form.text("email"))
+    if known is None or known.role != "owner":
+        return await organizations.create_user(
+            db, **place, email=form.text("email"), role="owner", profile=profile, now=guest.now
+        )
+    return await users_store.update_user(
+        db, **place, user_id=known.user_id, changes=profile, now=guest.now, updated_by=known.user_id
+    )
 
 
 async def _found_organization(guest: Guest, db: Database) -> str:

@@ -56,7 +56,7 @@ class Token:
 _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
   selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
   retires_time, made_by_token_id, networks,
-  (select u.display_name from organization_user u
+  (select coalesce(u.display_name, u.email) from organization_user u
    where u.organization_id = token.organization_id and u.user_id = token.user_id) as owner_name"""
 
 

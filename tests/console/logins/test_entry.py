@@ -371,3 +371,6 @@ class TestSetUp:
             assert [office.organization_id] == [
                 row[0] for row in await database.fetch("select organization_id from organization")
             ]
+            assert "Olga" == await database.fetch_value(
+                "select display_name from organization_user where login_id is not null"
+            )

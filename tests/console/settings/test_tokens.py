@@ -128,6 +128,7 @@ async def test_list_says_whose_each_is(office: Office) -> None:
         await log_in(client)
         await log_in(bens, email="ben@kalamata.example")
         await bens.post(TOKENS, data={**NEW, "kind": "user"})
+        assert "ben@kalamata.example" in text_of(await client.get(TOKENS))
         async with db.transaction(office.pool) as database:
             await database.execute("update organization_user set display_name = 'Ben Berg' where role = 'admin'")
         assert "Ben Berg" in text_of(await client.get(TOKENS))
