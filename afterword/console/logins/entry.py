@@ -21,6 +21,7 @@ from afterword.logins.store import Login
 from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
 from afterword.organizations.store import Organization
+from afterword.organizations.users import service as users
 from afterword.organizations.users import store as users_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html, static
@@ -249,27 +250,15 @@ async def set_up(guest: Guest) -> Response:
         async with guest.write() as db:
             link = await links.use(db, secret=_secret(guest), purpose="setup", now=guest.now)
             organization_id = link.organization_id or await _found_organization(guest, db)
-            user = await _owner(guest, db, organization_id)
+            user = await users.make_owner(
+                db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now
+            )
             login = await service.add_login(db, email=email, password_hash=hashed, now=guest.now)
             await service.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
             return await let_in(guest, db, login, going_on="/console/welcome")
     except (errors.Invalid, errors.Conflict) as refusal:
         async with guest.read() as db:
             return await _setup_form(guest, db, link, refusal)
-
-
-async def _owner(guest: Guest, db: Database, organization_id: str) -> users_store.User:
-    """A new user, or the one that a command made without a name and a login."""
-    form, place = guest.form, {"organization_id": organization_id}
-    profile = {"display_name": form.text("name")} if form.text("name") else {}
-    known = await users_store.get_user_by_email(db, **place, email=form.text("email"))
-    if known is None or known.role != "owner":
-        return await organizations.create_user(
-            db, **place, email=form.text("email"), role="owner", profile=profile, now=guest.now
-        )
-    return await users_store.update_user(
-        db, **place, user_id=known.user_id, changes=profile, now=guest.now, updated_by=known.user_id
-    )
 
 
 async def _found_organization(guest: Guest, db: Database) -> str:

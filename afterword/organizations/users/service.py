@@ -74,6 +74,21 @@ async def create_user(
         raise Taken("The organization has a user with this e-mail address already.") from taken
 
 
+async def make_owner(db: Database, *, organization_id: str, email: str, name: str, now: datetime) -> User:
+    """An owner: a new user, or the one with this address that a command made without a name.
+
+    Raises Invalid, Taken.
+    """
+    profile = {"display_name": name} if name else {}
+    known = await store.get_user_by_email(db, organization_id=organization_id, email=email)
+    if known is None or known.role != OWNER:
+        return await create_user(db, organization_id=organization_id, email=email, role=OWNER, profile=profile, now=now)
+    errors.check(_profile_errors(profile))
+    return await store.update_user(
+        db, organization_id=organization_id, user_id=known.user_id, changes=profile, now=now, updated_by=known.user_id
+    )
+
+
 async def invite(
     db: Database,
     *,
