@@ -14,6 +14,7 @@ from uuid import UUID
 from afterword import errors
 from afterword.db import Database
 from afterword.db.columns import qualified
+from afterword.errors import Sentence
 
 LEASE_SECONDS: Final = 60
 ATTEMPTS_MAX: Final = 5  # in a row that led no further
@@ -66,7 +67,8 @@ class Leases(Generic[Job]):
         """Raise TooMany where OPEN_MAX jobs of the organization have not ended."""
         query = f"select count(*) from {self.table} where organization_id = $1 and state in ('queued', 'running')"
         if await db.fetch_value(query, organization_id) >= OPEN_MAX:
-            message = f"{OPEN_MAX} {noun} are waiting or running; ask again when one of them has ended."
+            text = "{n} {noun} are waiting or running; ask again when one of them has ended."
+            message = Sentence(text, n=OPEN_MAX, noun=Sentence(noun))
             raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
 
     async def claim(self, db: Database, *, owner: UUID, now: datetime) -> Job | None:

@@ -20,6 +20,7 @@ from afterword.audit import service as audit
 from afterword.core.organizations import passwords
 from afterword.core.wire.site import Site
 from afterword.db import Database, Taken
+from afterword.errors import Sentence
 from afterword.logins import store
 from afterword.logins.links import service as links
 from afterword.logins.passkeys import service as passkeys
@@ -64,7 +65,9 @@ async def require_patience(
     if any(number >= limits[key] for key, number in found.items()):
         minutes = int(WINDOW.total_seconds() // 60)
         raise TooManyFailures(
-            f"Too many passwords or codes were wrong here. Wait {minutes} minutes, or ask for a link by mail.",
+            Sentence(
+                "Too many passwords or codes were wrong here. Wait {n} minutes, or ask for a link by mail.", n=minutes
+            ),
             headers={"Retry-After": str(int(WINDOW.total_seconds()))},
         )
 

@@ -21,7 +21,7 @@ from afterword.core.text import locales
 from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.db import Database
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.organizations.senders import service as senders
@@ -104,7 +104,7 @@ async def add_pipeline(
     if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
         raise errors.NotFound("There is no questionnaire with this questionnaire_id.")
     if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
-        raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {PIPELINES_MAX}.")
+        raise errors.Invalid.at("", "too_many", Sentence("A questionnaire has at most {n}.", n=PIPELINES_MAX))
     wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
     _require(wanted, _needed_by(wanted["channel_id"]))
     return await create_pipeline(
@@ -373,7 +373,7 @@ def _translation_errors(
     wrong_at: Callable[[str, str | None, str], Iterator[FieldError]],
 ) -> Iterator[FieldError]:
     if len(by_locale) > LOCALES_MAX:
-        yield FieldError("too_many", f"At most {LOCALES_MAX} languages.", pointer=pointer)
+        yield FieldError("too_many", Sentence("At most {n} languages.", n=LOCALES_MAX), pointer=pointer)
         return
     for tag, texts in by_locale.items():
         place = f"{pointer}/{escape(tag)}"

@@ -51,6 +51,7 @@ from afterword.console.settings import (
 from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
 from afterword.core.questionnaires import differences, metadata
+from afterword.core.text import placeholders
 from afterword.pipelines import resources
 from afterword.pipelines.versions import differences as pipeline_differences
 from afterword.questionnaires import condition_rows
@@ -68,20 +69,51 @@ OTHERS = tuple(  # with texts of the console
         "pipelines/versions/differences.py",
     )
 )
-REFUSALS = {"FieldError", "at", "Sentence", "Conflict", "Forbidden", "Invalid", "Malformed", "NotFound", "found"}
+REFUSALS = {
+    "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
+    "TooLarge", "TooMany", "found",
+}  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
+    "alerts/cases/service.py",
+    "alerts/messages/service.py",
+    "core/answers/tags.py",
     "core/messaging/addresses.py",
+    "core/organizations/passwords.py",
+    "core/questionnaires/anonymity.py",
+    "core/questionnaires/condition_reader.py",
+    "core/questionnaires/definition.py",
+    "core/questionnaires/dependencies.py",
+    "core/questionnaires/endings.py",
     "core/questionnaires/metadata.py",
+    "core/questionnaires/questions.py",
+    "core/questionnaires/variables.py",
+    "core/reading/documents.py",
     "core/reading/structs.py",
+    "core/text/placeholders.py",
+    "core/wire/hosts.py",
     "core/wire/imports.py",
     "core/wire/list_files.py",
     "core/wire/list_repairs.py",
     "core/wire/times.py",
+    "core/wire/translation_files.py",
+    "db/leases.py",
+    "instances/tags/service.py",
     "intake/imports/service.py",
     "intake/lists/service.py",
+    "intake/recoveries/service.py",
+    "logins/links/service.py",
+    "logins/passkeys/service.py",
+    "logins/policies/service.py",
+    "logins/service.py",
+    "organizations/users/service.py",
+    "pipelines/service.py",
+    "questionnaires/service.py",
     "queue/service.py",
+    "queue/traces/service.py",
+    "responders/suppressions/service.py",
     "web/fields.py",
 )
+NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
     address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE,
@@ -123,7 +155,7 @@ def sentences(path: Path) -> set[str]:
     others = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
     others |= {id(part) for one in nodes if isinstance(one, ast.JoinedStr) for part in one.values}
     texts = [one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in others]
-    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"\w.* .*\.|.*\. \{problem\}", text)}
+    return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w“{].* .*\.|.*[.”] \{\w+\}", text)}
 
 
 def shown() -> set[str]:
@@ -144,6 +176,7 @@ def shown() -> set[str]:
                 found |= {text for text in texts if text.endswith(".")}
     for name in REFUSING:
         found |= sentences(SOURCE / name)
+    found |= NOUNS | {placeholders.KNOWN}
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}

@@ -218,7 +218,7 @@ def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors
     """The problems of this ending at its fields."""
     path = f"/endings/{number - 1}/"
     found = [
-        errors.FieldError(one.code, visit.words(one.message), pointer=f"/{_field(one.path.removeprefix(path), rows)}")
+        errors.FieldError(one.code, one.message, pointer=f"/{_field(one.path.removeprefix(path), rows)}")
         for one in work.findings
         if one.path.startswith(path) and one.severity == "error"
     ]

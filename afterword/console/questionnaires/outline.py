@@ -190,7 +190,7 @@ def _sentence(words: Texts, document: Mapping[str, Any], finding: Finding, membe
         if question is None:
             return words("It shows the answer of a question that is gone.")
         return words("It shows the answer of “{title}”, which comes later.", title=title_of(words, question))
-    return words(SENTENCES.get((finding.code, member), finding.message))
+    return words.said(SENTENCES.get((finding.code, member), finding.message))
 
 
 def _at(entries: object, place: str) -> Mapping[str, Any]:

@@ -3,6 +3,8 @@
 import unicodedata
 from typing import Final
 
+from afterword.errors import Sentence
+
 TAG_CHARACTERS_MAX: Final = 50
 INSTANCE_TAGS_MAX: Final = 50
 _DOTS: Final = frozenset({".", ".."})  # special in a path, which names a tag to delete
@@ -22,7 +24,7 @@ def normalise(text: str) -> str:
     if not tag:
         raise InvalidTag("too_short", "A tag has at least one character.")
     if len(tag) > TAG_CHARACTERS_MAX:
-        raise InvalidTag("too_long", f"A tag has at most {TAG_CHARACTERS_MAX} characters.")
+        raise InvalidTag("too_long", Sentence("A tag has at most {n} characters.", n=TAG_CHARACTERS_MAX))
     if tag in _DOTS or "/" in tag or any(unicodedata.category(one) in {"Cc", "Cs"} for one in tag):
         raise InvalidTag("invalid_format", "A tag has neither slashes nor control characters.")
     return tag

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from itertools import pairwise
 from typing import Final
 
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 
 CHARACTERS_MIN: Final = 15
 WITH_SECOND_FACTOR_MIN: Final = 8
@@ -34,10 +34,14 @@ def password_errors(
     least = WITH_SECOND_FACTOR_MIN if has_second_factor else CHARACTERS_MIN
     if len(password) < least:
         return [
-            FieldError("too_short", f"At least {least} characters: four or five words do well.", pointer=f"/{name}")
+            FieldError(
+                "too_short",
+                Sentence("At least {n} characters: four or five words do well.", n=least),
+                pointer=f"/{name}",
+            )
         ]
     if len(password) > CHARACTERS_MAX:
-        return [FieldError("too_long", f"At most {CHARACTERS_MAX} characters.", pointer=f"/{name}")]
+        return [FieldError("too_long", Sentence("At most {n} characters.", n=CHARACTERS_MAX), pointer=f"/{name}")]
     plain = _plain(password)
     if plain in COMMON or _is_pattern(password):
         message = "This is among the first passwords that are tried. Take another one."

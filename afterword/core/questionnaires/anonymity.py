@@ -8,6 +8,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
+from afterword.errors import Sentence
 
 Anonymity = Literal["invitation", "response"]
 """Of an instance of an anonymous questionnaire: what a person was sent, or answers of somebody."""
@@ -38,8 +39,8 @@ def check(definition: Definition, findings: Findings) -> None:
         if name == f"questionnaire.{SCORE}":
             continue
         for question_id in question_ids:
-            message = f"An anonymous questionnaire keeps no metadata, so nothing can depend on {name}. Ask for it."
-            findings.error(paths[question_id], CODE, message)
+            text = "An anonymous questionnaire keeps no metadata, so nothing can depend on {name}. Ask for it."
+            findings.error(paths[question_id], CODE, Sentence(text, name=name))
 
 
 def _check_question(question: Question, path: str, findings: Findings) -> None:

@@ -25,6 +25,7 @@ from afterword.core.questionnaires.conditions import (
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import Members, is_array, is_integer, is_object, is_printable
 from afterword.core.reading.findings import Findings
+from afterword.errors import Sentence
 
 DEPTH_MAX = 5
 LEAVES_MAX = 50
@@ -75,7 +76,7 @@ def read(document: object, path: str, findings: Findings, scope: Scope = METADAT
         return None
     node = _read(document, path, findings, scope, depth=1)
     if len(leaves_of(node)) > LEAVES_MAX:
-        findings.error(path, "too_many", f"At most {LEAVES_MAX} comparisons are possible.")
+        findings.error(path, "too_many", Sentence("At most {n} comparisons are possible.", n=LEAVES_MAX))
     return node
 
 
@@ -113,7 +114,7 @@ _TRUE: Final = All(())
 
 def _read(document: object, path: str, findings: Findings, scope: Scope, *, depth: int) -> Node:
     if depth > DEPTH_MAX:
-        findings.error(path, "too_many", f"Conditions are nested more than {DEPTH_MAX} deep.")
+        findings.error(path, "too_many", Sentence("Conditions are nested more than {n} deep.", n=DEPTH_MAX))
         return _TRUE
     if not is_object(document):
         findings.error(path, "wrong_type", "A condition is an object: all, any, not, or a comparison.")
@@ -128,7 +129,7 @@ def _read(document: object, path: str, findings: Findings, scope: Scope, *, dept
         return Not(_read(document[group], below, findings, scope, depth=depth + 1))
     nodes = document[group]
     if not is_array(nodes) or len(nodes) > LEAVES_MAX:
-        findings.error(below, "wrong_type", f"A list of at most {LEAVES_MAX} conditions is expected.")
+        findings.error(below, "wrong_type", Sentence("A list of at most {n} conditions is expected.", n=LEAVES_MAX))
         nodes = ()
     read_nodes = tuple(
         _read(node, f"{below}/{index}", findings, scope, depth=depth + 1) for index, node in enumerate(nodes)
@@ -141,7 +142,9 @@ def _read_leaf(members: Members, scope: Scope) -> Node:
     subject, kind = _read_subject(members, scope)
     operator = members.required_text("operator", 1, 50)
     if operator and operator not in OPERATORS:
-        members.error("operator", "unknown_value", f"One of {', '.join(OPERATORS)} is expected.")
+        members.error(
+            "operator", "unknown_value", Sentence("One of {values} is expected.", values=", ".join(OPERATORS))
+        )
     elif operator and operator not in WITHOUT_VALUE | _BY_KIND.get(kind, _EVERY):
         members.error("operator", "wrong_type", _operator_message(kind))
     value = _read_value(members, operator, kind)
@@ -162,8 +165,12 @@ def _operator_message(kind: Kind) -> str:
     if kind == "presence":
         return "This is there or not: is_empty or is_not_empty."
     allowed = _BY_KIND[kind] | WITHOUT_VALUE
-    undeclared = " A name that is not declared is a text." if kind == "text" else ""
-    return f"What stands here is compared by {', '.join(one for one in OPERATORS if one in allowed)}.{undeclared}"
+    operators = ", ".join(one for one in OPERATORS if one in allowed)
+    if kind == "text":
+        text = "What stands here is compared by {operators}. A name that is not declared is a text."
+    else:
+        text = "What stands here is compared by {operators}."
+    return Sentence(text, operators=operators)
 
 
 def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
@@ -196,7 +203,7 @@ def _known_subjects(scope: Scope) -> str:
     others += ["metric:NAME"] if scope.metrics else []
     others += [f"case:{name}" for name in OUTCOMES] if scope.cases else []
     known = ", ".join(["questionnaire_metadata:NAME", "responder_metadata:NAME", *others])
-    return f"Conditions cannot speak of this here. They know {known}."
+    return Sentence("Conditions cannot speak of this here. They know {known}.", known=known)
 
 
 def _by_key(scope: Scope, name: str) -> str:
@@ -231,7 +238,7 @@ def _read_value(members: Members, operator: str, kind: Kind) -> object:
         members.error("value", "required", "A value to compare with is required.")
     elif operator == "in" or (is_array(value) and operator in {"equal", "not_equal"}):
         if not is_array(value) or not 1 <= len(value) <= IN_VALUES_MAX:
-            members.error("value", "wrong_type", f"A list of 1 to {IN_VALUES_MAX} values is expected.")
+            members.error("value", "wrong_type", Sentence("A list of 1 to {n} values is expected.", n=IN_VALUES_MAX))
             return None
         for one in value:
             _check_value(members, one, operator, kind)
@@ -245,9 +252,11 @@ def _check_value(members: Members, value: object, operator: str, kind: Kind) -> 
     if not isinstance(value, str | int | float):
         members.error("value", "wrong_type", "A text, a number, true or false is expected.")
     elif isinstance(value, str) and (len(value) > VALUE_CHARACTERS_MAX or not is_printable(value)):
-        members.error("value", "too_long", f"At most {VALUE_CHARACTERS_MAX} printable characters are possible.")
+        members.error(
+            "value", "too_long", Sentence("At most {n} printable characters are possible.", n=VALUE_CHARACTERS_MAX)
+        )
     elif kind in _EXPECTED and operator != "begins_with" and not _EXPECTED[kind][1](value):
-        members.error("value", "wrong_type", f"{_EXPECTED[kind][0]} is expected here.")
+        members.error("value", "wrong_type", _EXPECTED[kind][0])
     elif operator == "matches":
         _check_pattern(members, value)
 
@@ -258,21 +267,26 @@ def _check_known(members: Members, value: object, known: Collection[int] | None)
             members.error("value", "unknown_value", "The question has no answer of this value.")
 
 
-# The noun of a kind's values, and their check. Metadata are texts, so numbers may be written as such.
+# The sentence of a kind's wrong values, and their check. Metadata are texts, so numbers may be written as such.
 _EXPECTED: Final[Mapping[Kind, tuple[str, Callable[[object], bool]]]] = {
-    "integer": ("A whole number", is_integer),
-    "integers": ("A whole number", is_integer),
-    "number": ("A number", lambda value: number_of(value) is not None),
-    "date": ("A date such as 2026-11-21", lambda value: date_of(value) is not None),
-    "time": ("A time such as 09:30", lambda value: time_of(value) is not None),
-    "date_time": ("A date, or one with a time such as 2026-11-21T09:30", lambda value: date_of(value) is not None),
-    "boolean": ("true or false", lambda value: boolean_of(value) is not None),
+    "integer": ("A whole number is expected here.", is_integer),
+    "integers": ("A whole number is expected here.", is_integer),
+    "number": ("A number is expected here.", lambda value: number_of(value) is not None),
+    "date": ("A date such as 2026-11-21 is expected here.", lambda value: date_of(value) is not None),
+    "time": ("A time such as 09:30 is expected here.", lambda value: time_of(value) is not None),
+    "date_time": (
+        "A date, or one with a time such as 2026-11-21T09:30, is expected here.",
+        lambda value: date_of(value) is not None,
+    ),
+    "boolean": ("true or false is expected here.", lambda value: boolean_of(value) is not None),
 }
 
 
 def _check_pattern(members: Members, value: object) -> None:
     if not isinstance(value, str) or len(value) > PATTERN_CHARACTERS_MAX:
-        members.error("value", "too_long", f"A pattern of at most {PATTERN_CHARACTERS_MAX} characters is expected.")
+        members.error(
+            "value", "too_long", Sentence("A pattern of at most {n} characters is expected.", n=PATTERN_CHARACTERS_MAX)
+        )
         return
     try:
         pattern_of(value)

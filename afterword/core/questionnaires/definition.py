@@ -24,6 +24,7 @@ from afterword.core.questionnaires.questions import (
 )
 from afterword.core.reading.documents import LOCALES_MAX, Members, read_by_locale, read_locale
 from afterword.core.reading.findings import Finding, Findings
+from afterword.errors import Sentence
 
 GROUPS_MAX = 50
 GROUP_QUESTIONS_MAX = 100
@@ -210,10 +211,12 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
         anonymous=members.boolean("anonymous", default=False),
     )
     if len(definition.questions()) > QUESTIONS_MAX:
-        members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")
+        members.error("groups", "too_many", Sentence("At most {n} questions are possible in all.", n=QUESTIONS_MAX))
     files = sum((one.files_max or 0) * (one.bytes_max or 0) for one in definition.questions())
     if files > FILES_BYTES_MAX:
-        message = f"All files of a response may have at most {FILES_BYTES_MAX:,} bytes: ask for fewer or smaller ones."
+        message = Sentence(
+            "All files of a response may have at most {n} bytes: ask for fewer or smaller ones.", n=FILES_BYTES_MAX
+        )
         members.error("groups", "too_large", message)
     definition = reader.with_endings(members, reader.with_conditions(definition))
     _warn(definition, members.findings)
@@ -358,7 +361,9 @@ class _Reader:
             key = None
         identity = members.text(f"{kind}_id", 1, ids.ID_CHARACTERS)
         if identity is not None and not ids.is_id(identity):
-            members.error(f"{kind}_id", "invalid_format", f"An id has {ids.ID_CHARACTERS} letters and digits.")
+            members.error(
+                f"{kind}_id", "invalid_format", Sentence("An id has {n} letters and digits.", n=ids.ID_CHARACTERS)
+            )
         elif identity is None and key is not None and self._give_id is not None:
             identity = self._give_id(kind, within + key)
         elif identity is None and not members.has("key"):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.pictures import read_address
 from afterword.core.reading.findings import Findings
+from afterword.errors import Sentence
 
 
 def pools_of(definition: Definition) -> Mapping[str, Sequence[str]]:
@@ -35,7 +36,7 @@ def check(definition: Definition, *, pools: Collection[str], pictures: Collectio
     for key, paths in pools_of(definition).items():
         if key not in pools:
             for path in paths:
-                findings.error(path, "unknown_id", f"There is no coupon pool with the key {key}.")
+                findings.error(path, "unknown_id", Sentence("There is no coupon pool with the key {key}.", key=key))
     for asset_id, paths in pictures_of(definition).items():
         if asset_id not in pictures:
             for path in paths:

@@ -24,6 +24,7 @@ from afterword.core.questionnaires.question_types import (
     Translation,
 )
 from afterword.core.reading.documents import Members, read_by_locale
+from afterword.errors import Sentence
 
 TITLE_CHARACTERS_MAX = 500
 DESCRIPTION_CHARACTERS_MAX = 2000
@@ -158,7 +159,7 @@ def read(
     """A question without its jumps, which need to know all the others. `locales`: those a translation may be in."""
     type_name = members.required_text("type", 1, 50)
     if type_name and type_name not in TYPES:
-        members.error("type", "unknown_value", f"One of {', '.join(TYPES)} is expected.")
+        members.error("type", "unknown_value", Sentence("One of {values} is expected.", values=", ".join(TYPES)))
     known = TYPES.get(type_name, TYPES["statement"])
     choices = _read_choices(members, known.shape) if "choices" in known.fields else ()
     rows = _read_rows(members, row_identity) if "rows" in known.fields else ()
@@ -321,7 +322,9 @@ def _read_number_bounds(question: Question, members: Members) -> Question:
     high = members.number("number_max", NUMBER_DIGITS_MAX)
     for name, bound in (("number_min", low), ("number_max", high)):
         if bound is not None and round(bound, decimals) != bound:
-            members.error(name, "out_of_range", f"Answers have at most {decimals} decimals, so no bound has more.")
+            members.error(
+                name, "out_of_range", Sentence("Answers have at most {n} decimals, so no bound has more.", n=decimals)
+            )
     if low is not None and high is not None and low > high:
         members.error("number_min", "out_of_range", "The least number is over the greatest.")
     style = _read_style(members, "slider")
@@ -345,7 +348,9 @@ def _read_names(members: Members, name: str, known: Sequence[str], default: tupl
     found: list[str] = []
     for path, entry in members.items(name, 1, len(known)):
         if not isinstance(entry, str) or entry not in known:
-            members.findings.error(path, "unknown_value", f"One of {', '.join(known)} is expected.")
+            members.findings.error(
+                path, "unknown_value", Sentence("One of {values} is expected.", values=", ".join(known))
+            )
         elif entry in found:
             members.findings.error(path, "duplicate", "This is in the list already.")
         else:

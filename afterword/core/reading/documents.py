@@ -3,13 +3,14 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Final, TypeGuard, TypeVar
 
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.text import locales
+from afterword.errors import Sentence
 
 LOCALES_MAX = 30
 Read = TypeVar("Read")
@@ -61,9 +62,9 @@ class Members:
         if not is_printable(value):
             self.error(name, "invalid_format", "Control characters are not allowed.")
         elif len(value) < low:
-            self.error(name, "too_short", f"At least {low} character{'s' * (low > 1)} must be given.")
+            self.error(name, "too_short", _too_short(low))
         elif len(value) > high:
-            self.error(name, "too_long", f"At most {high} characters are possible.")
+            self.error(name, "too_long", Sentence("At most {n} characters are possible.", n=high))
         else:
             return value
         return None
@@ -80,7 +81,7 @@ class Members:
         value = self._take(name, is_integer, "wrong_type", "A whole number is expected.")
         if value is None or low <= value <= high:
             return value
-        self.error(name, "out_of_range", f"A number from {low} to {high} is expected.")
+        self.error(name, "out_of_range", Sentence("A number from {low} to {high} is expected.", low=low, high=high))
         return None
 
     def required_integer(self, name: str, low: int, high: int) -> int:
@@ -93,7 +94,7 @@ class Members:
         if value is None:
             return None
         if digits_of(value) > digits_max:
-            self.error(name, "out_of_range", f"A number of at most {digits_max} digits is expected.")
+            self.error(name, "out_of_range", Sentence("A number of at most {n} digits is expected.", n=digits_max))
             return None
         return plain(value)
 
@@ -109,7 +110,7 @@ class Members:
         def is_allowed(value: object) -> TypeGuard[str]:
             return isinstance(value, str) and value in allowed
 
-        return self._take(name, is_allowed, "unknown_value", f"One of {', '.join(allowed)} is expected.") or default
+        return self._take(name, is_allowed, "unknown_value", expected_of(allowed)) or default
 
     def locale(self, name: str) -> str | None:
         """A language tag in its stored form, or None."""
@@ -119,21 +120,21 @@ class Members:
     def items(self, name: str, low: int, high: int) -> list[tuple[str, object]]:
         """The entries of an array of `low` to `high`, each with its pointer. Absent is empty, reported if low > 0."""
         if low > 0 and not self.has(name):
-            self.error(name, "required", f"At least {low} of {_words(name)} must be given.")
+            self.error(name, "required", _count("At least {n} of {name} must be given.", low, name))
         value = self._take(name, is_array, "wrong_type", "A list is expected.")
         if value is None:
             return []
         if len(value) < low:
-            self.error(name, "too_few", f"At least {low} of {_words(name)} must be given.")
+            self.error(name, "too_few", _count("At least {n} of {name} must be given.", low, name))
         if len(value) > high:
-            self.error(name, "too_many", f"At most {high} of {_words(name)} are possible.")
+            self.error(name, "too_many", _count("At most {n} of {name} are possible.", high, name))
         return [(f"{self.pointer(name)}/{index}", entry) for index, entry in enumerate(value[:high])]
 
     def entries(self, name: str, high: int) -> list[tuple[str, str, object]]:
         """The members of an object that is a map: pointer, name and value of each; absent is empty."""
         value = self._take(name, is_object, "wrong_type", "An object is expected.") or {}
         if len(value) > high:
-            self.error(name, "too_many", f"At most {high} of {_words(name)} are possible.")
+            self.error(name, "too_many", _count("At most {n} of {name} are possible.", high, name))
         return [(f"{self.pointer(name)}/{escape(key)}", key, entry) for key, entry in list(value.items())[:high]]
 
     def finish(self) -> None:
@@ -158,8 +159,20 @@ class Members:
         if self.has(name):
             return True
         self.take(name)
-        self.error(name, "required", f"A {_words(name)} is required.")
+        self.error(name, "required", Sentence("A {name} is required.", name=Sentence(_words(name))))
         return False
+
+
+def expected_of(values: Iterable[str]) -> Sentence:
+    return Sentence("One of {values} is expected.", values=", ".join(values))
+
+
+def _too_short(low: int) -> str:
+    return "A text is needed here." if low == 1 else Sentence("At least {n} characters must be given.", n=low)
+
+
+def _count(text: str, n: int, name: str) -> Sentence:
+    return Sentence(text, n=n, name=Sentence(_words(name)))
 
 
 def read_by_locale(
@@ -172,7 +185,11 @@ def read_by_locale(
         if locale is None:
             continue
         if locale not in locales or locale in texts:
-            members.findings.error(path, "unknown_value", f"One of {', '.join(locales) or 'no language'} is expected.")
+            members.findings.error(
+                path,
+                "unknown_value",
+                expected_of(locales or [Sentence("no language")]),
+            )
             continue
         below = Members(entry, path, members.findings)
         texts[locale] = read(below)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 
 TEXT_CHARACTERS_MAX = 100_000
 SUBJECT_CHARACTERS_MAX = 200
@@ -140,19 +140,25 @@ def check(
     names are not checked. `known`: a sentence of the variables that there are.
     """
     if len(text) > characters_max:
-        return [FieldError("too_long", f"At most {characters_max} characters.")]
+        return [FieldError("too_long", Sentence("At most {n} characters.", n=characters_max))]
     problems: list[FieldError] = []
     matches = list(_PLACEHOLDER.finditer(text))
     if len(matches) > PLACEHOLDERS_MAX:
-        problems.append(FieldError("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
+        problems.append(FieldError("too_many", Sentence("At most {n} variables.", n=PLACEHOLDERS_MAX)))
     unknown = [
         match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1), is_known) is None
     ]
     problems += [
-        FieldError("unknown_value", f"There is no variable “{name[:60]}”. {known}") for name in dict.fromkeys(unknown)
+        FieldError(
+            "unknown_value",
+            Sentence("There is no variable “{name}”. {known}", name=name[:60], known=Sentence.of(known)),
+        )
+        for name in dict.fromkeys(unknown)
     ]
     if "{{" in _PLACEHOLDER.sub("", text):
-        problems.append(FieldError("unknown_value", f"A “{{{{” is not closed by “}}}}”. {known}"))
+        problems.append(
+            FieldError("unknown_value", Sentence("A “{{{{” is not closed by “}}}}”. {known}", known=Sentence.of(known)))
+        )
     if declared is not None:
         found = [_variable(match.group(1), is_known) for match in matches[:PLACEHOLDERS_MAX]]
         bare = [one.name for one in found if one is not None and not one.fallback and is_metadata(one.name)]
@@ -167,9 +173,15 @@ def check(
 def _undeclared(name: str, declared: Collection[str]) -> str:
     kind = name.partition(".")[0]
     known = sorted(one for one in declared if one.startswith(f"{kind}."))
-    more = f" and {len(known) - NAMES_SHOWN_MAX} more" if len(known) > NAMES_SHOWN_MAX else ""
-    names = f"Declared are {', '.join(known[:NAMES_SHOWN_MAX])}{more}." if known else "None is declared yet."
-    return f"“{name}” is not declared: declare it, or say what stands there instead: {{{{ {name} | … }}}}. {names}"
+    names = ", ".join(known[:NAMES_SHOWN_MAX])
+    if not known:
+        told = Sentence("None is declared yet.")
+    elif len(known) > NAMES_SHOWN_MAX:
+        told = Sentence("Declared are {names} and {n} more.", names=names, n=len(known) - NAMES_SHOWN_MAX)
+    else:
+        told = Sentence("Declared are {names}.", names=names)
+    text = "“{name}” is not declared: declare it, or say what stands there instead: {{{{ {name} | … }}}}. {told}"
+    return Sentence(text, name=name, told=told)
 
 
 def _variable(inside: str, is_known: IsKnown) -> Variable | None:

@@ -11,7 +11,7 @@ from afterword.core.answers import tags as rules
 from afterword.core.answers.tags import INSTANCE_TAGS_MAX, InvalidTag
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.instances import service as instances
@@ -58,7 +58,7 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
     if added is None:  # another transaction added it while this one waited
         return errors.found(await store.get_tag(db, **key, tag=tag), NO_TAG)
     if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
-        raise errors.Invalid.at("/tag", "too_many", f"An instance has at most {INSTANCE_TAGS_MAX} tags.")
+        raise errors.Invalid.at("/tag", "too_many", Sentence("An instance has at most {n} tags.", n=INSTANCE_TAGS_MAX))
     await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
     return added
 
@@ -114,9 +114,13 @@ async def rename(
     if wanted == tag:
         return tag
     if await store.list_instance_ids(db, **key, tag=wanted, limit=1):
-        raise TagExists(f"There is a tag “{wanted}” already. Tag the responses with it, then remove this one.")
+        raise TagExists(
+            Sentence("There is a tag “{tag}” already. Tag the responses with it, then remove this one.", tag=wanted)
+        )
     if len(found) > RENAMED_MAX:
-        raise errors.Invalid.at("/tag", "too_many", f"A tag of more than {RENAMED_MAX:,} responses keeps its name.")
+        raise errors.Invalid.at(
+            "/tag", "too_many", Sentence("A tag of more than {n} responses keeps its name.", n=RENAMED_MAX)
+        )
     renamed = await store.update_tags(db, **key, tag=tag, to=wanted)
     known = await instances_store.list_instances_by_ids(db, **key, instance_ids=found)
     instances = {one.instance_id: one for one in known}

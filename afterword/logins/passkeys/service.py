@@ -16,6 +16,7 @@ from afterword import errors, sealing
 from afterword.audit import service as audit
 from afterword.core.wire.site import Site
 from afterword.db import Database
+from afterword.errors import Sentence
 from afterword.logins.passkeys import store, verification
 from afterword.logins.passkeys.store import Passkey
 from afterword.logins.passkeys.verification import RelyingParty, text_of
@@ -87,9 +88,11 @@ async def add(
 ) -> None:
     """Store the passkey of this answer. Raises Invalid and Conflict."""
     if not 1 <= len(title) <= TITLE_CHARACTERS_MAX:
-        raise errors.Invalid.at("/title", "required", f"Give it a name, of at most {TITLE_CHARACTERS_MAX} characters.")
+        raise errors.Invalid.at(
+            "/title", "required", Sentence("Give it a name, of at most {n} characters.", n=TITLE_CHARACTERS_MAX)
+        )
     if len(await store.list_passkeys(db, login_id=login_id)) >= PASSKEYS_MAX:
-        raise errors.Conflict(f"There may be {PASSKEYS_MAX} passkeys. Remove one first.", "too_many")
+        raise errors.Conflict(Sentence("There may be {n} passkeys. Remove one first.", n=PASSKEYS_MAX), "too_many")
     party, claim = relying_party(site), verification.read_claim(credential)
     expires = _expires(claim.challenge, site=site, purpose=purpose, now=now) if claim else None
     if party is None or claim is None or expires is None:

@@ -10,7 +10,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, Caller
 from afterword.core.text import locales
 from afterword.db import Database, Taken
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
@@ -52,8 +52,7 @@ async def create_user(
     """
     wrong = checks.email_errors(email) + _profile_errors(profile)
     wrong += _kind_errors(service=service, email=email, role=role, name=profile.get("display_name"))
-    if role not in ROLE_SCOPES:
-        wrong.append(FieldError("unknown_value", f"One of {', '.join(ROLE_SCOPES)}.", pointer="/role"))
+    wrong += _role_errors(role)
     wrong += await checks.application_errors(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
@@ -147,7 +146,7 @@ async def update_user(
         return before
     _require_may_change(caller, before, changed)
     role, name = changed.get("role", before.role), changed.get("display_name", before.display_name)
-    wrong = _profile_errors(changed)
+    wrong = _profile_errors(changed) + _role_errors(role)
     wrong += _kind_errors(service=before.service, email=before.email, role=role, name=name)
     if "application_ids" in changed:
         _require_reach(caller, changed["application_ids"])
@@ -238,6 +237,13 @@ def _require_reach(caller: Caller, application_ids: Sequence[str]) -> None:
 def _require_another_owner(owners: set[str], user_id: str) -> None:
     if owners == {user_id}:
         raise LastOwner("This is the last active owner. Make another one first.")
+
+
+def _role_errors(role: str) -> list[FieldError]:
+    if role in ROLE_SCOPES:
+        return []
+    message = Sentence("One of {values} is expected.", values=", ".join(ROLE_SCOPES))
+    return [FieldError("unknown_value", message, pointer="/role")]
 
 
 def _kind_errors(*, service: bool, email: str | None, role: str, name: str | None) -> list[FieldError]:

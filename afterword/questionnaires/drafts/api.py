@@ -190,7 +190,7 @@ async def discard_draft(call: Call[None], db: Database) -> None:
 )
 async def validate_definition(call: Call[Definition], db: Database) -> Answer:  # noqa: ARG001  as all handlers
     found = service.check(msgspec.structs.asdict(call.body), is_strict=call.strict, now=call.now)
-    return Answer(Validation(problems=[Problem.of(one) for one in found]))
+    return Answer(Validation(problems=[Problem.of(one, message=str(one.message)) for one in found]))
 
 
 @routes.get(
@@ -236,7 +236,7 @@ async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, d
         draft,
         call.zone,
         definition=drafts.shown(draft.definition),
-        problems=[Problem.of(one) for one in examined.findings.found],
+        problems=[Problem.of(one, message=str(one.message)) for one in examined.findings.found],
         length_seconds=estimate.seconds,
         screens=estimate.screens,
     )
