@@ -143,7 +143,7 @@ class TestRead:
             ("value: 2,", "value: two,", "line 20, groups[0].questions[1].choices[1].value: A whole number"),
             ("1: Ja", "3: Ja", "line 24, groups[0].questions[1].translations.no.choices[3]: There is no choice"),
             ("default_locale: en", "default_locale: el", "line 2, default_locale: The default locale must be one"),
-            ("display_name: Small", "display_name: S\nvalid_days: -1", "line 2, valid_days: A number from 0 to 3650"),
+            ("display_name: Small", "display_name: S\nvalid_days: -1", "line 2, valid_days: A number from 0 to 3,650"),
             ("display_name: Small", "display_name: S\nquestionnaire_icon_url: javascript:1", "line 2, questionnaire"),
             ("display_name: Small", "display_name: S\nactive: false", "line 2, active: There is no such field here."),
         ],

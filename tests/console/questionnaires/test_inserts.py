@@ -19,7 +19,7 @@ async def test_inserts(office: Office) -> None:
         assert "Why there?" in page  # in the outline
 
         page = await saved(client, why, type="text", title="Why {{ Which town? }} {{ responder.nick }}?")
-        assert "There is no variable “Which town?”." in page
+        assert "There is no variable “\u2068Which town?\u2069”." in page
         assert f'href="{why}#title"' in page
 
         group_id = stored["groups"][1]["group_id"]

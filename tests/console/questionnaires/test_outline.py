@@ -27,7 +27,7 @@ def test_problems() -> None:
     assert [
         (f"{question}#choices", "Why?", "At least two choices are needed.", "choices"),
         (f"{edit}/page/{'h' * 22}", "", "This page has no question.", ""),
-        (f"{edit}/texts", "", "At most 5000 characters are possible.", ""),
+        (f"{edit}/texts", "", "At most \u20685,000\u2069 characters are possible.", ""),
         (f"{question}/jump/0", "Why?", "A jump leads to a later question, or with null to the end.", "jumps"),
         ("/a/translations/el?show=missing", "", "3 texts are missing in Greek.", ""),
     ] == [(one.url, one.where, one.text, one.member) for one in found]

@@ -34,6 +34,7 @@ class TestPeople:
             page = await client.get(f"{PEOPLE}/{ben}")
             version = re.search(r'name="version" value="(\d+)"', page.text)
             assert version is not None
+            assert 422 == (await self.change(client, ben, role="boss", version=version[1])).status_code
             assert 303 == (await self.change(client, ben, role="admin", version=version[1])).status_code
             stale = await self.change(client, ben, role="owner", version=version[1])
             assert 412 == stale.status_code
