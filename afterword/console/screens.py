@@ -37,6 +37,7 @@ WRONG_STATUS: Final = 400
 FIELDS_MAX: Final = 1_000
 VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
+MB_BYTES: Final = 1_048_576
 LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
 # Open to a person who must set up a second factor first.
 OWN_FACTORS: Final = (
@@ -353,7 +354,13 @@ async def _form_of(visit: Guest) -> Form:
     kind = visit.request.headers.get("content-type")
     is_upload = isinstance(visit, Visit) and (kind or "").startswith(uploads.FORM)
     bytes_max = UPLOAD_BYTES_MAX if is_upload else parsing.BODY_BYTES_MAX
-    return read_form(await public.read_body(visit.request, bytes_max=bytes_max), kind)
+    try:
+        body = await public.read_body(visit.request, bytes_max=bytes_max)
+    except errors.TooLarge:
+        raise errors.TooLarge(
+            errors.Sentence("What was sent has more than {n} MB, and no page takes more.", n=bytes_max // MB_BYTES)
+        ) from None
+    return read_form(body, kind)
 
 
 def require_own_origin(sent: Mapping[str, str], site: Site) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from afterword import errors
 from afterword.console import screens
+from tests.logins.conftest import Office, browser_of, log_in
+from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,21 @@ from afterword.console import screens
 )
 def test_own_address(given: str, own: str) -> None:
     assert own == screens.own_address(given)
+
+
+async def test_refused_in_the_readers_words(office: Office) -> None:
+    """The page of a refusal names neither members of the API nor bytes."""
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        greek = {"Accept-Language": "el"}
+        wrong = await client.post("/console/settings/address", data={"email": "ann"}, headers=greek)
+        assert 422 == wrong.status_code
+        assert "1 πεδίο έχει λάθος." in wrong.text
+        assert "email." not in wrong.text
+        content = b"x" * screens.UPLOAD_BYTES_MAX
+        large = await client.post("/console/sending/lists/new", files={"file": ("a.csv", content)}, headers=greek)
+        assert 413 == large.status_code
+        assert "ξεπερνούν τα \u206816\u2069 MB" in large.text
 
 
 class TestForm:

@@ -58,6 +58,7 @@ from afterword.questionnaires import condition_rows
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
+EXPECTED = re.compile(r'"expected": "([^"]+)"')  # of a member, in words of its own
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 OTHERS = tuple(  # with texts of the console
@@ -174,9 +175,7 @@ def shown() -> set[str]:
                 found |= {*texts}
             elif name.rpartition(".")[2] in REFUSALS:
                 found |= {text for text in texts if text.endswith(".")}
-    for name in REFUSING:
-        found |= sentences(SOURCE / name)
-    found |= NOUNS | {placeholders.KNOWN}
+    found |= _refused()
     found |= {text for table in TABLES for text in table.values()}
     found |= {text for _, text, _, _ in screens.SECTIONS} | {text for role in settings.ROLES for text in role[1:]}
     found |= {text for pair in shared.WORDS.values() for text in pair}
@@ -211,6 +210,18 @@ def shown() -> set[str]:
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}
     found |= {text for each in provider_forms.FIELDS.values() for one in each for text in (one.label, one.hint)}
     return (found | {"Erased.", entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
+
+
+def _refused() -> set[str]:
+    """The sentences of refusals that screens say."""
+    found = NOUNS | {placeholders.KNOWN}
+    for name in REFUSING:
+        found |= sentences(SOURCE / name)
+    for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
+        found |= {text for text in sentences(path) if text.startswith("There is no such ")}
+    for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):
+        found |= {*EXPECTED.findall(path.read_text(encoding="utf-8"))}
+    return found
 
 
 @pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])
