@@ -81,9 +81,9 @@ def build(wheel: Path, *, architecture: str, base: str) -> str:
 
 
 def write_archive(image: str, path: Path) -> Path:
-    """Write the image with compressed layers. Raises NotReleasable where it is too large."""
+    """Write the image with compressed layers and its name. Raises NotReleasable where it is too large."""
     path.unlink(missing_ok=True)
-    run("buildah", "push", "--quiet", image, f"oci-archive:{path}")
+    run("buildah", "push", "--quiet", image, f"oci-archive:{path}:{image}:latest")
     if path.stat().st_size > COMPRESSED_BYTES_MAX:
         raise files.NotReleasable(f"The image has {path.stat().st_size:,} bytes, at most {COMPRESSED_BYTES_MAX:,}.")
     return path
