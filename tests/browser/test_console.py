@@ -206,7 +206,7 @@ async def test_from_an_unhappy_response_to_a_closed_case(browser: Browser, house
         await page.goto(f"{house.url}/console/responses?tab=unhappy")
         await page.locator(".item", has_text="open case").locator("a.whole").first.click()
         await page.get_by_role("link", name="Open case").click()
-        owner = page.get_by_label("Owner")  # each with the number of open cases
+        owner = page.get_by_label("Case owner")  # each with the number of open cases
         await owner.select_option(await owner.locator("option", has_text=email_of("owner")).get_attribute("value"))
         await page.get_by_label("Status").select_option(label="Closed")
         await page.get_by_label("Comment").fill("She gets a new one.")

@@ -51,7 +51,7 @@ LABELS: Final[Mapping[str, str]] = {
     "conditions": "Conditions",
     "severity": "Severity",
     "status_id": "Status",
-    "assigned_user_id": "Owner",
+    "assigned_user_id": "Case owner",
     "due_hours": "Due in business hours",
     "fold_hours": "Hours in which a repeat counts on the open case",
     "subscriber_user_ids": "Who is told",

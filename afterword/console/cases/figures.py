@@ -27,7 +27,7 @@ GROUPS: Final[Mapping[Group, str]] = {
     "month": "Month",
     "week": "Week",
     "day": "Day",
-    "owner": "Owner",
+    "owner": "Case owner",
     "cause": "Cause",
     "remedy": "Remedy",
     "status": "Status",

@@ -160,6 +160,7 @@ async def questionnaire_page(visit: Visit) -> Response:
 @routes.post(QUESTIONNAIRE, scope="Questionnaire.Create")
 async def take_questionnaire(visit: Visit) -> Response:
     name, color = _name(visit.form.text("name")), visit.form.text("color") or COLOR
+    display_name = visit.words(next(title for starter, title, _ in STARTERS if starter == name))
     try:
         async with visit.write() as db:
             first = (await applications_of(visit, db))[0]
@@ -168,6 +169,8 @@ async def take_questionnaire(visit: Visit) -> Response:
                 db,
                 organization_id=organization.organization_id,
                 locales=organization.locales,
+                display_name=display_name,
+                pipeline_title=visit.words("E-mail: {title}").replace("{title}", display_name),
                 application_id=first.application_id,
                 name=name,
                 caller=visit.caller,

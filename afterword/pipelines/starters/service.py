@@ -43,10 +43,13 @@ async def start(
     now: datetime,
     caller: Caller | None = None,
     locales: Collection[str] = (),
+    display_name: str = "",
+    pipeline_title: str = "",
 ) -> Started:
     """Import `name` of the library and give it a pipeline, if it has none yet. `caller`: None for the operator.
 
-    `locales`: the languages that are taken over, besides that of the original; none: all.
+    `locales`: the languages that are taken over, besides that of the original; none: all. `display_name`,
+    `pipeline_title`: names for the team, which are English without them.
 
     Once more changes nothing. Raises NotFound and Archived.
     """
@@ -56,7 +59,7 @@ async def start(
         db,
         organization_id=organization_id,
         application_id=application_id,
-        text=_in_languages(library.text(name), locales),
+        text=_taken(library.text(name), locales, display_name),
         slug=name,
         now=now,
         actor=caller,
@@ -72,7 +75,7 @@ async def start(
         questionnaire_id=questionnaire.questionnaire_id,
         slug=PIPELINE_SLUG,
         channel_id=CHANNEL_EMAIL,
-        title=f"{questionnaire.display_name} by e-mail",
+        title=pipeline_title or f"{questionnaire.display_name} by e-mail",
         message_subject=first[1]["subject"],
         message_body=first[1]["body"],
         messages=dict(others),
@@ -90,15 +93,20 @@ async def pipeline_of(db: Database, *, organization_id: str, questionnaire_id: s
     )
 
 
-def _in_languages(text: str, locales: Collection[str]) -> str:
-    """The file without the translations into other languages."""
-    if not locales:
-        return text
+def _taken(text: str, locales: Collection[str], display_name: str) -> str:
+    """The file under this name, if one is given, and without the translations into other languages, if some are."""
     document = yaml.safe_load(text)
+    document["display_name"] = display_name or document["display_name"]
+    if locales:
+        document = _in_languages(document, locales)
+    return yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
+
+
+def _in_languages(document: Any, locales: Collection[str]) -> Any:
     kept = {document["default_locale"], *(locale.partition("-")[0] for locale in locales)}
     others = set(document["locales"]) - kept
     document["locales"] = [each for each in document["locales"] if each in kept]
-    return yaml.safe_dump(_without(document, others), allow_unicode=True, sort_keys=False)
+    return _without(document, others)
 
 
 def _without(value: Any, others: Collection[str]) -> Any:

@@ -95,10 +95,13 @@ async def test_step_by_step(office: Office, monkeypatch: pytest.MonkeyPatch) -> 
         assert "frame-ancestors 'self'" in policy
         assert "form-action 'none'" in policy
         choice = {"name": "relationship", "color": "#aa3300"}
+        client.headers["Accept-Language"] = "el"
         message, again = [
             (await client.post(f"{WELCOME}/questionnaire", data=choice)).headers["location"] for _ in range(2)
         ]
         assert message == again
+        assert "E-mail: Θα μας συστήνατε;" in (await client.get("/console/sending/pipelines")).text
+        client.headers["Accept-Language"] = "en"
         assert "/console" == (await client.get(WELCOME)).headers["location"]
         page = await client.get(message)
         assert EMAIL in page.text
