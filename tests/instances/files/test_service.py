@@ -79,7 +79,7 @@ async def test_from_the_page_to_the_api(api: Api, pool: db.Pool) -> None:
     questionnaire_id, _ = await published(api, definition(ASKED, OTHER), public_link=True)
     page = await api.client.get(f"/p/{questionnaire_id}")
     assert 'type="file"' in page.text
-    assert "Allowed: JPG, PNG, WEBP, GIF, PDF. Each file may have 98 kB. Choose up to 2." in shown(page)
+    assert "Allowed: JPG, PNG, WEBP, GIF, PDF. Each file may have 100 kB. Choose up to 2." in shown(page)
 
     wrong = await send(api.client, page, ("virus.pdf", b"MZ\x90"), why="7")
     assert (422, True, True) == (
@@ -89,7 +89,7 @@ async def test_from_the_page_to_the_api(api: Api, pool: db.Pool) -> None:
     wrong = await send(api.client, page, ("τσάντα.jpeg", photo()), ("", b""), why="often")
     assert (422, True, True) == (wrong.status_code, "τσάντα.jpg" in shown(wrong), 'value="often"' in wrong.text)
     wrong = await send(api.client, wrong, ("again.jpeg", photo()), ("big.pdf", PDF + b" " * 100_000), why="7")
-    assert ("“big.pdf” is too large: each file may have 98 kB." in shown(wrong), "again.jpg" in shown(wrong)) == (
+    assert ("“big.pdf” is too large: each file may have 100 kB." in shown(wrong), "again.jpg" in shown(wrong)) == (
         True,
         False,
     )
