@@ -130,6 +130,7 @@ def _sentence(response: httpx2.Response, document: Any) -> str:
     parts = [f"{response.status_code} {document['code']}: {document['detail']}", *wrong_members(document)]
     if scopes := document.get("required_scopes"):
         parts.append(f"The token lacks one of these scopes: {', '.join(scopes)}.")
-    if wait := response.headers.get("retry-after"):
-        parts.append(f"Try again in {wait} seconds.")
+    again = f"Try again in {response.headers.get('retry-after')} seconds."
+    if "retry-after" in response.headers and again not in document["detail"]:
+        parts.append(again)
     return "\n".join(parts)

@@ -46,6 +46,10 @@ async def test_a_reason_is_said_once() -> None:
     with pytest.raises(Refused) as refused:
         await api_of(lambda _: problem(422, detail="1 field is wrong: /a. Too long.", errors=errors)).get("/q/pipeline")
     assert "422 c: 1 field is wrong: /a. Too long." == str(refused.value)
+    body, headers = problem(429, detail="Too many. Try again in 7 seconds.").json(), {"Retry-After": "7"}
+    with pytest.raises(Refused) as refused:
+        await api_of(lambda _: httpx2.Response(429, json=body, headers=headers)).get("/q/pipeline")
+    assert "429 c: Too many. Try again in 7 seconds." == str(refused.value)
 
 
 async def test_not_reached_and_too_slow() -> None:
