@@ -120,7 +120,8 @@ class TestAcrossTenants:
 
     async def test_update_is_refused(self, tenants: db.Pool) -> None:
         for key in await _foreign_keys(tenants):
-            async with tenants.raw.acquire() as connection:
+            async with db.connection(tenants) as database:
+                connection = database._connection  # by it the driver's own errors, and queries made here
                 assert 1 == await connection.fetchval(
                     f"select count(*) from {key.table} where organization_id = $1", OURS
                 ), f"_fill makes no row of {key.table}"
@@ -134,7 +135,8 @@ class TestAcrossTenants:
 
     async def test_insert_is_refused(self, tenants: db.Pool) -> None:
         for key in await _foreign_keys(tenants):
-            async with tenants.raw.acquire() as connection:
+            async with db.connection(tenants) as database:
+                connection = database._connection  # by it the driver's own errors, and queries made here
                 ours = await connection.fetchval(
                     f"select to_jsonb(t) from {key.table} t where organization_id = $1", OURS
                 )
