@@ -131,7 +131,7 @@ def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str,
         return "", ""
     if change is None or change.p is None:
         return "few", words("Too few answers before to tell a change.")
-    previous = words.figure(change.previous)
+    previous = words.figure(change.previous, decimals_of(figure))
     kind = "none" if not change.real else "higher" if change.difference > 0 else "lower"
     if days is None:
         return kind, words(CHANGES_OF_MONTHS[kind], previous=previous)
@@ -143,7 +143,7 @@ def change_text(words: Texts, figure: Figure) -> str:
     change = figure.change
     if figure.suppressed or change is None:
         return ""
-    difference = words.figure(change.difference, is_signed=True)
+    difference = words.figure(change.difference, decimals_of(figure), is_signed=True)
     if change.p is None:
         return difference
     return (

@@ -2,7 +2,11 @@
 
 import pytest
 
-from afterword.console.text import ZONES, slug_of
+from afterword.console.reports.views import change_sentence
+from afterword.console.text import CHANGES_OF_MONTHS, ZONES, change_text, change_word, slug_of
+from afterword.core.figures.metrics import Change, Measure, Unit
+from afterword.core.figures.reports import Figure
+from afterword.texts import texts
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,16 @@ def test_slug(name: str, slug: str) -> None:
 def test_zones() -> None:
     assert {"UTC", "Europe/Athens", "America/Argentina/Buenos_Aires"} <= set(ZONES)
     assert not {zone for zone in ZONES if zone.startswith("Etc/")}
+
+
+@pytest.mark.parametrize(
+    ("unit", "difference", "before"),
+    [("count", "\u221212", "15"), ("correlation", "\u221212.00", "15.00"), ("percent", "\u221212.0", "15.0")],
+)
+def test_change_has_the_decimals_of_its_figure(unit: Unit, difference: str, before: str) -> None:
+    words = texts("console", "en")
+    change = Change(previous=15, difference=-12, z=-3, p=0.01, method="nps_z", real=True)
+    figure = Figure(Measure(metric="any", unit=unit, n=50, value=3), change=change)
+    assert words("{difference}, clear", difference=difference) == change_text(words, figure)
+    assert words("Lower than before ({previous}).", previous=before) == change_sentence(words, figure)
+    assert words(CHANGES_OF_MONTHS["lower"], previous=before) == change_word(words, figure, days=None)[1]

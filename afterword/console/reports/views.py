@@ -8,7 +8,7 @@ from typing import Any, Final
 from afterword.console import charts
 from afterword.console.charts import Entry, Text, View
 from afterword.console.reports import comment_views
-from afterword.console.text import change_text, figure_text, interval_text, value_text
+from afterword.console.text import change_text, decimals_of, figure_text, interval_text, value_text
 from afterword.core.charts import bars
 from afterword.core.figures import templates
 from afterword.core.figures.reports import RATES, STAGES, Figure
@@ -439,7 +439,7 @@ def change_sentence(words: Texts, figure: Figure) -> str:
     change = figure.change
     if figure.suppressed or change is None:
         return ""
-    previous = words.figure(change.previous)
+    previous = words.figure(change.previous, decimals_of(figure))
     if change.p is None:
         return words("Before: {previous}.", previous=previous)
     if not change.real:
