@@ -7,6 +7,7 @@ INSTALLED := $(VENV)/.installed
 DEVELOPING := $(VENV)/.developing
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python # five times faster; pip where its index has no uv
+HANGING := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true # a test that never ends: where it stands, and a failure
 FAULTS := tests/backups tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
 unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would compile 900 files of packages anew
@@ -50,10 +51,10 @@ test: setup programs ## every test; the second half runs although the first one 
 	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults
 
 ordinary: setup programs ## the tests that may run side by side, a fifth of the costly; real PostgreSQL, SMTP and Chromium
-	$(BIN)/pytest -n auto --dist worksteal --drawn -m "not faults and not nightly"
+	$(BIN)/pytest -n auto --dist worksteal --drawn $(HANGING) -m "not faults and not nightly"
 
 drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a ninth of the others
-	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 --drawn -m "faults and not nightly"
+	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 --drawn $(HANGING) -m "faults and not nightly"
 
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
