@@ -43,7 +43,7 @@ programs: setup ## what tests run beside Python: Chromium, PHP
 	@$(BIN)/python tests/programs.py
 
 base: ## Debian's base of the container image, where root may make it; the next proof of an image takes it
-	@$(PYTHON) tests/programs.py buildah mmdebstrap
+	@$(PYTHON) tests/programs.py buildah mmdebstrap zstd
 	@mkdir -p $(VENV)
 	@$(PYTHON) -m release.images --write-base $(VENV)/base.tar
 
@@ -59,7 +59,7 @@ drawn-faults: setup ## of the tests that kill processes and servers those of eve
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
-# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, pgbouncer, iproute2, postgresql-15, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
+# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, zstd, pgbouncer, iproute2, postgresql-15, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
 nightly: setup programs ## every test at its full size, those that only run then, and the proof of a release: three hours or more
 	export AFTERWORD_TEST_FAULTS=full; failed=0; \
 	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly" || failed=1; \
@@ -110,7 +110,7 @@ client: setup ## the generated half of the Python client, anew from the OpenAPI 
 release: setup ## wheels, source archives and their list of packages in dist/, proved where the repository is not
 	$(BIN)/python -m release
 
-image: release ## the container image of this machine's architecture on Debian's own base; needs buildah
+image: release ## the container image of this machine's architecture on Debian's own base; needs buildah and zstd
 	$(BIN)/python -m release.images
 
 lock: setup ## resolve the dependencies again

@@ -27,7 +27,7 @@ TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
 EXTRAS: Final = "import afterword.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, smpp34"
-PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare")
+PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare", "zstd")
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"  # of that Debian
 PLATFORMS: Final[Mapping[str, str]] = {"amd64": "x86_64-manylinux_2_28", "arm64": "aarch64-manylinux_2_28"}
@@ -69,21 +69,26 @@ def _works(*command: str) -> bool:
     return subprocess.run(command, capture_output=True, timeout=files.SECONDS_MAX, check=False).returncode == 0
 
 
-def build(wheel: Path, *, architecture: str, base: str) -> str:
+def build(wheel: Path, *, architecture: str, base: str, tag: str = TAG) -> str:
     """The name of the image."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("Containerfile", "afterword.sh"):
             shutil.copy(files.ROOT / "release" / "image" / name, folder)
         collect_packages(wheel, Path(folder, "packages"), architecture=architecture)
         options = ("--quiet", "--format", "docker", "--isolation", "chroot", "--arch", architecture)
-        run("buildah", "bud", *options, "--build-arg", f"BASE={base}", "--tag", TAG, folder)
-    return TAG
+        run("buildah", "bud", *options, "--build-arg", f"BASE={base}", "--tag", tag, folder)
+    return tag
 
 
 def write_archive(image: str, path: Path) -> Path:
-    """Write the image with compressed layers and its name. Raises NotReleasable where it is too large."""
-    path.unlink(missing_ok=True)
-    run("buildah", "push", "--quiet", image, f"oci-archive:{path}:{image}:latest")
+    """Write the image with its name, compressed. Raises NotReleasable where it is too large.
+
+    The archive is of Docker's form, since that of OCI has no health check.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        plain = Path(folder, "image.tar")
+        run("buildah", "push", "--quiet", image, f"docker-archive:{plain}:{image}:latest")
+        run("zstd", "--quiet", "--force", "-o", path, plain)
     if path.stat().st_size > COMPRESSED_BYTES_MAX:
         raise files.NotReleasable(f"The image has {path.stat().st_size:,} bytes, at most {COMPRESSED_BYTES_MAX:,}.")
     return path
@@ -195,9 +200,8 @@ def main() -> None:
         made = chosen.base_archive
         base = load_base(made, architecture=chosen.arch) if made else make_base(chosen.arch)
     image = build(wheel, architecture=chosen.arch, base=base)
-    archive = write_archive(
-        image, wheel.parent / f"{wheel.name.removesuffix('-py3-none-any.whl')}-{chosen.arch}.oci.tar"
-    )
+    release = wheel.name.removesuffix("-py3-none-any.whl")
+    archive = write_archive(image, wheel.parent / f"{release}-image-{chosen.arch}.tar.zst")
     files.write_sums(wheel.parent)
     print(f"{image}: {archive.stat().st_size:,} bytes compressed, dist/{archive.name}")
     if can_run(chosen.arch):

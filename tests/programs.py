@@ -15,7 +15,7 @@ from pathlib import Path
 
 # Without windows it takes half the processor time.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-PACKAGES = {"php": "php-cli", "buildah": "buildah", "mmdebstrap": "mmdebstrap"}  # of the other programs
+PACKAGES = {"php": "php-cli", "buildah": "buildah", "mmdebstrap": "mmdebstrap", "zstd": "zstd"}  # of the other programs
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # the tests may run as root; they visit pages of this process alone
     "--disable-gpu",

@@ -7,13 +7,15 @@ Debian's networks, which work where cgroups are of the first version.
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
 import httpx2
+import pytest
 
 from afterword.cli.demo import Form
 from release import files, images
@@ -78,7 +80,7 @@ class Engine:
         return {**os.environ, **own, **tools}
 
     def set_up(self) -> None:
-        """Write its settings, and install the tools of the lock beside this file."""
+        """Write its settings, install the tools of the lock beside this file, and build the wheel and the images."""
         limits = f'["nofile={OPEN_FILES}:{OPEN_FILES}", "nproc={OPEN_FILES}:{OPEN_FILES}"]'
         (self.folder / "containers_conf").write_text(
             f'[containers]\ndefault_ulimits = {limits}\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\n'
@@ -88,9 +90,23 @@ class Engine:
             f'[storage]\ndriver = "overlay"\ngraphroot = "{self.folder / "store"}"\nrunroot = "{self.folder / "run"}"\n'
         )
         uv = files.ROOT / ".venv" / "bin" / "uv"
-        files.run(uv, "venv", "--quiet", self.folder / "tools")
-        python = self.folder / "tools" / "bin" / "python"
-        files.run(uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", TOOLS)
+        with self._building():
+            files.run(uv, "venv", "--quiet", self.folder / "tools")
+            python = self.folder / "tools" / "bin" / "python"
+            files.run(uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "-r", TOOLS)
+            files.build(self.folder / "dist")
+            self._build_images()
+
+    @contextmanager
+    def _building(self) -> Generator[None]:
+        """Run programs with its settings, and trust more than the servers of tests."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "STORAGE_DRIVER"):
+                patch.delenv(name, raising=False)
+            patch.setenv("UV_NATIVE_TLS", "true")
+            for name, value in self.environment.items():
+                patch.setenv(name, value)
+            yield
 
     def run(self, *words: str | Path, folder: Path = DEPLOY, seconds: float = SECONDS_MAX) -> str:
         """The command's standard output; fails with all that it wrote."""
@@ -104,16 +120,27 @@ class Engine:
         """Standard output of podman."""
         return self.run("podman", *words)
 
-    def build_images(self, wheel: Path) -> None:
-        """The image of `wheel`, and those that stand for PostgreSQL's and Caddy's."""
+    def _build_images(self) -> None:
+        """The image of the wheel, and those that stand for PostgreSQL's and Caddy's."""
         base = images.make_base()
-        images.build(wheel, architecture=images.HERE, base=base)
+        images.build(self._wheel(), architecture=images.HERE, base=base)
         context = self.folder / "context"
         context.mkdir()
         (context / "start.sh").write_text(POSTGRES)
         for name, text in CONTAINERFILES.items():
             (context / "Containerfile").write_text(text.format(base=base))
             self.run("buildah", "bud", "--quiet", "--isolation", "chroot", "--tag", name, context)
+
+    def _wheel(self) -> Path:
+        return next((self.folder / "dist").glob("afterword-*.whl"))
+
+    def image_for(self, architecture: str) -> str:
+        """The image for this machine, or a new one for another."""
+        if architecture == images.HERE:
+            return images.TAG
+        with self._building():
+            base = images.make_base(architecture)
+            return images.build(self._wheel(), architecture=architecture, base=base, tag=f"{images.TAG}-{architecture}")
 
     def remove_all(self) -> None:
         """End every container, and remove the store."""
@@ -139,7 +166,7 @@ async def ready(url: str, *, verify: bool = True) -> None:
             except httpx2.TransportError:
                 return False
 
-        await until(is_ready, seconds=120, what=f"{url} is ready")
+        await until(is_ready, seconds=SECONDS_MAX, what=f"{url} is ready")
 
 
 async def do_main_job(client: Client, *, site: str) -> list[object]:

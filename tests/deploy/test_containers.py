@@ -18,8 +18,10 @@ import httpx2
 import pytest
 import yaml
 
+from release import images
 from tests.deploy.engine import ANSWER_COUNT, DEPLOY, Engine, do_main_job, ready, seed
 from tests.journeys.processes import free_port, until
+from tests.sizes import lack
 
 pytestmark = pytest.mark.nightly
 PASSWORD, SECRET = "p" * 24, "s" * 64
@@ -150,8 +152,8 @@ class Cluster:
 
     network = "afterword-kubernetes"
 
-    def __init__(self, engine: Engine, site: str) -> None:
-        self.engine, self.site = engine, site
+    def __init__(self, engine: Engine, architecture: str) -> None:
+        self.engine, self.architecture, self.image = engine, architecture, engine.image_for(architecture)
         self.documents = [
             one
             for path in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
@@ -161,7 +163,6 @@ class Cluster:
         for one in self.documents:
             if one["kind"] in {"ConfigMap", "Secret"}:
                 self.environment[one["metadata"]["name"]] = {**one.get("data", {}), **one.get("stringData", {})}
-        self.environment["afterword-settings"]["AFTERWORD_PUBLIC_URL"] = site
         self.environment["afterword-secrets"]["AFTERWORD_SMTP_URL"] = ""  # none here: mails are captured
         engine.podman("network", "create", self.network)
         database = {"POSTGRES_USER": "afterword", "POSTGRES_PASSWORD": "password", "POSTGRES_DB": "afterword"}
@@ -175,6 +176,7 @@ class Cluster:
     def start(self, name: str, pod: Mapping[str, Any], *more: str) -> None:
         """The one container of a pod. What this cannot carry over fails."""
         [container] = pod["containers"]
+        assert f"{images.TAG}:latest" == container["image"]
         known = {"name", "image", "args", "envFrom", "ports", "startupProbe", "readinessProbe", "livenessProbe",
                  "lifecycle", "resources", "securityContext", "volumeMounts"}  # fmt: skip
         assert set() == container.keys() - known
@@ -183,13 +185,18 @@ class Cluster:
         user = pod["securityContext"]
         empty = {one["name"]: self._empty_folder(user["fsGroup"]) for one in pod["volumes"] if one["emptyDir"] == {}}
         self.engine.podman(
-            "run", "--detach", "--name", name, "--network", self.network, "--read-only", "--cap-drop", "ALL",
-            "--security-opt", "no-new-privileges", "--user", f"{user['runAsUser']}:{user['runAsGroup']}", *more,
+            "run", "--detach", "--name", name, "--arch", self.architecture, "--network", self.network,
+            "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
+            "--user", f"{user['runAsUser']}:{user['runAsGroup']}", *more,
             *(word for key, value in variables.items() for word in ("--env", f"{key}={value}")),
             *(word for mount in container["volumeMounts"]
               for word in ("--volume", f"{empty[mount['name']]}:{mount['mountPath']}")),
-            container["image"], *container["args"],
+            self.image, *container["args"],
         )  # fmt: skip
+
+    def remove(self) -> None:
+        self.engine.podman("rm", "--all", "--force", "--volumes", "--time", "5")
+        self.engine.podman("network", "rm", self.network)
 
     def _empty_folder(self, group: int) -> Path:
         """As an emptyDir of a pod with this fsGroup."""
@@ -204,10 +211,21 @@ class Cluster:
             assert 200 == (await http.get(f"{site}{get['path']}")).status_code
 
 
-async def test_kubernetes(engine: Engine) -> None:
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest, engine: Engine) -> Iterator[Cluster]:
+    if not images.can_run(request.param):
+        lack(f"an emulator for {request.param}")
+    cluster = Cluster(engine, request.param)
+    yield cluster
+    cluster.remove()
+
+
+@pytest.mark.parametrize("cluster", sorted(images.PLATFORMS), indirect=True)
+async def test_kubernetes(cluster: Cluster, engine: Engine) -> None:
+    """On both architectures: PostgreSQL is this machine's, as an emulated one passes its time limits."""
     ports = [free_port(), free_port()]
     sites = [f"http://localhost:{one}" for one in ports]
-    cluster = Cluster(engine, sites[0])
+    cluster.environment["afterword-settings"]["AFTERWORD_PUBLIC_URL"] = sites[0]
 
     async def migrated() -> bool:
         """A job is repeated after a failure, as its backoffLimit says; here until PostgreSQL listens."""
@@ -228,6 +246,7 @@ async def test_kubernetes(engine: Engine) -> None:
         await ready(site)
         for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
             await cluster.probe(container, kind, site)
+    engine.podman("healthcheck", "run", "web0")
     client = seed(engine, "web0", site=sites[0])
     assert ANSWER_COUNT == len(await do_main_job(client, site=sites[1]))
 

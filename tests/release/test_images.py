@@ -1,7 +1,6 @@
 """The container image: its archive, and that for another architecture, whose programs are emulated here."""
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,21 @@ from tests.worker.faults.rig import needs
 
 
 @needs_root
-def test_archive_names_its_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`podman load` gives it this name, by which the commands of docs/installing.md start it."""
+def test_archive_keeps_name_and_health_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that loads it knows both: commands of docs/installing.md start it by this name."""
     needs("buildah")
+    needs("zstd")
     settings = tmp_path / "storage.conf"
     settings.write_text(f'[storage]\ndriver = "vfs"\ngraphroot = "{tmp_path}/store"\nrunroot = "{tmp_path}/run"\n')
     monkeypatch.setenv("CONTAINERS_STORAGE_CONF", str(settings))
     container = files.run("buildah", "from", "scratch").strip()
-    files.run("buildah", "commit", "--quiet", "--rm", container, images.TAG)
-    with tarfile.open(images.write_archive(images.TAG, tmp_path / "image.oci.tar")) as archive:
-        index = archive.extractfile("index.json")
-        assert index is not None
-        [manifest] = json.load(index)["manifests"]
-    assert "localhost/afterword:latest" == manifest["annotations"]["org.opencontainers.image.ref.name"]
+    files.run("buildah", "config", "--healthcheck", "CMD true", container)
+    files.run("buildah", "commit", "--quiet", "--rm", "--format", "docker", container, images.TAG)
+    archive = images.write_archive(images.TAG, tmp_path / "image.tar.zst")
+    files.run("buildah", "rmi", images.TAG)
+    files.run("buildah", "pull", "--quiet", f"docker-archive:{archive}")
+    loaded = json.loads(files.run("buildah", "inspect", "--type", "image", f"{images.TAG}:latest"))
+    assert ["CMD", "true"] == loaded["Docker"]["config"]["Healthcheck"]["Test"]
 
 
 @pytest.mark.nightly
