@@ -19,7 +19,7 @@ from afterword.settings import Settings
 from afterword.telemetry import Telemetry
 from afterword.web.limits import Limits
 from afterword.web.load_shedder import LoadShedder
-from afterword.web.protocol import Protocol
+from afterword.web.protocol import Protocol, Server
 
 BACKLOG_CONNECTIONS = 2048
 GRACE_SECONDS = 25
@@ -49,19 +49,17 @@ async def web() -> None:
     ):
         ticks, seen = Ticks(), Seen()
         await domains.try_refresh(pool, site=opened.site)
-        server = uvicorn.Server(_config(chosen, opened, pool, ticks, seen, telemetry=collecting))
-        ending = asyncio.create_task(_end_when(gone, server))
-        ticking = asyncio.create_task(_write_ticks(pool, ticks, seen))
-        refreshing = asyncio.create_task(domains.keep_fresh(pool, site=opened.site))
-        publishing = asyncio.create_task(_publish(collecting, pool, chosen))
+        server = Server(_config(chosen, opened, pool, ticks, seen, telemetry=collecting))
+        beside = [_end_when(gone, server), _write_ticks(pool, ticks, seen), domains.keep_fresh(pool, site=opened.site)]
+        if collecting is not None:
+            beside.append(collecting.keep_published(queue_figures(pool, chosen.backup_every)))
+        tasks = [asyncio.create_task(each) for each in beside]
         try:
             async with serve.process(gone):
                 await server.serve()
         finally:
-            ending.cancel()
-            ticking.cancel()
-            refreshing.cancel()
-            publishing.cancel()
+            for task in tasks:
+                task.cancel()
             await _write(pool, ticks, seen)
 
 
@@ -122,11 +120,6 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
     except ModuleNotFoundError as error:
         raise CommandError(mcp.MISSING) from error
     return Endpoint
-
-
-async def _publish(collecting: Telemetry | None, pool: db.Pool, chosen: Settings) -> None:
-    if collecting is not None:
-        await collecting.keep_published(queue_figures(pool, chosen.backup_every))
 
 
 async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:

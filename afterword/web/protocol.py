@@ -1,13 +1,19 @@
 """uvicorn's HTTP protocol with limits on a request's head, a graceful stop, and head and body in one segment.
 
-uvicorn accepts heads of any length and duration, and closes idle connections at once when it stops. A request that
-arrives then is lost, and its client cannot know whether it was executed.
+uvicorn accepts heads of any length and duration. When it stops, it closes idle connections at once, and the kernel
+resets those that uvicorn has not accepted. A request on one of them is lost, and its client cannot know whether it was
+executed.
 """
 
 import asyncio
 import math
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, cast
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 CONNECTIONS_MAX: Final = 800  # of the 1,024 files that a process may commonly open
@@ -128,3 +134,31 @@ class _Joining:
         if self._held:
             held, self._held = self._held, b""
             self._transport.write(held)
+
+
+class Server(uvicorn.Server):
+    """Accepts the connections that wait before it closes its listening sockets."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        waiting = [connection for server in self.servers for connection in _close(server)]
+        for connection in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self._make_protocol, connection)
+        await super().shutdown(sockets)
+
+    def _make_protocol(self) -> Protocol:
+        protocol = Protocol(self.config, self.server_state, self.lifespan.state)
+        protocol.shutdown()  # or its first response would not say `Connection: close`
+        return protocol
+
+
+def _close(server: asyncio.Server) -> Iterator[socket.socket]:
+    """Close its listening sockets, and yield the connections that waited there."""
+    listening = [socket.socket(fileno=os.dup(each.fileno())) for each in server.sockets]
+    server.close()  # the loop accepts no more; the kernel does until the last copy of a socket is closed
+    for each in listening:
+        each.setblocking(False)
+        with each, suppress(OSError):  # none waits any more, or this process has no file left
+            while True:
+                connection, _ = each.accept()
+                connection.setblocking(False)
+                yield connection

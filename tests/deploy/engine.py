@@ -156,7 +156,7 @@ def seed(engine: Engine, container: str, *, site: str, verify: bool = True) -> C
     return replace(made, base_url=f"{site}/v3.2", verify=verify)
 
 
-async def ready(url: str, *, verify: bool = True) -> None:
+async def ready(url: str, *, verify: bool = True, seconds: float = 120) -> None:
     """Wait until a web process answers there that it is ready."""
     async with httpx2.AsyncClient(timeout=5, verify=verify) as http:
 
@@ -166,7 +166,7 @@ async def ready(url: str, *, verify: bool = True) -> None:
             except httpx2.TransportError:
                 return False
 
-        await until(is_ready, seconds=SECONDS_MAX, what=f"{url} is ready")
+        await until(is_ready, seconds=seconds, what=f"{url} is ready")
 
 
 async def do_main_job(client: Client, *, site: str) -> list[object]:

@@ -1,6 +1,8 @@
 """The server's protocol: limits on the head of a request, on connections and on the log, and how a stop ends."""
 
 import asyncio
+import socket
+import struct
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
@@ -8,11 +10,13 @@ from typing import Any
 
 import pytest
 import uvicorn
+import uvloop
 
 from afterword.web import protocol
-from afterword.web.protocol import HEAD_BYTES_MAX, HEADERS_MAX, Protocol
+from afterword.web.protocol import HEAD_BYTES_MAX, HEADERS_MAX, Protocol, Server
 
 CONTENT = b"x" * 300_000
+CLIENTS = 20
 SECONDS_MAX = 60  # a machine under load; none of the tests waits for it
 
 
@@ -23,13 +27,18 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": content})
 
 
+def config_of(served: Any) -> uvicorn.Config:
+    config = uvicorn.Config(served, port=0, http=Protocol, ws="none", lifespan="off", log_config=None)
+    config.load()
+    return config
+
+
 @asynccontextmanager
 async def serving(
     made: list[Protocol] | None = None, *, by: Any = None
 ) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    config = uvicorn.Config(by or app, port=0, http=Protocol, ws="none", lifespan="off", log_config=None)
+    config = config_of(by or app)
     server = uvicorn.Server(config)
-    config.load()
     loop = asyncio.get_running_loop()
 
     def make() -> Protocol:
@@ -287,3 +296,29 @@ class TestShutdown:
             assert b"/only" == await read_answer(reader)
             made[0].shutdown()
             assert b"" == await reader.read()
+
+    @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+    def test_connections_that_nobody_accepted_yet_are_answered(self, new_loop: Any) -> None:
+        async def stop() -> list[bytes]:
+            server = Server(config_of(app))
+            server.lifespan = server.config.lifespan_class(server.config)
+            await server.startup()
+            address = server.servers[0].sockets[0].getsockname()
+            with socket.create_connection(address) as gone:
+                gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close with a reset
+            clients = [socket.create_connection(address, timeout=SECONDS_MAX) for _ in range(CLIENTS)]
+            for client in clients:  # the loop does not turn meanwhile
+                client.sendall(FIRST + b"\r\n")
+            await server.shutdown()
+            answers = []
+            for client in clients:
+                with client, client.makefile("rb") as stream:
+                    answers.append(stream.read())
+            return answers
+
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            answers = runner.run(stop())
+        for answer in answers:
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            assert b"\r\nconnection: close\r\n" in answer
+            assert answer.endswith(b"\r\n\r\n/")

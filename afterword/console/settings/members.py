@@ -50,19 +50,9 @@ async def people_page(visit: Visit) -> Response:
 @routes.post(PEOPLE, scope="User.Create", proof=True)
 async def invite(visit: Visit) -> Response:
     """Make a user, and mail the link by which the person chooses a password."""
-    form = visit.form
     try:
         async with visit.write() as db:
-            user = await users.invite(
-                db,
-                caller=visit.caller,
-                email=form.text("email"),
-                role=form.text("role"),
-                application_ids=form.all("application"),
-                profile={"display_name": form.text("name") or None},
-                active=True,
-                now=visit.now,
-            )
+            user = await _make(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
             await links.invite(db, user=user, site=visit.site, now=visit.now)
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _people(visit, refusal)
@@ -76,20 +66,9 @@ async def new_service_page(visit: Visit) -> Response:
 
 @routes.post(SERVICES, scope="User.Create", proof=True)
 async def make_service(visit: Visit) -> Response:
-    form = visit.form
     try:
         async with visit.write() as db:
-            user = await users.invite(
-                db,
-                caller=visit.caller,
-                email=None,
-                role=form.text("role"),
-                application_ids=form.all("application"),
-                profile={"display_name": form.text("display_name") or None},
-                active=True,
-                service=True,
-                now=visit.now,
-            )
+            user = await _make(visit, db, email=None, name=visit.form.text("display_name"))
     except errors.Invalid as refusal:
         return await _new_service(visit, refusal)
     return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
@@ -226,6 +205,21 @@ async def applications_of(visit: Visit, db: Database) -> list[organizations_stor
         page=Page.first(APPLICATIONS, limit=LISTED_MAX),
     )
     return found.items
+
+
+async def _make(visit: Visit, db: Database, *, email: str | None, name: str) -> users_store.User:
+    """A user of the posted role and applications: a service without an `email`."""
+    return await users.invite(
+        db,
+        caller=visit.caller,
+        email=email,
+        role=visit.form.text("role"),
+        application_ids=visit.form.all("application"),
+        profile={"display_name": name or None},
+        active=True,
+        service=email is None,
+        now=visit.now,
+    )
 
 
 async def _user(visit: Visit, db: Database) -> users_store.User:
