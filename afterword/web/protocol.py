@@ -7,9 +7,7 @@ executed.
 
 import asyncio
 import math
-import os
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -137,7 +135,7 @@ class _Joining:
 
 
 class Server(uvicorn.Server):
-    """Accepts the connections that wait before it closes its listening sockets."""
+    """Before it closes its listening sockets, it accepts the connections that wait there."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         waiting = [connection for server in self.servers for connection in _close(server)]
@@ -151,14 +149,17 @@ class Server(uvicorn.Server):
         return protocol
 
 
-def _close(server: asyncio.Server) -> Iterator[socket.socket]:
-    """Close its listening sockets, and yield the connections that waited there."""
-    listening = [socket.socket(fileno=os.dup(each.fileno())) for each in server.sockets]
-    server.close()  # the loop accepts no more; the kernel does until the last copy of a socket is closed
-    for each in listening:
-        each.setblocking(False)
-        with each, suppress(OSError):  # none waits any more, or this process has no file left
+def _close(server: asyncio.Server) -> list[socket.socket]:
+    """Close its listening sockets; the connections that waited there."""
+    waiting: list[socket.socket] = []
+    for each in server.sockets:
+        listening = socket.socket(fileno=each.fileno())
+        listening.setblocking(False)
+        with suppress(OSError):  # none waits any more, or this process has no file left
             while True:
-                connection, _ = each.accept()
-                connection.setblocking(False)
-                yield connection
+                waiting.append(listening.accept()[0])
+        listening.detach()  # the server closes it
+    server.close()
+    for connection in waiting:
+        connection.setblocking(False)
+    return waiting

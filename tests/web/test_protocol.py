@@ -1,6 +1,7 @@
 """The server's protocol: limits on the head of a request, on connections and on the log, and how a stop ends."""
 
 import asyncio
+import resource
 import socket
 import struct
 from collections.abc import AsyncGenerator
@@ -322,3 +323,28 @@ class TestShutdown:
             assert answer.startswith(b"HTTP/1.1 200 ")
             assert b"\r\nconnection: close\r\n" in answer
             assert answer.endswith(b"\r\n\r\n/")
+
+    async def test_a_process_without_a_file_left_answers_what_it_holds(self) -> None:
+        begun, go_on = asyncio.Event(), asyncio.Event()
+
+        async def by(scope: Any, receive: Any, send: Any) -> None:
+            begun.set()
+            await go_on.wait()
+            await app(scope, receive, send)
+
+        server = Server(config_of(by))
+        server.lifespan = server.config.lifespan_class(server.config)
+        await server.startup()
+        reader, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
+        writer.write(FIRST + b"\r\n")
+        await begun.wait()
+        few, many = resource.getrlimit(resource.RLIMIT_NOFILE)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, many))
+            stopping = asyncio.create_task(server.shutdown())
+            go_on.set()
+            assert b"/" == await read_answer(reader)
+            writer.close()
+            await stopping
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (few, many))

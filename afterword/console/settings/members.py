@@ -52,7 +52,7 @@ async def invite(visit: Visit) -> Response:
     """Make a user, and mail the link by which the person chooses a password."""
     try:
         async with visit.write() as db:
-            user = await _make(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
+            user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))
             await links.invite(db, user=user, site=visit.site, now=visit.now)
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _people(visit, refusal)
@@ -68,7 +68,7 @@ async def new_service_page(visit: Visit) -> Response:
 async def make_service(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
-            user = await _make(visit, db, email=None, name=visit.form.text("display_name"))
+            user = await _make_user(visit, db, email=None, name=visit.form.text("display_name"))
     except errors.Invalid as refusal:
         return await _new_service(visit, refusal)
     return html.redirect(f"{PEOPLE}/{user.user_id}?done=saved")
@@ -207,8 +207,8 @@ async def applications_of(visit: Visit, db: Database) -> list[organizations_stor
     return found.items
 
 
-async def _make(visit: Visit, db: Database, *, email: str | None, name: str) -> users_store.User:
-    """A user of the posted role and applications: a service without an `email`."""
+async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> users_store.User:
+    """A user of the posted role and applications; without `email` a service."""
     return await users.invite(
         db,
         caller=visit.caller,
