@@ -18,7 +18,7 @@ async def test_history(desk: Desk) -> None:
     assert "Nobody there." == entries[2]["body"]
     assert {"from": 1, "to": 3} == entries[3]["changes"]["status_id"]
     assert {"status_id", "cause", "remedy", "resolved_time"} == entries[3]["changes"].keys()
-    assert "210" not in str(entries)
+    assert [] == [part for part in ("+30", "210 7") if part in str(entries)]  # "210" alone may be a part of a second
     assert "+30 210 7" not in str([event.data for event in await desk.news()])
     pages = [await desk.api.get(f"{path}/history?limit=3")]
     pages.append(await desk.api.get(f"{path}/history?limit=3&cursor={pages[0]['next_cursor']}"))
