@@ -26,7 +26,9 @@ from release.files import ANSWERED, run
 TAG: Final = "localhost/afterword"
 BASE: Final = "docker.io/library/debian:trixie-slim"
 MADE_BASE: Final = "localhost/debian:trixie-slim"
-EXTRAS: Final = "import afterword.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, smpp34"
+EXTRAS: Final = (
+    "import afterword.assistants.server, obstore, opentelemetry.exporter.otlp.proto.http, polars, pyreadstat, smpp34"
+)
 PROGRAMS: Final = ("buildah", "mmdebstrap", "unshare", "zstd")
 SUITE: Final = "trixie"
 PYTHON: Final = "3.13"  # of that Debian
