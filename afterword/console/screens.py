@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -364,16 +364,30 @@ async def _form_of(visit: Guest) -> Form:
 
 
 def require_own_origin(sent: Mapping[str, str], site: Site) -> None:
-    """Raise Forbidden for a form that another site sent, by Fetch Metadata, else by `Origin`."""
+    """Raise Forbidden for a form that another site sent, by Fetch Metadata, else by `Origin`.
+
+    Browsers for terminals send neither, but a `Referer`: our pages ask for one within our own site alone.
+    """
     fetch_site = sent.get("sec-fetch-site")
     if fetch_site is not None:
         if fetch_site in {"same-origin", "none"}:
             return
-    else:
-        ours = urlsplit(site.public_url)
-        if sent.get("origin") == f"{ours.scheme}://{ours.netloc}":
-            return
+    elif _origin_of(sent.get("origin", sent.get("referer", ""))) == _origin_of(site.public_url):
+        return
     raise errors.Forbidden("This form was sent from another site. Open the page here and send it again.")
+
+
+def _origin_of(url: str) -> str:
+    parts = _parts_of(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _parts_of(url: str) -> SplitResult:
+    """The parts of an address that anybody may have sent; all empty where it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def read_form(body: bytes, content_type: str | None = None) -> Form:
@@ -421,7 +435,7 @@ def login_address(request: Request) -> str:
 
 def own_address(text: str) -> str:
     """The address to go on to, if it is one of the console; else its first page."""
-    parts = urlsplit(text)
+    parts = _parts_of(text)
     is_own = not parts.scheme and not parts.netloc and (parts.path == HOME or parts.path.startswith(f"{HOME}/"))
     return text if is_own and "\\" not in text and text.isprintable() else HOME
 
@@ -430,7 +444,7 @@ def back_of(request: Request) -> str:
     """The page that a form stood on, if it was one of ours."""
     if request.method == "GET":
         return request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    referrer = urlsplit(request.headers.get("referer", ""))
+    referrer = _parts_of(request.headers.get("referer", ""))
     return own_address(referrer.path + (f"?{referrer.query}" if referrer.query else ""))
 
 

@@ -18,6 +18,7 @@ from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
         ("/consoles", "/console"),
         ("", "/console"),
         ("https://evil.example/console", "/console"),
+        ("http://[evil", "/console"),
         ("//evil.example/console", "/console"),
         ("/console/\\evil", "/console"),
         ("/console/\r\nSet-Cookie: a=b", "/console"),

@@ -150,8 +150,19 @@ class TestOrigin:
             ({"Origin": "http://evil.example"}, 403),
             ({"Origin": "null"}, 403),
             ({}, 403),
+            ({"Referer": "http://evil.example/http://testserver/"}, 403),
+            ({"Referer": "http://testserver.evil.example/console/login"}, 403),
+            ({"Referer": "http://testserver@evil.example/console/login"}, 403),
+            ({"Referer": "https://testserver/console/login"}, 403),
+            ({"Referer": "http://testserver:81/console/login"}, 403),
+            ({"Referer": "http://[testserver/"}, 403),
+            ({"Referer": "/console/login"}, 403),
+            ({"Referer": ""}, 403),
+            ({"Referer": "http://testserver/console/login", "Origin": "null"}, 403),
+            ({"Referer": "http://testserver/console/login", "Sec-Fetch-Site": "cross-site"}, 403),
             ({"Sec-Fetch-Site": "none"}, 303),
             ({"Origin": "http://testserver"}, 303),
+            ({"Referer": "http://testserver/console/login?next=/console"}, 303),  # lynx, w3m and elinks send it alone
         ],
     )
     async def test_log_in(self, office: Office, headers: dict[str, str], status: int) -> None:
