@@ -12,16 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
-from html import unescape
 from typing import Any, Final
 
 from flufl.bounce import all_failures
 
-from afterword.channels import replies
-from afterword.channels.mime import one_line
+from afterword.channels import answers, replies
+from afterword.channels.answers import Answer
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Report, Unreadable, worded
 from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
@@ -29,7 +27,6 @@ from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the quoted headers come first
 LINES_MAX: Final = 50_000
-KEY_CHARACTERS_MAX: Final = 500
 LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
 HEADER_CHARACTERS_MAX: Final = 2_000  # of a header with parameters
 PARTS_MAX: Final = 50
@@ -55,25 +52,7 @@ _AUTOMATIC_SUBJECT: Final = re.compile(
 logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # it logs each forgery that a detector fails on
 
 PERSON: Final = "No report: a person's mail."
-_ANSWERED: Final = re.compile(r"<([0-9A-Za-z]{22}\.[0-9A-Za-z_-]{16})@")
-_QUOTE_BEGINS: Final = re.compile(
-    r"^(?:>|-{2,} ?Original|_{10,}$"
-    r"|(?:On|Am|Le|El|Στις|في) .{5,200}(?:wrote|schrieb|écrit|escribió|έγραψε|كتب).{0,40}:$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_TAGS: Final = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]{0,2000}>", re.IGNORECASE | re.DOTALL)
 _HOSTS: Final = re.compile(r"mailer-?daemon|postmaster|mail ?delivery|microsoftexchange", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A person's answer to one of our mails, which its `References` prove. `key`: its own Message-ID."""
-
-    message_id: str
-    key: str
-    sender: str
-    subject: str
-    body: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +76,11 @@ def read(content: bytes, *, secret: bytes) -> Read:
         if forms := list(_parts(mail, "message/delivery-status")):
             return _deliveries(mail, forms, found)
         read = _formless(mail, found)
-        return replace(read, answer=_answer(mail, secret)) if read.why == PERSON else read
+        return (
+            replace(read, answer=answers.answer_of(mail, sender=_address(str(mail["From"] or "")), secret=secret))
+            if read.why == PERSON
+            else read
+        )
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         # The standard library's parser fails on some forgeries.
         raise Unreadable(f"The mail cannot be read ({type(error).__name__}).") from None
@@ -224,37 +207,6 @@ def _formless(mail: Message, found: _Quoted) -> Read:
     if not recipients:
         return Read((), "No report of a form that is known.")
     return Read([_said(mail, recipient, words, found) for recipient in recipients])
-
-
-def _answer(mail: Message, secret: bytes) -> Answer | None:
-    named = _ANSWERED.findall(f"{mail['In-Reply-To']} {mail['References']}"[: 2 * HEADER_CHARACTERS_MAX])
-    asked = next(filter(None, (proofs.replied_to(one, secret) for one in reversed(named))), None)
-    sender, key = _address(str(mail["From"] or "")), one_line(str(mail["Message-ID"] or ""))
-    if asked is None or sender is None or not key:
-        return None
-    words = _words_of(mail)
-    quote = _QUOTE_BEGINS.search(words)
-    body = (words[: quote.start()] if quote else words).strip() or words.strip()
-    try:
-        subject = one_line(str(make_header(decode_header(str(mail["Subject"] or "")))))
-    except (LookupError, ValueError):
-        subject = ""
-    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, subject, body) if body else None
-
-
-def _words_of(mail: Message) -> str:
-    """The text of a person's mail: the plain part, else the other one without its tags."""
-    parts = [part for part in mail.walk() if part.get_content_maintype() == "text" and not part.get_filename()]
-    parts.sort(key=lambda part: part.get_content_subtype() != "plain")
-    if not parts:
-        return ""
-    payload: Any = parts[0].get_payload(decode=True)
-    try:
-        text = bytes(payload or b"")[:TEXT_BYTES_MAX].decode(parts[0].get_content_charset() or "utf-8", "replace")
-    except LookupError:
-        text = bytes(payload or b"")[:TEXT_BYTES_MAX].decode("utf-8", "replace")
-    text = text.replace("\r\n", "\n").replace("\x00", "")
-    return text if parts[0].get_content_subtype() == "plain" else unescape(_TAGS.sub("", text))
 
 
 def _cut_parts(mail: Message) -> None:

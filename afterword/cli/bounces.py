@@ -13,7 +13,8 @@ from pathlib import Path
 from afterword import db, errors, settings
 from afterword.alerts.messages import service as messages
 from afterword.channels import bounces
-from afterword.channels.bounces import MAIL_BYTES_MAX, Answer
+from afterword.channels.answers import Answer
+from afterword.channels.bounces import MAIL_BYTES_MAX
 from afterword.channels.reports import Unreadable
 from afterword.cli import CommandError
 from afterword.cli.context import Context, open_pool
