@@ -46,6 +46,11 @@ _PLAIN_EMAIL: Final = re.compile(
 _PHONE: Final = re.compile(r"\+?[\d\s().\-/]{3,40}\Z")
 _TOKEN: Final = re.compile(r"[^\s<>()\[\],;\"']+")
 _AT: Final = re.compile(r"@|\uff20|%40|=40|(?<=\w)=(?=[\w-]+\.\w)", re.IGNORECASE)
+# Parameters of a link and names in the words of a resolver: their "=" is no at, unlike that of "ann=example.org".
+_PARAMETER: Final = re.compile(
+    r"(?:[?&]\w{1,30}|(?<![\w.+-])(?:name|host|domain|ip|mx|helo|client|server))=(?=[^@=%\uff20]*(?:[&;]|\Z))",
+    re.IGNORECASE,
+)
 _ZERO_STAYS: Final = ("+39", "+378", "+379")  # elsewhere a (0) after the country code is not dialled
 _NUMBER: Final = re.compile(r"\+\d[\d ().\-]{5,20}\d(?!\w)|(?<![\w.:\-])\d{9,15}(?![\w.:\-])")
 
@@ -124,7 +129,7 @@ def mask(text: str, *known: str) -> str:
     for address in known:
         if address:
             text = text.replace(address, MASKED)
-    text = _TOKEN.sub(lambda match: MASKED if _AT.search(match[0]) else match[0], text)
+    text = _TOKEN.sub(lambda match: MASKED if _AT.search(_PARAMETER.sub(" ", match[0])) else match[0], text)
     return _NUMBER.sub(MASKED, text)
 
 
