@@ -25,6 +25,7 @@ from afterword.core.messaging.networks import NameServer
 from afterword.core.wire.site import Site
 from afterword.embedded import VERSION_MIN
 from afterword.pipelines import service as pipelines
+from afterword.providers import store as providers_store
 from afterword.providers.domains import service as domains
 from afterword.providers.domains.service import Way
 from afterword.providers.health import store as health_store
@@ -88,7 +89,7 @@ async def examine(
     """
     found = await asyncio.gather(
         _look_at_database(database_url, clock, data_folder, timedelta(hours=backup_hours) if backup_to else None),
-        _look_at_mail(smtp_url),
+        _look_at_mail(smtp_url, database_url),
         asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
         asyncio.to_thread(surroundings.look_at_certificate, public_url, now=clock()),
@@ -97,7 +98,7 @@ async def examine(
         asyncio.to_thread(surroundings.look_at_file_folder, outside.file_folder),
         surroundings.look_at_scan(outside.scan, seconds=outside.scan_seconds),
     )
-    return [finding for findings in found for finding in findings]
+    return [*(finding for findings in found for finding in findings), surroundings.look_at_python()]
 
 
 # The database ----------------------------------------------------------------------------------------------
@@ -312,10 +313,12 @@ async def _zones(database: db.Database, clock: Callable[[], datetime]) -> Findin
 # Mail ------------------------------------------------------------------------------------------------------
 
 
-async def _look_at_mail(url: str | None) -> Sequence[Finding]:
+async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
     if url is None:
-        detail = "None is set: mails stay in the captured outbox and reach nobody."
-        return [Finding("mail server", True, detail, "To send, set AFTERWORD_SMTP_URL.")]
+        detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
+        sends = await _has_accounts(database_url)
+        advice = "Accounts of organizations do not send them. " if sends else ""
+        return [Finding("mail server", not sends, detail, f"{advice}To send, set AFTERWORD_SMTP_URL.")]
     from afterword.channels import email  # noqa: PLC0415  an installation without mail does not load it
 
     try:
@@ -329,6 +332,17 @@ async def _look_at_mail(url: str | None) -> Sequence[Finding]:
     except ValueError:  # its words may repeat the address, and with it the password
         detail = "Its address cannot be read."
         return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
+
+
+async def _has_accounts(database_url: str | None) -> bool:
+    if database_url is not None:
+        with suppress(errors.Unavailable, asyncpg.PostgresError, OSError, ValueError):  # the other findings name it
+            async with (
+                await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
+                db.connection(pool) as database,
+            ):
+                return await providers_store.get_has_own_accounts(database)
+    return False
 
 
 async def _look_at_senders(database_url: str | None, smtp_url: str | None, outside: Outside) -> Sequence[Finding]:

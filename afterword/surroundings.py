@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import ssl
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ SENDER: Final = "DNS of sender"
 REMOTE: Final = "s3://"
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {
+    (3, 11): 10,
+    (3, 12): 6,
+}  # with the mends of routines that read headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,16 @@ class Finding:
     detail: str
     advice: str = ""
     is_warning: bool = False
+
+
+def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
+    """Older patch releases read some headers and mails very slowly. Distributions mend them under the old number."""
+    text, least = ".".join(map(str, version)), PATCHES_MIN.get(version[:2], 0)
+    if version[2] >= least:
+        return Finding("Python", True, f"It is {text}.")
+    detail = f"Python {text} lacks security mends, unless your distribution added them."
+    advice = f"Upgrade to Python {version[0]}.{version[1]}.{least} or newer."
+    return Finding("Python", True, detail, advice, is_warning=True)
 
 
 def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:

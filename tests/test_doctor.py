@@ -326,6 +326,15 @@ class TestMail:
     async def test_none(self, tmp_path: Path) -> None:
         finding = (await look(tmp_path))["mail server"]
         assert (True, "To send, set AFTERWORD_SMTP_URL.") == (finding.ok, finding.advice)
+        assert "new passwords and notices stay in the operator's outbox" in finding.detail
+
+    async def test_accounts_of_organizations_alone(
+        self, tmp_path: Path, pool: db.Pool, house: House, database_url: str
+    ) -> None:
+        await add_account(Queue(pool, house, house.pipeline_id), "smtp", {"url": "smtp://u:p@relay.example:587"})
+        finding = (await look(tmp_path, database_url=database_url))["mail server"]
+        assert not finding.ok
+        assert "Accounts of organizations do not send them. To send, set AFTERWORD_SMTP_URL." == finding.advice
 
     async def test_ok(self, tmp_path: Path) -> None:
         async with listening("220 hello\r\n", {"EHLO": "250 hello\r\n", "QUIT": "221 bye\r\n"}) as port:

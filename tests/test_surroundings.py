@@ -24,6 +24,22 @@ HOST = "mail.shop.org"
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
+@pytest.mark.parametrize(
+    ("version", "advice"),
+    [
+        ((3, 11, 9), "Upgrade to Python 3.11.10 or newer."),
+        ((3, 12, 5), "Upgrade to Python 3.12.6 or newer."),
+        ((3, 11, 10), ""),
+        ((3, 12, 6), ""),
+        ((3, 13, 0), ""),
+    ],
+)
+def test_python(version: tuple[int, ...], advice: str) -> None:
+    finding = surroundings.look_at_python(version)
+    assert (True, advice) == (finding.ok, finding.advice)
+    assert finding.is_warning is bool(advice)
+
+
 class TestScan:
     @pytest.mark.parametrize(
         ("command", "expected"),

@@ -76,6 +76,7 @@ class Message:
 
     `item_id` is the identity of the send, equal in every attempt. `headers` are extra ones (List-Unsubscribe).
     `composed_time` becomes the Date of a mail. `target_url` is where a webhook goes, with `text` as its body.
+    `to_user`: a mail of the installation to a person who logs in; it may hold a link that logs in.
     """
 
     item_id: str
@@ -92,6 +93,7 @@ class Message:
     text: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     target_url: str | None = None
+    to_user: bool = False
 
 
 class Channel(Protocol):

@@ -24,8 +24,8 @@ from afterword.logins import store as logins
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.store import Session
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
+from afterword.web import cookies, html, parsing, public, static, uploads
 from afterword.web import headers as http_headers
-from afterword.web import html, parsing, public, static, uploads
 from afterword.web.operations import Download
 from afterword.web.routing import Pages
 
@@ -141,7 +141,7 @@ class Guest:
         return db.transaction(self.pool)
 
     def cookie(self, name: str) -> str:
-        return self.request.cookies.get(self._cookie_name(name), "")
+        return cookies.read(self.request, self._cookie_name(name))
 
     def set_cookie(self, response: Response, name: str, value: str, *, seconds: int) -> None:
         """Set a cookie of this host alone, or remove it where `value` is empty."""

@@ -26,6 +26,7 @@ from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Version
+from afterword.web import cookies
 
 START_PURPOSE: Final = "start"
 BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
@@ -90,7 +91,7 @@ class Start:
             return True
         if instance.instance_id == _instance_id(secret, self.subject):
             return True
-        cookie = request.cookies.get(BEGUN_PURPOSE, "")
+        cookie = cookies.read(request, BEGUN_PURPOSE)
         return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
 
 
@@ -222,7 +223,7 @@ def observed(request: Request, database: db.Database, start: Start, posted: Post
 
 def answered_in_browser(request: Request) -> str | None:
     """The id of the instance that began in this browser at this address."""
-    instance_id, _, token = request.cookies.get(ANSWERED_PURPOSE, "").partition(".")
+    instance_id, _, token = cookies.read(request, ANSWERED_PURPOSE).partition(".")
     is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
     return instance_id if is_ours else None
 

@@ -1292,7 +1292,8 @@ CREATE TABLE outbox_message (
     content bytea NOT NULL,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     pipeline_id text COLLATE pg_catalog."C",
-    test boolean DEFAULT false NOT NULL
+    test boolean DEFAULT false NOT NULL,
+    to_user boolean
 );
 
 CREATE TABLE pipeline (

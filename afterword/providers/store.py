@@ -97,6 +97,10 @@ async def count_accounts_locked(db: Database, *, organization_id: str) -> int:
     return await db.fetch_value("select count(*) from channel_account where organization_id = $1", organization_id)
 
 
+async def get_has_own_accounts(db: Database) -> bool:  # any tenant: for operators
+    return await db.fetch_value("select exists (select from channel_account where kind <> 'default')")
+
+
 async def get_has_default(db: Database, *, organization_id: str, channel_id: int) -> bool:
     return await db.fetch_value(
         """select exists (

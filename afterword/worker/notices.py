@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -50,16 +51,9 @@ class Notices(Flights[Mail]):
             return "refused", "The user is not active, or the notices are gone."
         try:
             async with asyncio.timeout(mails.SEND_SECONDS_MAX):
-                outcome = await self._channel.send(
-                    compose(
-                        mail,
-                        recipient=mail.email,
-                        sender=self._mail_from,
-                        site=self._site,
-                        now=self._pool.clock.now(),
-                    ),
-                    begin=_begin,
-                )
+                now = self._pool.clock.now()
+                message = compose(mail, recipient=mail.email, sender=self._mail_from, site=self._site, now=now)
+                outcome = await self._channel.send(replace(message, to_user=True), begin=_begin)
         except TimeoutError:
             return "retry", "The mail server did not answer in time."
         except Exception:  # of one mail

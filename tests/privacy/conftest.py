@@ -284,6 +284,7 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
             recipient=known.address,
             subject=f"Dear {canary}",
             content=f"To: {known.address}".encode(),
+            to_user=False,
         )
 
 

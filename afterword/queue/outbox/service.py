@@ -37,6 +37,7 @@ async def capture(db: Database, *, message: Message) -> None:
         recipient=message.recipient,
         subject=message.subject,
         content=_kept(message),
+        to_user=message.to_user,
     )
 
 

@@ -43,7 +43,9 @@ _WHOLE: Final[LiteralString] = f"""select {_COLUMNS}, m.content, q.item_id, i.in
   left join queue_item q on q.organization_id = m.organization_id and q.item_id = m.item_id and q.deleted_time is null
   left join questionnaire_instance i on i.organization_id = q.organization_id
     and i.instance_id = q.questionnaire_instance_id and i.deleted_time is null"""
-_VISIBLE: Final[LiteralString] = """m.organization_id = $1 and (m.test or not $3) and (cardinality($2::text[]) = 0
+# Mails to users hold links that log in: the operator alone sees them. An older release does not say which they are.
+_VISIBLE: Final[LiteralString] = """m.organization_id = $1 and not coalesce(m.to_user, m.pipeline_id is null)
+  and (m.test or not $3) and (cardinality($2::text[]) = 0
   or exists (select from questionnaire n where n.organization_id = p.organization_id
     and n.questionnaire_id = p.questionnaire_id and n.owner_application_id = any($2)))"""
 
@@ -57,13 +59,15 @@ async def insert_message(
     recipient: str,
     subject: str | None,
     content: bytes,
+    to_user: bool,
 ) -> None:
     """Keep a message of an item, or a test message, in place of sending it; the same again replaces it."""
     await db.execute(
         """insert into outbox_message (organization_id, message_id, item_id, channel_id, recipient, subject, content,
-             pipeline_id, test)
+             pipeline_id, test,
+             to_user)
            select $1, $2, $2, $3, $4, $5, $6, coalesce(q.pipeline_id, t.pipeline_id),
-             coalesce(q.test, t.captured, false)
+             coalesce(q.test, t.captured, false), $7
            from (select) one
            left join queue_item q on q.organization_id = $1 and q.item_id = $2
            left join trial t on t.organization_id = $1 and t.trial_id = $2
@@ -75,6 +79,7 @@ async def insert_message(
         recipient,
         subject,
         content,
+        to_user,
     )
 
 

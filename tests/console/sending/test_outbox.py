@@ -4,9 +4,14 @@ import html
 
 import httpx2
 
-from afterword.channels.base import Sent
+from afterword import db
+from afterword.channels.base import EMAIL, Sent
+from afterword.queue.outbox import store
+from afterword.worker import captured
+from afterword.worker.notices import Notices
 from tests.console.sending.test_sending import client
 from tests.logins.conftest import SITE, browser_of, log_in
+from tests.providers.test_accounts import add as add_account
 from tests.queue.client import Client
 from tests.queue.conftest import http, queue
 from tests.queue.outbox.test_api import capture
@@ -52,6 +57,33 @@ async def test_from_form_to_content(client: Client) -> None:
         frame = await browser.get(f"{OUTBOX}/{item_id}/mail")
         assert "<p>How was it?</p>" in frame.text
         assert frame.headers["content-security-policy"].startswith("sandbox")
+
+
+async def test_mails_to_users_are_the_operators(client: Client) -> None:
+    """A link to a new password would make its reader the owner, also where the organization has its own account."""
+    queue = client.queue
+    await add_account(queue, "smtp", {"url": "smtp://u:p@relay.example:587"})
+    worker = Notices(pool=queue.pool, site=SITE, channel=captured(queue.pool, [EMAIL])[EMAIL], mail_from="a@b.example")
+    async with browser_of(queue.pool) as browser:
+        await browser.post("/console/reset", data={"email": "olga@kalamata.example"})
+        assert 1 == await worker.turn()
+        await worker.land()
+        message_id = await queue.value(
+            "select message_id from outbox_message where recipient = 'olga@kalamata.example'"
+        )
+        await queue.execute("update outbox_message set to_user = null")  # and kept by an older release
+        await capture(queue, "7" * 22, to_user=True, recipient="ann@example.com")
+        for email in ("ben@demo.example", "olga@kalamata.example"):
+            await log_in(browser, email=email)
+            shown = await text_of(browser, OUTBOX)
+            for one in (message_id, "7" * 22):
+                assert one not in shown
+                for path in ("", "/mail"):
+                    assert 404 == (await browser.get(f"{OUTBOX}/{one}{path}")).status_code
+                assert 404 == (await client.send("GET", f"/q/outbox/{one}")).status_code
+        assert [] == (await client.send("GET", "/q/outbox")).json()["results"]
+        async with db.transaction(queue.pool) as database:
+            assert {message_id, "7" * 22} == {one.message_id for one in await store.list_messages(database, limit=5)}
 
 
 async def test_clock(client: Client) -> None:
