@@ -1,5 +1,6 @@
 """The mail server for all mail, read from one address: `smtps://user:password@mail.example.org`."""
 
+import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -36,7 +37,19 @@ class Relay:
     @property
     def is_local(self) -> bool:
         """True for a connection that never leaves this machine."""
-        return self.host in {"localhost", "127.0.0.1", "::1"}
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def is_verified(self) -> bool:
+        """False where an upgrade is only taken because it is offered, on this machine, by no named authority.
+
+        Mail servers offer STARTTLS with a certificate that they made themselves, and some refuse mail without it. What
+        never leaves the machine may go in the clear, so the upgrade needs no proof.
+        """
+        return self.implicit_tls or self.starttls != "offered" or not self.is_local or self.ca_file is not None
 
     @property
     def needs_tls(self) -> bool:

@@ -30,6 +30,48 @@ _THROTTLE_WORDS = re.compile(
 )
 _REPUTATION_WORDS = re.compile(r"\b(?:complaint|bounce|spam) rates?\b", re.IGNORECASE)
 _GREYLIST_WORDS = re.compile(r"gr[ea]y-?\s?list", re.IGNORECASE)
+# A refusal of us: this relay does not carry our mail, not our sender's address, not from our machine or not without a
+# login. All are bounded: a reply may be long.
+_OUR_CODES: Final = frozenset(
+    {"4.1.7", "5.1.7", "4.1.8", "5.1.8", "5.2.252", "5.7.8", "5.7.25", "5.7.54", "5.7.57", "5.7.60"}
+)
+_RELAY_WORDS = re.compile(
+    r"\brelay(?:ing)?\b[^.;]{0,40}?\b(?:denied|prohibited|forbidden|disallowed|not (?:permitted|allowed|authori[sz]ed))"
+    r"|\b(?:unable to|(?:not (?:permitted|allowed|authori[sz]ed) to)|cannot|can't|do(?:es)? not|don't|won't) relay\b"
+    r"|\brcpthosts\b",
+    re.IGNORECASE,
+)
+_SENDER_WORDS = re.compile(
+    r"\bsender (?:address |domain )?(?:rejected:|(?:is )?not (?:verified|allowed|authori[sz]ed|permitted|owned))"
+    r"|\bsender verify (?:failed|callout)\b|\b(?:email|from) address (?:is )?not verified\b|\bmatch a verified sender\b"
+    r"|\bnot a sender signature\b|\bSendAsDenied\b"
+    r"|\bnot (?:authori[sz]ed|allowed|permitted) to (?:send (?:as|from)|use this (?:sender|from))\b"
+    r"|\bclient (?:was |is )?not authenticated\b|\b(?:must|please) (?:first )?authenticate\b"
+    r"|\bauthentication (?:is )?required\b|\brequires authentication\b|\bissue a starttls\b"
+    r"|\bsending paused for this account\b|\byour (?:\w{1,20} )?account\b[^.;]{0,40}?\b(?:suspended|disabled|locked)",
+    re.IGNORECASE,
+)
+_CLIENT_WORDS = re.compile(
+    r"\bclient host rejected\b|\bhelo command rejected\b|\binvalid helo\b|\bbanned sending ip\b|\bunauthorized ip\b",
+    re.IGNORECASE,
+)
+_LIST_WORDS = re.compile(
+    r"\b(?:block|black|deny)[ -]?list|\bblackhole\b|\b(?:rbl|dnsbl|spamhaus|spamcop)\b|\bblocked using\b|\bbanned\b",
+    re.IGNORECASE,
+)
+_CLIENT_NAMES = re.compile(
+    r"\bclient host\b|\byour (?:ip|host|server)\b|\bsending ip\b|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])"
+    r"|\[(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f:.]{2,40}\]",
+    re.IGNORECASE,
+)
+# The relay asked the recipient's server before it answered, and quotes it; or this recipient takes mail of few people.
+_RECIPIENT_WORDS = re.compile(
+    r"\bsaid:|\bin reply to\b|\bin response to\b|\bcallout verification\b|\bresponse to \"|\bRESOLVER\.", re.IGNORECASE
+)
+_OF_THIS_MAIL: Final = frozenset(
+    {500, 502, 503, 504, 552, 555}
+)  # to MAIL: its size, its options, the order of commands
+_JUDGED_CHARACTERS = 2_000
 _REFERENCE = re.compile(
     r"\b(?:queued as|id=|queue id:?)\s*<?([A-Za-z0-9._+/=-]{4,100})|\bok:?\s+([A-Za-z0-9._-]{12,100})", re.IGNORECASE
 )
@@ -63,6 +105,10 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
 
 def _cause(phase: Phase, code: int, text: str) -> Cause:
     kind = kind_of(code)
+    if kind in {"later", "never"} and _is_about_us(phase, code, text):
+        # A rate in words is a throttle all the same. A look-up may succeed later, so the breaker tries again by itself.
+        is_lasting = kind == "never" or _RELAY_WORDS.search(text[:_JUDGED_CHARACTERS]) is not None
+        return "throttle" if _asks_for_less(code, text) else "account" if is_lasting else "connection"
     if kind in {"later", "never"} and is_throttle(code, text):
         return "throttle"
     if phase is Phase.CONNECT or (phase is Phase.AUTH and kind != "never"):
@@ -86,9 +132,33 @@ def broken(phase: Phase, why: str) -> Outcome:
 
 def is_throttle(code: int, text: str) -> bool:
     """True if the server asks for a lower rate."""
-    if code in _THROTTLE_CODES or enhanced_of(text) == "4.5.3":
+    return code in _THROTTLE_CODES or _asks_for_less(code, text)
+
+
+def _asks_for_less(code: int, text: str) -> bool:
+    """True if that is said by more than 454, which relays also answer to those whom they do not know."""
+    if code == _CLOSING or enhanced_of(text) == "4.5.3":
         return True
     return bool(_THROTTLE_WORDS.search(_REPUTATION_WORDS.sub("", text)))
+
+
+def _is_about_us(phase: Phase, code: int, text: str) -> bool:
+    """True if the relay refuses the sender's address, our machine or our login: it would refuse any recipient.
+
+    False for a recipient's server whose refusal the relay passes on. Past RCPT a content filter may say "blocked", so
+    addresses of machines say nothing there.
+    """
+    text, enhanced = text[:_JUDGED_CHARACTERS], enhanced_of(text) or ""
+    if phase is Phase.CONNECT and enhanced.startswith("5.7."):
+        return True
+    if phase is Phase.MAIL and kind_of(code) == "never":
+        return code not in _OF_THIS_MAIL and not enhanced.startswith(("5.3.", "5.5.", "5.6."))
+    if _RECIPIENT_WORDS.search(text):
+        return False
+    if enhanced in _OUR_CODES or _RELAY_WORDS.search(text) or _SENDER_WORDS.search(text):
+        return True
+    is_of_machine = _CLIENT_WORDS.search(text) or (_LIST_WORDS.search(text) and _CLIENT_NAMES.search(text))
+    return phase <= Phase.RCPT and is_of_machine is not None
 
 
 def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> str | None:
@@ -97,7 +167,7 @@ def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> st
     421 closes the connection, so it is about the account.
     """
     domain = recipient.rpartition("@")[2].lower()
-    if not domain or code == _CLOSING or phase < Phase.RCPT:
+    if not domain or code == _CLOSING or phase < Phase.RCPT or _is_about_us(phase, code, text):
         return None
     is_named = re.search(rf"(?<![\w.-]){re.escape(domain)}(?![\w-])", text, re.IGNORECASE) is not None
     return domain if phase is Phase.RCPT or is_named else None

@@ -1,6 +1,7 @@
 """Connecting to a mail server: unreachable hosts, certificates, logins."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from tests.channels.conftest import MESSAGE, Certificate
 from tests.channels.sink import Sink
 from tests.channels.test_email import LOGIN, Begin, channel_to, kind
 from tests.channels.test_ssrf import LOOPBACK
+
+AUTHORITY = Path(__file__).parents[1] / "authority.pem"  # of another certificate
 
 
 async def test_nobody_there() -> None:
@@ -52,15 +55,28 @@ async def test_no_login_offered() -> None:
             assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
 
 
-@pytest.mark.parametrize("implicit", [True, False])
-async def test_certificate_is_verified(certificate: Certificate, *, implicit: bool) -> None:
+@pytest.mark.parametrize(
+    ("implicit", "option"), [(True, ""), (False, "?starttls=required"), (False, f"?ca={AUTHORITY}")]
+)
+async def test_certificate_is_verified(certificate: Certificate, *, implicit: bool, option: str) -> None:
     async with Sink(tls=certificate.context, implicit_tls=implicit) as sink:
-        async with channel_to(sink) as channel:
+        async with channel_to(sink, url=sink.url + option) as channel:
             outcome = await channel.send(MESSAGE, begin=Begin())
         assert "account" == kind(outcome)
         assert 0 == sink.count
         async with channel_to(sink, url=f"{sink.url}?ca={certificate.file}") as channel:
             assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+@pytest.mark.parametrize(("host", "login"), [("127.0.0.1", ""), ("localhost", ""), ("127.0.0.2", "ann:s3cr3t@")])
+async def test_an_offered_upgrade_on_this_machine_needs_no_authority(
+    certificate: Certificate, host: str, login: str
+) -> None:
+    """Debian's Postfix offers STARTTLS with a certificate of its own; the mail never leaves the machine."""
+    async with Sink(tls=certificate.context, login=LOGIN if login else None, host=host) as sink:
+        async with channel_to(sink, url=f"smtp://{login}{host}:{sink.port}") as channel:
+            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert "STARTTLS" in sink.commands
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"])

@@ -74,11 +74,11 @@ def kind(outcome: Outcome) -> str:
 # The table of sending, cell by cell. Rows: where; columns: how.
 WAYS: tuple[str, ...] = ("drop", "reset", "silence", "garbage", "slow", "4yz", "5yz", "421")
 TABLE: dict[Phase, tuple[str, ...]] = {
-    "greeting": ("connection",) * 7 + ("throttle",),
-    "ehlo": ("connection",) * 7 + ("throttle",),
-    "starttls": ("connection",) * 7 + ("throttle",),
+    "greeting": ("connection",) * 6 + ("account", "throttle"),
+    "ehlo": ("connection",) * 6 + ("account", "throttle"),
+    "starttls": ("connection",) * 6 + ("account", "throttle"),
     "auth": ("connection",) * 6 + ("account", "throttle"),
-    "mail": ("connection",) * 5 + ("recipient", "refused", "throttle"),
+    "mail": ("connection",) * 5 + ("recipient", "account", "throttle"),
     "rcpt": ("recipient",) * 6 + ("refused", "throttle"),
     "data": ("recipient",) * 6 + ("refused", "throttle"),
     "body": ("recipient", "recipient", "unknown", "unknown", "unknown", "recipient", "refused", "throttle"),

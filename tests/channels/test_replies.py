@@ -17,7 +17,7 @@ REPLIES = [
     (GREY, Phase.RCPT, 451, "4.7.1 Greylisting in action, please come back later"),
     (GREY, Phase.RCPT, 451, "4.3.0 <ann@example.org>: Temporary lookup failure"),
     (GREY, Phase.RCPT, 450, "4.1.1 <ann@example.org>: Recipient address rejected: unverified address"),
-    (GREY, Phase.RCPT, 450, "4.7.1 Client host rejected: cannot find your reverse hostname, [192.0.2.1]"),
+    (CONNECTION, Phase.RCPT, 450, "4.7.1 Client host rejected: cannot find your reverse hostname, [192.0.2.1]"),
     (GREY, Phase.DATA, 451, "4.7.1 Service unavailable - try again later"),
     (GREY, Phase.DOT, 451, "4.3.2 System not accepting network messages"),
     (GREY, Phase.RCPT, 452, "Grey-listed, please try again in 300 seconds"),
@@ -50,7 +50,7 @@ REPLIES = [
     (REFUSED, Phase.RCPT, 550, "No such user here"),
     (REFUSED, Phase.RCPT, 552, "5.2.2 Mailbox full"),
     (REFUSED, Phase.RCPT, 550, "Blocked, see list entry of 5.1.1.9"),
-    (REFUSED, Phase.MAIL, 550, "5.1.1 Sender unknown"),
+    (ACCOUNT, Phase.MAIL, 550, "5.1.1 Sender unknown"),
     (REFUSED, Phase.DATA, 554, "5.5.1 Error: no valid recipients"),
     (REFUSED, Phase.DOT, 554, "5.4.6 Error: too many hops"),
     (REFUSED, Phase.DOT, 554, "5.6.0 Message contains a forbidden header"),
@@ -64,8 +64,8 @@ REPLIES = [
         550,
         "5.1.1 <ann@example.org>: Recipient address rejected: User unknown in virtual mailbox table",
     ),
-    (REFUSED, Phase.RCPT, 554, "5.7.1 <ann@example.org>: Relay access denied"),
-    (REFUSED, Phase.RCPT, 554, "5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org"),
+    (ACCOUNT, Phase.RCPT, 554, "5.7.1 <ann@example.org>: Relay access denied"),
+    (ACCOUNT, Phase.RCPT, 554, "5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org"),
     (REFUSED, Phase.MAIL, 552, "5.3.4 Message size exceeds fixed limit"),
     (GREY, Phase.RCPT, 450, "4.1.2 <ann@example.org>: Recipient address rejected: Domain not found"),
     (GREY, Phase.DOT, 451, "4.3.0 Error: queue file write error"),
@@ -73,7 +73,7 @@ REPLIES = [
     (THROTTLE, Phase.RCPT, 450, "4.7.1 Error: too many recipients from 192.0.2.1"),
     # Exim, and the panels that are built on it
     (REFUSED, Phase.RCPT, 550, "Unrouteable address"),
-    (REFUSED, Phase.RCPT, 550, "relay not permitted"),
+    (ACCOUNT, Phase.RCPT, 550, "relay not permitted"),
     (GREY, Phase.RCPT, 451, "Temporary local problem - please try later"),
     (THROTTLE, Phase.CONNECT, 421, "Too many concurrent SMTP connections; please try again later."),
     (
@@ -84,11 +84,11 @@ REPLIES = [
     ),
     # Sendmail, qmail
     (GONE, Phase.RCPT, 550, "5.1.1 <ann@example.org>... User unknown"),
-    (REFUSED, Phase.MAIL, 553, "5.1.8 <survey@shop.example>... Domain of sender address does not exist"),
+    (ACCOUNT, Phase.MAIL, 553, "5.1.8 <survey@shop.example>... Domain of sender address does not exist"),
     (PLAIN, Phase.MAIL, 452, "4.4.5 Insufficient disk space; try again later"),
     (THROTTLE, Phase.CONNECT, 421, "4.3.2 Connection rate limit exceeded."),
     (GONE, Phase.RCPT, 550, "sorry, no mailbox here by that name. (#5.1.1)"),
-    (REFUSED, Phase.RCPT, 553, "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)"),
+    (ACCOUNT, Phase.RCPT, 553, "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)"),
     (GREY, Phase.DOT, 451, "qq temporary problem (#4.3.0)"),
     # Gmail
     (
@@ -128,7 +128,7 @@ REPLIES = [
     ),
     # Others
     (
-        CONNECTION,
+        ACCOUNT,
         Phase.CONNECT,
         553,
         "5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in",
@@ -136,7 +136,7 @@ REPLIES = [
     (REFUSED, Phase.DOT, 554, "delivery error: dd This user doesn't have a yahoo.com account (ann@example.org) [0]"),
     (GREY, Phase.DOT, 451, "Message temporarily deferred - 4.16.51"),
     (
-        REFUSED,
+        ACCOUNT,
         Phase.DOT,
         554,
         "Message rejected: Email address is not verified. The following identities failed the check",
@@ -144,6 +144,52 @@ REPLIES = [
     (CONNECTION, Phase.AUTH, 451, "Authentication failed: Maximum credits exceeded"),
     (SENT, Phase.DOT, 250, "Ok 0100018b2f4c1a2b-3c4d5e6f-000000"),
 ]
+
+# The relay refuses us, whoever the recipient: the account pauses, or rests where a look-up may succeed later.
+OF_US = [
+    (ACCOUNT, Phase.RCPT, 454, "4.7.1 <ann@example.org>: Relay access denied"),
+    (ACCOUNT, Phase.RCPT, 550, "5.7.1 <ann@example.org>... Relaying denied. Proper authentication required."),
+    (ACCOUNT, Phase.RCPT, 550, "5.7.54 SMTP; Unable to relay recipient in non-accepted domain"),
+    (ACCOUNT, Phase.RCPT, 550, "web.shop.example [192.0.2.1] is not permitted to relay through this server"),
+    (ACCOUNT, Phase.RCPT, 553, "Relaying disallowed as survey@shop.example"),
+    (ACCOUNT, Phase.RCPT, 550, "We do not relay"),
+    (ACCOUNT, Phase.RCPT, 553, "5.7.1 <survey@shop.example>: Sender address rejected: not owned by user ann"),
+    (ACCOUNT, Phase.RCPT, 553, "5.7.1 <survey@shop.example>: Sender address rejected: not logged in"),
+    (ACCOUNT, Phase.RCPT, 550, "Verification failed for <survey@shop.example> Sender verify failed"),
+    (ACCOUNT, Phase.DOT, 550, "5.7.60 SMTP; Client does not have permissions to send as this sender"),
+    (ACCOUNT, Phase.DOT, 554, "5.2.252 SendAsDenied; survey@shop.example not allowed to send as ann@shop.example"),
+    (ACCOUNT, Phase.DOT, 550, "5.1.8 Access denied, bad outbound sender. AS(42003)"),
+    (ACCOUNT, Phase.DOT, 550, "The from address does not match a verified Sender Identity."),
+    (ACCOUNT, Phase.DOT, 554, "Message rejected: Sending paused for this account."),
+    (ACCOUNT, Phase.MAIL, 553, "5.7.1 <survey@shop.example>: not a mailbox of this login"),
+    (ACCOUNT, Phase.RCPT, 550, "5.7.1 Client host rejected: Access denied"),
+    (ACCOUNT, Phase.RCPT, 504, "5.5.2 <localhost>: Helo command rejected: need fully-qualified hostname"),
+    (ACCOUNT, Phase.CONNECT, 550, "Access denied - Invalid HELO name"),
+    (ACCOUNT, Phase.RCPT, 550, "5.7.606 Access denied, banned sending IP [192.0.2.1]"),
+    (ACCOUNT, Phase.RCPT, 550, "JunkMail rejected - web.shop.example [2001:db8::1]:587 is in an RBL"),
+    (ACCOUNT, Phase.RCPT, 550, "Please authenticate before you send"),
+    (ACCOUNT, Phase.RCPT, 550, "SMTP authentication is required."),
+    (CONNECTION, Phase.RCPT, 450, "4.1.8 <survey@shop.example>: Sender address rejected: Domain not found"),
+    (CONNECTION, Phase.RCPT, 451, "Could not complete sender verify callout"),
+    (CONNECTION, Phase.RCPT, 450, "4.7.1 Service unavailable; Client host [192.0.2.1] blocked using bl.example"),
+    (THROTTLE, Phase.RCPT, 450, "4.7.1 Client host rejected: too many connections"),
+]
+# The recipient's server refuses this recipient through the relay, or the relay refuses this recipient or this mail.
+OF_THE_RECIPIENT = [
+    (REFUSED, Phase.RCPT, 550, "5.7.1 <ann@example.org>: host mx.example.org[192.0.2.9] said: 554 Relay access denied"),
+    (REFUSED, Phase.RCPT, 550, "5.7.1 host mx.example.org[192.0.2.9] said: Client host [192.0.2.8] blocked using x"),
+    (REFUSED, Phase.RCPT, 550, "Callout verification failed: 550 relay not permitted"),
+    (GREY, Phase.RCPT, 450, "4.1.8 host mx.example.org[192.0.2.9] said: 450 4.1.8 Sender address rejected"),
+    (GONE, Phase.RCPT, 550, "5.1.1 <ann@example.org>: User unknown in relay recipient table"),
+    (REFUSED, Phase.DOT, 550, "5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required"),
+    (REFUSED, Phase.DOT, 550, "5.7.1 Message rejected: links to a site listed by spamhaus, see http://192.0.2.7/q"),
+    (REFUSED, Phase.DOT, 550, "5.7.26 Unauthenticated email from shop.example is not accepted"),
+    (REFUSED, Phase.MAIL, 552, "5.3.4 Message too big for system"),
+    (REFUSED, Phase.MAIL, 555, "5.5.4 Unsupported option: SMTPUTF8"),
+    (GREY, Phase.MAIL, 451, "4.3.0 Temporary lookup failure"),
+    (THROTTLE, Phase.RCPT, 454, "4.7.0 TLS not available due to local problem"),
+]  # fmt: skip
+REPLIES.extend(OF_US + OF_THE_RECIPIENT)
 
 
 def kind(outcome: Outcome) -> str:
@@ -227,6 +273,7 @@ def test_never_unknown_before_the_dot(phase: Phase, code: int) -> None:
         (None, Phase.MAIL, 450, "4.7.0 rate limit of example.org exceeded"),
         (None, Phase.RCPT, 421, "4.7.0 too many connections"),
         (None, Phase.CONNECT, 421, "4.7.0 too many connections"),
+        (None, Phase.RCPT, 450, "4.7.1 Client host rejected: too many connections"),
     ],
 )
 def test_whose_throttle_it_is(expected: str | None, phase: Phase, code: int, text: str) -> None:
