@@ -31,10 +31,7 @@ SENDER: Final = "DNS of sender"
 REMOTE: Final = "s3://"
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {
-    (3, 11): 10,
-    (3, 12): 6,
-}  # with the mends of routines that read headers
+PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {(3, 11): 10, (3, 12): 6}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,15 @@ class PoolInUse(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, pool_id: str, is_locked: bool = False) -> CouponPool:
-    """Raises NotFound."""
+    """Raises NotFound, and Forbidden for confined and test callers: its codes are worth money, and everybody's."""
+    _check(caller)
     found = await store.get_pool(db, organization_id=caller.organization_id, pool_id=pool_id, is_locked=is_locked)
     return errors.found(found, "There is no such coupon pool.")
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> CouponPool:
-    """Raises Invalid."""
+    """Raises Invalid, and Forbidden for confined and test callers."""
+    _check(caller)
     if await store.count_pools_locked(db, organization_id=caller.organization_id) >= POOLS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization has at most {POOLS_MAX} coupon pools.")
     made = await store.insert_pool(
@@ -107,6 +109,11 @@ def read_lines(text: str) -> list[str]:
     """The codes of a pasted list or a CSV file: the first field of each line."""
     first = [line.split(",")[0].split(";")[0].strip(SPACES).strip('"') for line in text.lstrip("\ufeff").split("\n")]
     return [code for code in first if code]
+
+
+def _check(caller: Caller) -> None:
+    caller.require_whole()
+    caller.require_real()
 
 
 def _refuse_key() -> CouponPool:

@@ -31,13 +31,6 @@ OPEN: Final[Mapping[str, str]] = {
     "GET /alert/status/{status_id}": "of the organization",
     "GET /asset/{asset_id}": "pictures of the organization",
     "POST /asset": "pictures of the organization",
-    "GET /coupon/pool/{pool_id}": "of the organization",
-    "PATCH /coupon/pool/{pool_id}": "of the organization",
-    "DELETE /coupon/pool/{pool_id}": "of the organization",
-    "GET /coupon/pool/{pool_id}/code": "of the organization",
-    "POST /coupon/pool": "of the organization",
-    "POST /coupon/pool/{pool_id}/code": "of the organization",
-    "DELETE /coupon/pool/{pool_id}/code": "of the organization",
     "GET /library/{library_name}": "the product's",
     "POST /token": "reaches what its maker reaches",
     "POST /q/questionnaire/validation": "stores nothing",
@@ -65,6 +58,11 @@ SHARED: Final = {
     "user_ids",
     "subscriber_user_ids",
 }  # of the organization
+# Things of the whole organization, which its lists may name too.
+OF_ALL: Final = {
+    "organization_id", "user_id", "assigned_user_id", "escalation_user_id", "plan_id", "library_name", "asset_id",
+    "metadata_id", "responder_metadata_id", "pool_id", "pool_key", "status_id", "template_id",
+}  # fmt: skip
 FORBIDDEN: Final = (403, "forbidden")
 INVALID: Final = (422, "invalid")
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -160,6 +158,16 @@ async def test_reading(world: World, confined: Confined, route: Route) -> None:
     refusals = [INVALID] if route.path.startswith("/report/template/") else [NOT_FOUND, FORBIDDEN]
     await findings.expect("confined", reply, *refusals)
     findings.report()
+
+
+async def test_lists(world: World, confined: Confined) -> None:
+    """Nothing that is read without an id names anything of the first application."""
+    for route in ROUTES:
+        if route.method == "GET" and not route.parameters:
+            reply = await world.ask("GET", world.ours.path(route), token=confined.token, **good_body(world, route))
+            assert reply.status in {200, 403, 422}, name_of(route)
+            shown = {name for name, value in world.ours.ids.items() if f'"{value}"' in reply.body.decode()}
+            assert shown - OF_ALL == set() or reply.status != 200, name_of(route)
 
 
 async def test_writing(world: World, confined: Confined) -> None:

@@ -143,7 +143,12 @@ class World:
         return await self.wire.ask(method, target, token=self.ours.token if token == "" else token, **options)
 
     async def token_for(
-        self, scopes: Collection[str], *, user_id: str | None = None, maker_scopes: Collection[str] = SCOPES
+        self,
+        scopes: Collection[str],
+        *,
+        user_id: str | None = None,
+        maker_scopes: Collection[str] = SCOPES,
+        test: bool = False,
     ) -> str:
         """The text of a new token of ours."""
         async with db.transaction(self.pool) as database:
@@ -155,6 +160,7 @@ class World:
                 kind="user" if user_id else "organization",
                 user_id=user_id,
                 maker_scopes=maker_scopes,
+                test=test,
                 now=database.clock.now(),
             )
         return text

@@ -62,7 +62,9 @@ class Api:
             )
         return made.application_id
 
-    async def token(self, *, scopes: Collection[str] = SCOPES, application_ids: Collection[str] = ()) -> str:
+    async def token(
+        self, *, scopes: Collection[str] = SCOPES, application_ids: Collection[str] = (), test: bool = False
+    ) -> str:
         async with db.transaction(self.pool) as database:
             _, text = await accounts.create_token(
                 database,
@@ -72,6 +74,7 @@ class Api:
                 kind="organization",
                 user_id=None,
                 application_ids=list(application_ids),
+                test=test,
                 now=database.clock.now(),
             )
         return text

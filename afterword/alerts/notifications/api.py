@@ -108,10 +108,10 @@ class NotificationSubscription(fields.Answer):
     scope="Notification.Read",
     answer=Notification,
     summary="Get all notifications",
-    description="Those of the token's user; a token of the organization has none.",
+    description="Those of the token's user; a token of the organization has none, nor has one for tests.",
 )
 async def list_notifications(call: Call[None], db: Database) -> Answer:
-    if call.caller.user_id is None:
+    if call.caller.user_id is None or call.caller.test:
         return Answer(Rows([], 0 if call.page.with_total else None))
     rows = await store.list_notifications(
         db, organization_id=call.caller.organization_id, user_id=call.caller.user_id, page=call.page

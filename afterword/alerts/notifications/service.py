@@ -51,9 +51,13 @@ async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None
 
 
 async def get(db: Database, *, caller: Caller, notification_id: str) -> Notification:
-    """The caller's own notification. Raises NotFound."""
-    found = caller.user_id and await store.get_notification(
-        db, organization_id=caller.organization_id, user_id=caller.user_id, notification_id=notification_id
+    """The caller's own notification. Raises NotFound, also for test tokens: none is about a test."""
+    found = (
+        caller.user_id
+        and not caller.test
+        and await store.get_notification(
+            db, organization_id=caller.organization_id, user_id=caller.user_id, notification_id=notification_id
+        )
     )
     return found or _refuse_unknown("There is no such notification.")
 

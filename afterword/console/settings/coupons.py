@@ -45,7 +45,10 @@ async def list_pools(visit: Visit) -> Response:
             organization_id=visit.caller.organization_id,
             page=page_of(POOLS, visit.query),
         )
-    new = (words("New coupon pool"), f"{PATH}/new") if "Coupon Pool.Create" in visit.caller.scopes else None
+    is_whole = not visit.caller.is_limited
+    new = (
+        (words("New coupon pool"), f"{PATH}/new") if is_whole and "Coupon Pool.Create" in visit.caller.scopes else None
+    )
     return visit.page(
         "coupons.html",
         title=words("Coupons"),
@@ -53,7 +56,7 @@ async def list_pools(visit: Visit) -> Response:
         list=Listing(
             rows=[
                 {
-                    "url": f"{PATH}/{one.pool_id}",
+                    "url": f"{PATH}/{one.pool_id}" if is_whole else "",
                     "title": one.title,
                     "is_low": one.is_low,
                     "free": words.count(one.free_count),

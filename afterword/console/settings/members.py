@@ -1,7 +1,7 @@
 """Settings: the list of their pages; the people of the organization and their roles."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -165,7 +165,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
         roles=ROLES,
         applications=applications,
         may_invite="User.Create" in visit.caller.scopes,
-        form={name: visit.form.text(name) for name in ("name", "email", "role")},
+        form=_typed(visit, "name", "email"),
         refusal=refusal,
     )
 
@@ -179,9 +179,16 @@ async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> R
         status=refusal.status if refusal else 200,
         roles=ROLES[1:],
         applications=applications,
-        form={name: visit.form.text(name) for name in ("display_name", "role")},
+        form=_typed(visit, "display_name"),
         refusal=refusal,
     )
+
+
+def _typed(visit: Visit, *names: str) -> dict[str, Any]:
+    return {
+        **{name: visit.form.text(name) for name in (*names, "role")},
+        "applications": visit.form.all("application"),
+    }
 
 
 async def _tokens_of(visit: Visit, db: Database, account: users_store.User) -> list[tokens_store.Token]:

@@ -31,7 +31,8 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Digest:
-    """Raises Forbidden for a token without a user, Invalid for a report, for a day and for one too many."""
+    """Raises Forbidden for a token for tests or without a user, Invalid for a report, a day and one too many."""
+    caller.require_real()
     user_id = _user_of(caller)
     if columns["frequency"] == "weekly" and columns["day"] > digests.WEEK_DAYS:
         raise errors.Invalid.at("/day", "out_of_range", "A week has the days 1 (Monday) to 7.")
@@ -80,7 +81,8 @@ async def get(db: Database, *, caller: Caller, digest_id: str) -> Digest:
 
 
 async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetime) -> Digest:
-    """Have a worker send one more mail; the days of the others stay. Raises NotFound, TooMany."""
+    """Have a worker send one more mail; the days of the others stay. Raises Forbidden, NotFound, TooMany."""
+    caller.require_real()
     found = await get(db, caller=caller, digest_id=digest_id)
     if found.sent_time is not None and now - found.sent_time < timedelta(seconds=AGAIN_SECONDS):
         raise errors.TooMany("One was sent a moment ago.", headers={"Retry-After": str(AGAIN_SECONDS)})

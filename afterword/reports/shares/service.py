@@ -32,7 +32,9 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
     """Make a link, and return its secret, which is stored nowhere.
 
     Raises NotFound, and Invalid for a report that readers of figures alone may not read, or for one link too many.
+    Raises Forbidden for test tokens, since a link shows the figures of real people.
     """
+    caller.require_real()
     report = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
     if report.has_texts:
         raise errors.Invalid.at("", "unknown_value", "It shows words of comments, and a link shows figures alone.")
@@ -63,7 +65,8 @@ async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share
 async def end(
     db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect | None = None
 ) -> None:
-    """Raises NotFound, and what `expect` raises, before which nothing is kept."""
+    """Raises NotFound, Forbidden for test tokens, and what `expect` raises, before which nothing is kept."""
+    caller.require_real()
     await results.get_saved(db, caller=caller, report_id=report_id)
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
     if not await store.delete_share(db, **key):

@@ -99,9 +99,7 @@ def _word(text: str) -> str:
 
 async def get(db: Database, *, caller: Caller, tagging_id: str) -> Tagging:
     """A tagging of the caller's own. Raises NotFound."""
-    found = await store.get_tagging(
-        db, organization_id=caller.organization_id, tagging_id=tagging_id, created_by=caller.actor_id
-    )
+    found = await store.get_tagging(db, **caller.reach, tagging_id=tagging_id, created_by=caller.actor_id)
     return errors.found(found, NO_TAGGING)
 
 
@@ -113,11 +111,7 @@ async def undo(
     `expect` is told the version. Raises NotFound, and what it raises.
     """
     found = await store.get_tagging(
-        db,
-        organization_id=caller.organization_id,
-        tagging_id=tagging_id,
-        created_by=caller.actor_id,
-        is_locked=True,
+        db, **caller.reach, tagging_id=tagging_id, created_by=caller.actor_id, is_locked=True
     )
     if found is None:
         raise errors.NotFound(NO_TAGGING)

@@ -64,13 +64,27 @@ async def insert_tagging(
 
 
 async def get_tagging(
-    db: Database, *, organization_id: str, tagging_id: str, created_by: str, is_locked: bool = False
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    tagging_id: str,
+    created_by: str,
+    is_locked: bool = False,
 ) -> Tagging | None:
+    """None also where one of its responses is of another application (none: all), or no test with `test_only`."""
     lock: LiteralString = "for update" if is_locked else ""
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from tagging
-            where organization_id = $1 and tagging_id = $2 and created_by = $3 {lock}""",
-        *(organization_id, tagging_id, created_by),
+        f"""select {_COLUMNS} from tagging t
+            where t.organization_id = $1 and t.tagging_id = $2 and t.created_by = $3
+              and (cardinality($4::text[]) = 0 and not $5 or not exists (
+                select from tagging_response r
+                join questionnaire_instance i on i.organization_id = $1 and i.instance_id = r.instance_id
+                join questionnaire q on q.organization_id = $1 and q.questionnaire_id = i.questionnaire_id
+                where r.organization_id = $1 and r.tagging_id = $2 and ($5 and not i.test
+                  or cardinality($4) > 0 and q.owner_application_id <> all($4)))) {lock}""",
+        *(organization_id, tagging_id, created_by, list(application_ids), test_only),
     )
     return Tagging(**dict(row)) if row else None
 

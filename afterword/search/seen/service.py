@@ -38,6 +38,7 @@ async def find(db: Database, *, caller: Caller, kind: Kind) -> list[SeenName]:
     organization_id = caller.organization_id
     if kind == "responder":
         caller.require_whole()
+        caller.require_real()
         rows = await store.list_responder_values(
             db, organization_id=organization_id, newest=NEWEST, values_max=VALUES_MAX, limit=ROWS_MAX
         )
@@ -46,6 +47,7 @@ async def find(db: Database, *, caller: Caller, kind: Kind) -> list[SeenName]:
             db,
             organization_id=organization_id,
             application_ids=caller.application_ids,
+            test=caller.test,
             newest=NEWEST,
             values_max=VALUES_MAX,
             limit=ROWS_MAX,

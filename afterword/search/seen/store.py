@@ -17,14 +17,21 @@ class SeenValue(NamedTuple):
 
 
 async def list_instance_values(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], newest: int, values_max: int, limit: int
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test: bool,
+    newest: int,
+    values_max: int,
+    limit: int,
 ) -> list[SeenValue]:
-    """The values of the newest instances that are no tests, of these applications (none: all)."""
+    """The values of the newest instances of these applications (none: all), of tests or of all others."""
     rows = await db.fetch(
         """with newest as (
              select i.metadata from questionnaire_instance i
              join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
-             where i.organization_id = $1 and i.deleted_time is null and not i.test
+             where i.organization_id = $1 and i.deleted_time is null and i.test = $6
                and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
              order by i.created_time desc, i.instance_id limit $3),
            found as (
@@ -35,7 +42,7 @@ async def list_instance_values(
              from newest, jsonb_each_text(metadata) e group by 1, 2)
            select name, value, count, name_count, values_count from found where place <= $4
            order by name, count desc, value limit $5""",
-        *(organization_id, list(application_ids), newest, values_max, limit),
+        *(organization_id, list(application_ids), newest, values_max, limit, test),
     )
     return [SeenValue(*row) for row in rows]
 

@@ -3,10 +3,29 @@
 from afterword import db
 from tests.console.questionnaires.test_builder import begun, draft_of, seen_of, text_of
 from tests.console.settings.test_webhooks import version_of
-from tests.logins.conftest import Office
+from tests.logins.conftest import Office, log_in
 
 PATH = "/console/settings/coupons"
 FORM = {"title": "Ten percent", "key": "thanks", "low_count": "2"}
+
+
+async def test_administrator_of_one_application(office: Office) -> None:
+    """Sees the pools that endings can name, and neither their codes nor a way to change them."""
+    async with begun(office) as (client, _):
+        pool = (await client.post(f"{PATH}/new", data=FORM)).headers["location"].partition("?")[0]
+        await client.post(pool, data={"codes": "A-1"})
+        user_id = await office.add_user("ada@kalamata.example", role="admin")
+        async with db.transaction(office.pool) as database:
+            await database.execute(
+                "update organization_user set application_ids = $1 where user_id = $2", [office.application_id], user_id
+            )
+        await log_in(client, email="ada@kalamata.example")
+        listed = text_of(await client.get(PATH))
+        assert (True, False) == ("Ten percent" in listed, pool in listed or f"{PATH}/new" in listed)
+        for path in ("", "/edit", "/removal"):
+            assert 403 == (await client.get(f"{pool}{path}")).status_code
+            assert 403 == (await client.post(f"{pool}{path}", data={**FORM, "codes": "A-2"})).status_code
+        assert 403 == (await client.post(f"{PATH}/new", data={**FORM, "key": "other"})).status_code
 
 
 async def test_coupons(office: Office) -> None:

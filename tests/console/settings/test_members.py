@@ -6,8 +6,10 @@ import re
 import httpx2
 import pytest
 
+from afterword import db
 from afterword.console.logins.account import ACCOUNT
-from afterword.console.settings.members import PEOPLE
+from afterword.console.settings.members import PEOPLE, SERVICES
+from afterword.organizations import service as organizations
 from tests.logins.conftest import EMAIL, Office, browser_of, log_in
 
 
@@ -51,6 +53,38 @@ class TestPeople:
             assert 303 == (await client.post(f"{PEOPLE}/{ben}/remove")).status_code
             assert 303 == (await bens.get(ACCOUNT)).status_code
             assert 403 == (await log_in(bens, email="ben@kalamata.example")).status_code
+
+    async def test_two_applications(self, office: Office) -> None:
+        """Which ones a person has is asked, and what was chosen stays when the form is refused."""
+        async with db.transaction(office.pool) as database:
+            second = await organizations.create_application(
+                database,
+                organization_id=office.organization_id,
+                display_name="Second shop",
+                now=database.clock.now(),
+            )
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            box = f'name="application" value="{second.application_id}"'
+            account = {"role": "agent", "application": second.application_id}
+            for page, action, wrong, right in (
+                (PEOPLE, PEOPLE, {"email": "nobody"}, {"email": "dora@kalamata.example"}),
+                (f"{SERVICES}/new", SERVICES, {"display_name": ""}, {"display_name": "Shop system"}),
+            ):
+                asked = await client.get(page)
+                assert 200 == asked.status_code
+                assert box in asked.text
+                assert f"{box} checked" not in asked.text
+                refused = await client.post(action, data={**account, **wrong})
+                assert 422 == refused.status_code
+                assert f"{box} checked" in refused.text
+                assert 303 == (await client.post(action, data={**account, **right})).status_code
+        async with db.connection(office.pool) as database:
+            made = await database.fetch(
+                "select application_ids from organization_user where role = 'agent' and organization_id = $1",
+                office.organization_id,
+            )
+        assert 2 * [[second.application_id]] == [row["application_ids"] for row in made]
 
     async def test_invited_twice(self, office: Office, ben: str) -> None:
         async with browser_of(office.pool) as client:

@@ -1,11 +1,13 @@
 """Tags for many responses: those that match alone, in parts that go on, changed back by whoever tagged them."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from afterword import db
+from afterword import db, errors
+from afterword.core.organizations.access import Caller
 from afterword.instances.tags import service as tags
 from afterword.responses.taggings import service
 from tests.reports.conftest import NPS, House
@@ -45,6 +47,11 @@ async def work(house: House) -> int:
         return await service.work_next(database, now=database.clock.now())
 
 
+async def maker_of(database: db.Database, tagging_id: str, house: House) -> Caller:
+    query = "select created_by from tagging where tagging_id = $1"
+    return replace(house.caller, user_id=await database.fetch_value(query, tagging_id))
+
+
 async def test_refusals(house: House, answered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert 401 == (await house.http.post(f"/v3.2{PATH}", json={"tag": "late"})).status_code
     reader = f"Bearer {await house.token_for(scopes={'Tag.Create', 'Tag.Read'})}"
@@ -53,9 +60,16 @@ async def test_refusals(house: House, answered: list[str], monkeypatch: pytest.M
     for body in ({"tag": "a/b"}, {"tag": "late", "action": "move"}, {"tag": "late", "filter": {"band": "angry"}}):
         assert 422 == (await house.send("POST", PATH, body)).status_code, body
     made = await ask(house, {"tag": "late", "filter": {"only": "unhappy"}})
+    path = f"{PATH}/{made['tagging_id']}"
     for method in ("GET", "DELETE"):  # somebody else's
-        path = f"{PATH}/{made['tagging_id']}"
         assert 404 == (await house.send(method, path, Authorization=reader)).status_code
+    key = {"tagging_id": made["tagging_id"], "now": await now_of(house)}
+    async with db.transaction(house.pool) as database:
+        maker = await maker_of(database, made["tagging_id"], house)
+        assert await service.get(database, caller=maker, tagging_id=made["tagging_id"])
+        for lesser in (replace(maker, test=True), replace(maker, application_ids=("0" * 22,))):
+            with pytest.raises(errors.NotFound):  # one's own, by a token that sees less
+                await service.undo(database, caller=lesser, **key)
     monkeypatch.setattr(service, "FOUND_MAX", 2)
     assert 422 == (await house.send("POST", PATH, {"tag": "late"})).status_code
 

@@ -27,6 +27,9 @@ async def test_seen(api: Api) -> None:
     assert transaction["declared"] is True
     segment = next(one for one in (await api.get(OF_PEOPLE)).json() if one["name"] == "segment")
     assert [{"value": "gold", "count": 25}] == segment["values"]
+    tester = await api.token(test=True)
+    assert [] == (await api.get(OF_ORDERS, token=tester)).json()
+    assert 403 == (await api.get(OF_PEOPLE, token=tester)).status_code
     elsewhere = await api.token(application_ids=[await api.application()])
     assert [] == (await api.get(OF_ORDERS, token=elsewhere)).json()
     assert 403 == (await api.get(OF_PEOPLE, token=elsewhere)).status_code

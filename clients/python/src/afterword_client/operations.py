@@ -3368,7 +3368,8 @@ class Notifications(Family):
     ) -> Iterator[models.Notification]:
         """Get all notifications.
 
-        Those of the token's user; a token of the organization has none. Needs `Notification.Read`.
+        Those of the token's user; a token of the organization has none, nor has one for tests. Needs
+        `Notification.Read`.
         """
         return self._transport.pages(
             "/notification", models.Notification, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
