@@ -1074,8 +1074,10 @@ CREATE TABLE login_session (
     seen_time timestamp with time zone DEFAULT now() NOT NULL,
     proven_time timestamp with time zone DEFAULT now() NOT NULL,
     expires_time timestamp with time zone NOT NULL,
+    id_token bytea,
     CONSTRAINT login_session_device_check CHECK ((length(device) <= 200)),
     CONSTRAINT login_session_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT login_session_id_token_check CHECK ((length(id_token) <= 4000)),
     CONSTRAINT login_session_network_check CHECK ((length(network) <= 50))
 );
 

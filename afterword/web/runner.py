@@ -279,7 +279,7 @@ class Operation:
             request.members = request.members or paging.response_fields(document, self._members, context)
         if self.route.body is None or request.records is not None:
             return None
-        context.partial = self.route.method == "PATCH"
+        context.partial, context.replaces = self.route.method == "PATCH", self.route.method == "PUT"
         given = _NOTHING if request.document is msgspec.UNSET else request.document
         return structs.collect(self.route.body, given, context, read_only=self._members)
 

@@ -102,6 +102,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "intake/imports/service.py",
     "intake/lists/service.py",
     "intake/recoveries/service.py",
+    "logins/identities/service.py",
     "logins/links/service.py",
     "logins/passkeys/service.py",
     "logins/policies/service.py",

@@ -169,7 +169,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "login_passkey": {"credential_id": OURS, "public_key": OURS, "title": ACCOUNT},
     "login_policy": {"console_networks": ACCOUNT, "token_networks": ACCOUNT},
     "login_recovery_code": {"digest": OURS},
-    "login_session": {"device": ACCOUNT, "digest": OURS, "network": ACCOUNT},
+    "login_session": {"device": ACCOUNT, "digest": OURS, "id_token": SEALED, "network": ACCOUNT},
     "metadata_definition": {"kind": FIXED, "level": FIXED, "name": AUTHORED, "title": AUTHORED, "type": FIXED},
     "notice_mail": {"content": "figures, and names of reports, groups and questions",
                     "error": "about the user's own mailbox", "link": SEALED, "purpose": FIXED,

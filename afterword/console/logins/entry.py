@@ -89,9 +89,11 @@ async def log_out(visit: Visit) -> Response:
     """A session of an identity provider ends here first, and the page that follows leads on to log out there."""
     session, url = visit.session, None
     async with visit.write() as db:
+        hint = await identities.hint_of(db, session=session, site=visit.site)
         await sessions.end(db, session=session, session_id=session.session_id, now=visit.now)
     if session.is_of_provider:
-        url = await identities.end_url(visit.pool, organization_id=session.organization_id, site=visit.site)
+        organization_id = session.organization_id
+        url = await identities.end_url(visit.pool, organization_id=organization_id, hint=hint, site=visit.site)
     response = (
         html.redirect(f"{LOGIN}?done=out")
         if url is None

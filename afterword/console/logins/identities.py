@@ -12,7 +12,6 @@ from afterword import errors
 from afterword.console import screens
 from afterword.console.logins.entry import leading_on
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
-from afterword.logins import service as logins
 from afterword.logins.identities import service, store
 from afterword.logins.sessions import service as sessions
 from afterword.web import html, static
@@ -66,13 +65,19 @@ async def start(guest: Guest) -> Response:
 
 @routes.open_get(service.RETURN_PATH)
 async def returned(guest: Guest) -> Response:
-    if "error" in guest.query:
-        raise service.LoginFailed("The log-in of your organization was not finished.")
+    query = guest.query
+    if "error" in query:
+        flow = service.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
+        told = service.Returned(
+            query.get("state", ""), "", query.get("iss", ""), query["error"], query.get("error_description", "")
+        )
+        await service.refuse(guest.pool, flow=flow, returned=told, now=guest.now)
     response = guest.page(
         "returned.html",
         title=guest.words("You are logged in at your organization"),
-        code=guest.query.get("code", ""),
-        state=guest.query.get("state", ""),
+        code=query.get("code", ""),
+        state=query.get("state", ""),
+        iss=query.get("iss", ""),
         script=static.url("console/goon.js"),
     )
     response.headers["Cache-Control"] = "no-store"
@@ -82,21 +87,12 @@ async def returned(guest: Guest) -> Response:
 @routes.open_post(service.RETURN_PATH)
 async def log_in(guest: Guest) -> Response:
     """Open a session under a new cookie, in place of the one that asked for another proof."""
-    attempt = logins.Attempt("", guest.source.network, browser=guest.source.device)
-    secret = guest.site.secret
-    flow = service.read_flow(
-        guest.cookie(IDENTITY_COOKIE), state=guest.form.text("state"), site=guest.site, now=guest.now
+    form = guest.form
+    flow = service.read_flow(guest.cookie(IDENTITY_COOKIE), site=guest.site, now=guest.now)
+    returned = service.Returned(form.text("state"), form.text("code"), form.text("iss"))
+    opened = await service.finish(
+        guest.pool, flow=flow, returned=returned, source=guest.source, site=guest.site, now=guest.now
     )
-    async with guest.read() as db:
-        await logins.require_patience(db, attempt=attempt, login=None, secret=secret, now=guest.now)
-    try:
-        opened = await service.finish(
-            guest.pool, flow=flow, code=guest.form.text("code"), source=guest.source, site=guest.site, now=guest.now
-        )
-    except service.LoginFailed:
-        async with guest.write() as db:
-            await logins.note_failure(db, attempt=attempt, login=None, secret=secret, now=guest.now)
-        raise
     if isinstance(guest, Visit) and guest.session.is_of_provider:
         async with guest.write() as db:
             await sessions.end(db, session=guest.session, session_id=guest.session.session_id, now=guest.now)

@@ -47,7 +47,9 @@ async def save_identity(visit: Visit) -> Response:
     document = document_of(visit.form, INPUTS)
     groups = document_of(visit.form, GROUP_INPUTS)
     document["group_roles"] = [{"group": group, "role": role} for role in ROLES for group in groups[role]]
-    if secret := visit.form.secret("client_secret"):
+    if visit.form.text("is_public"):
+        document["client_secret"] = None
+    elif secret := visit.form.secret("client_secret"):
         document["client_secret"] = secret
     try:
         request = read_as(IdentityProviderRequest, document, visit)

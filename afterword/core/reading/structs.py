@@ -38,6 +38,7 @@ class Context(Findings):
     zone: tzinfo
     lax: bool = False  # forms, queries, JSON without its label: scalars are typed by the member
     partial: bool = False  # PATCH: null is a value, not an absence
+    replaces: bool = False  # PUT: likewise, for members that may be left out
 
     @property
     def is_query(self) -> bool:
@@ -113,7 +114,8 @@ def struct_reader(kind: type[msgspec.Struct]) -> Reader:
 
 
 def _read_null(member: Member, pointer: str, context: Context, found: dict[str, Any]) -> None:
-    if member.is_nullable and (context.partial or member.is_required):
+    is_told_apart = member.is_required or (context.replaces and member.default is msgspec.NODEFAULT)
+    if member.is_nullable and (context.partial or is_told_apart):
         found[member.name] = None
     elif context.partial:
         context.error(pointer, "not_nullable", "This cannot be null.")

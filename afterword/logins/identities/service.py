@@ -4,10 +4,11 @@ A login of a provider is one of its own: it opens this organization alone, whate
 provider of one organization cannot open what the same person does in another.
 """
 
+import hashlib
 import hmac
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -21,20 +22,25 @@ from afterword.core.organizations.access import Caller, installation
 from afterword.core.organizations.identities import Identity
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
+from afterword.logins import service as logins
+from afterword.logins import store as logins_store
 from afterword.logins.identities import openid, store
-from afterword.logins.identities.openid import Challenge, Client, ProviderFailed
+from afterword.logins.identities.openid import Challenge, Client, ProviderFailed, WrongCode, said
 from afterword.logins.identities.store import IdentityProvider, Member
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.service import Source
+from afterword.logins.sessions.store import Session
 from afterword.organizations.users import service as users
 
 NO_PROVIDER: Final = "The organization has no identity provider."
 RETURN_PATH: Final = "/console/login/identity"
 FLOW: Final = timedelta(minutes=15)  # between here, the provider, and back
 LIFETIME: Final = timedelta(hours=12)  # of a session: somebody whom the provider forgot is out by then
-NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 CODE_CHARACTERS_MAX: Final = 4_096
 PROBLEM_CHARACTERS_MAX: Final = 500
+WRONG_MAX: Final = 100  # states and codes that nobody gave out, of a network at an organization
+CANNOT_FINISH: Final = "This log-in cannot be finished. Begin again."
+ANOTHER_BROWSER: Final = "This log-in was not begun in this browser. Begin again."
 OWNER: Final = "owner"
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -56,6 +62,16 @@ class Flow(msgspec.Struct, frozen=True):
     @property
     def challenge(self) -> Challenge:
         return Challenge(self.state, self.nonce, self.verifier)
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """The parameters with which a provider led back; empty where it sent none. `issuer`: RFC 9207."""
+
+    state: str
+    code: str = ""
+    issuer: str = ""
+    error: str = ""
+    description: str = ""
 
 
 # The settings --------------------------------------------------------------------------------------------------------
@@ -159,38 +175,65 @@ async def begin(
     return url, sealing.seal(text, secret=site.secret, context="identity flow").hex()
 
 
-def read_flow(text: str, *, state: str, site: Site, now: datetime) -> Flow:
-    """The flow of a cookie that the provider's answer belongs to. Raises LoginFailed."""
+def read_flow(text: str, *, site: Site, now: datetime) -> Flow:
+    """The flow of a cookie. Raises LoginFailed."""
     try:
         opened = sealing.unseal(bytes.fromhex(text), secret=site.secret, context="identity flow")
         flow = msgspec.json.decode(opened, type=Flow)
     except (ValueError, sealing.Unreadable, msgspec.MsgspecError):
-        raise LoginFailed("This log-in was not begun in this browser. Begin again.") from None
-    if not hmac.compare_digest(flow.state.encode(), state.encode()):
-        raise LoginFailed("This log-in was not begun in this browser. Begin again.")
+        raise LoginFailed(ANOTHER_BROWSER) from None
     if flow.until <= now.timestamp():
         raise LoginFailed("This log-in took too long. Begin again.")
     return flow
 
 
-async def finish(pool: Pool, *, flow: Flow, code: str, source: Source, site: Site, now: datetime) -> str:
+async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, site: Site, now: datetime) -> str:
     """Take the code to the provider, and open a session for the person that it names; returns its cookie.
 
-    No connection of ours is held while the provider is asked. Raises LoginFailed.
+    No connection of ours is held while the provider is asked. Raises LoginFailed, TooManyFailures.
     """
+    key = hashlib.sha256(f"identity {flow.organization_id} {source.network}".encode()).digest()
+    async with databases.connection(pool) as db:
+        await _require_patience(db, key=key, now=now)
+        provider = await store.get_provider(db, organization_id=flow.organization_id)
+    if provider is None:
+        raise LoginFailed(CANNOT_FINISH)
+    try:
+        _check_returned(flow, returned)
+        return await _finished(pool, provider, flow, returned, source=source, site=site, now=now)
+    except ProviderFailed as failed:
+        if isinstance(failed, WrongCode):
+            async with databases.transaction(pool) as db:
+                await logins_store.insert_failures(db, keys=[key], now=now, after=now - logins.WINDOW)
+        if failed.reason:
+            await _tell_owner(pool, provider, failed.reason, now=now)
+        sentence = failed.sentence or "The log-in of your organization did not work. Begin again, or tell its owner."
+        raise LoginFailed(sentence) from failed
+
+
+async def refuse(pool: Pool, *, flow: Flow, returned: Returned, now: datetime) -> None:
+    """Tell the owner of an error with which the provider led back. Raises LoginFailed."""
     async with databases.connection(pool) as db:
         provider = await store.get_provider(db, organization_id=flow.organization_id)
-    if provider is None or not 0 < len(code) <= CODE_CHARACTERS_MAX:
-        raise LoginFailed("This log-in cannot be finished. Begin again.")
-    identity = await _identity_of(provider, flow, code, site=site, now=now)
-    async with databases.transaction(pool) as db:
-        member = await _admitted(db, provider, identity, now=now)
-        if member is not None:
-            return await _opened(db, provider, member, identity, source=source, now=now)
-    raise LoginFailed("None of your groups has a role here. Ask an administrator of your organization.")
+    is_its = provider is not None and returned.issuer in {"", provider.issuer}
+    if is_its and hmac.compare_digest(flow.state.encode(), returned.state.encode()):
+        words = ": ".join(said(text) for text in (returned.error, returned.description) if text)
+        await _tell_owner(pool, provider, f"The provider led back with an error: {words.rstrip('.')}.", now=now)
+    raise LoginFailed("The log-in of your organization was not finished.")
 
 
-async def end_url(pool: Pool, *, organization_id: str, site: Site) -> str | None:
+async def hint_of(db: Database, *, session: Session, site: Site) -> str | None:
+    """The ID token that opened the session, with which the provider knows who logs out."""
+    token = await store.get_id_token(db, organization_id=session.organization_id, session_id=session.session_id)
+    if token is None:
+        return None
+    try:
+        return sealing.unseal(token, secret=site.secret, context=_hint_context(session.session_id))
+    except sealing.Unreadable:  # nobody is kept from logging out
+        return None
+
+
+async def end_url(pool: Pool, *, organization_id: str, hint: str | None, site: Site) -> str | None:
     """The address at which the person logs out of the provider too; None where there is none."""
     async with databases.connection(pool) as db:
         provider = await store.get_provider(db, organization_id=organization_id)
@@ -202,7 +245,8 @@ async def end_url(pool: Pool, *, organization_id: str, site: Site) -> str | None
     except ProviderFailed as failed:
         logger.warning("an identity provider failed", organization_id=organization_id, reason=failed.reason)
         return None
-    return openid.end_url(document, client_id=provider.client_id, back_url=f"{site.public_url}/console/login")
+    back_url = f"{site.public_url}/console/login"
+    return openid.end_url(document, client_id=provider.client_id, back_url=back_url, hint=hint)
 
 
 def return_url(site: Site) -> str:
@@ -210,25 +254,71 @@ def return_url(site: Site) -> str:
     return f"{site.public_url}{RETURN_PATH}"
 
 
-async def _identity_of(provider: IdentityProvider, flow: Flow, code: str, *, site: Site, now: datetime) -> Identity:
+def _check_returned(flow: Flow, returned: Returned) -> None:
+    """Raise WrongCode, without a reason for the owner, for what no provider sent to this browser."""
+    if not hmac.compare_digest(flow.state.encode(), returned.state.encode()):
+        raise WrongCode("", ANOTHER_BROWSER)
+    if not 0 < len(returned.code) <= CODE_CHARACTERS_MAX:
+        raise WrongCode("", CANNOT_FINISH)
+
+
+async def _finished(
+    pool: Pool, provider: IdentityProvider, flow: Flow, returned: Returned, *, source: Source, site: Site, now: datetime
+) -> str:
+    identity, token = await _identity_of(provider, flow, returned, site=site, now=now)
+    async with databases.transaction(pool) as db:
+        member = await _admitted(db, provider, identity, now=now)
+        if member is not None:
+            if provider.problem is not None:
+                await store.update_problem(db, provider=provider, problem=None)
+            return await _opened(db, provider, member, identity, token, source=source, site=site, now=now)
+    told = said(", ".join(sorted(identity.groups or ()))) or "none"
+    raise ProviderFailed(
+        f"None of a person's groups has a role. The claim {provider.groups_claim} named: {told}.",
+        "None of your groups has a role here. Ask an administrator of your organization.",
+    )
+
+
+async def _require_patience(db: Database, *, key: bytes, now: datetime) -> None:
+    """Raise TooManyFailures; what counts is made up, so that nobody's mistake at the provider is counted."""
+    found = await logins_store.list_failures(db, keys=[key], after=now - logins.WINDOW)
+    if found.get(key, 0) >= WRONG_MAX:
+        seconds = int(logins.WINDOW.total_seconds())
+        sentence = errors.Sentence(
+            "Too many log-ins of your organization failed here. Wait {n} minutes.", n=seconds // 60
+        )
+        raise logins.TooManyFailures(sentence, headers={"Retry-After": str(seconds)})
+
+
+async def _tell_owner(pool: Pool, provider: IdentityProvider, reason: str, *, now: datetime) -> None:
+    logger.warning("an identity provider failed", organization_id=provider.organization_id, reason=reason)
+    problem = f"A log-in failed at {now:%Y-%m-%d %H:%M} UTC. {reason}"[:PROBLEM_CHARACTERS_MAX]
+    async with databases.transaction(pool) as db:
+        await store.update_problem(db, provider=provider, problem=problem)
+
+
+async def _identity_of(
+    provider: IdentityProvider, flow: Flow, returned: Returned, *, site: Site, now: datetime
+) -> tuple[Identity, str]:
+    """The person, and the ID token. Raises ProviderFailed."""
     secret = None
     if provider.client_secret is not None:
         context = _context(provider.organization_id)
         secret = sealing.unseal(provider.client_secret, secret=site.secret, context=context)
     client = Client(provider.client_id, secret, return_url(site))
-    try:
-        async with _caller(site) as web:
-            document = await openid.discover(web, provider.issuer, allowed=site.networks)
-            claims = await openid.claims_of(
-                web, document, client, flow.challenge, code=code, wanted=provider.groups_claim, now=now
-            )
-    except ProviderFailed as failed:
-        logger.warning("an identity provider failed", organization_id=provider.organization_id, reason=failed.reason)
-        raise LoginFailed("The log-in of your organization did not work. Begin again, or tell its owner.") from failed
+    async with _caller(site) as web:
+        document = await openid.discover(web, provider.issuer, allowed=site.networks)
+        openid.check_issuer(document, returned.issuer)
+        claims, token = await openid.claims_of(
+            web, document, client, flow.challenge, code=returned.code, wanted=provider.groups_claim, now=now
+        )
     identity = identities.identity_of(claims, groups_claim=provider.groups_claim)
     if identity is None:
-        raise LoginFailed("The log-in of your organization tells no address of yours. Tell its owner.")
-    return identity
+        raise ProviderFailed(
+            _fault("sub or email", "is missing or too long"),
+            "The log-in of your organization tells no address of yours. Tell its owner.",
+        )
+    return identity, token
 
 
 async def _admitted(db: Database, provider: IdentityProvider, identity: Identity, *, now: datetime) -> Member | None:
@@ -237,13 +327,22 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
     member = await store.get_member_by_subject(
         db, organization_id=organization_id, issuer=provider.issuer, subject=identity.subject
     ) or await _known_by_address(db, provider, identity)
-    role = identities.role_of(identity.groups, group_roles=provider.group_roles, default=provider.default_role)
+    if member is not None and not member.active:
+        raise LoginFailed("Your user is switched off. Ask an administrator of your organization.")
+    if member is not None and member.role == OWNER:
+        return member
+    if identity.groups is None and provider.group_roles:
+        raise ProviderFailed(
+            f"The groups of a person cannot be read: there are over {identities.GROUPS_MAX:,}, or the claim "
+            f"{provider.groups_claim} tells them elsewhere (`_claim_names`) or in an unknown form. Let the provider "
+            "tell the groups of this application alone.",
+            "The log-in of your organization does not tell your groups. Tell its owner.",
+        )
+    role = identities.role_of(
+        identity.groups or frozenset(), group_roles=provider.group_roles, default=provider.default_role
+    )
     if member is None:
         return role and await _provisioned(db, provider, identity, role=role, now=now)
-    if not member.active:
-        raise LoginFailed("Your user is switched off. Ask an administrator of your organization.")
-    if member.role == OWNER:
-        return member
     if role is None:
         if member.login_id is not None:
             await sessions.end_all(db, login_id=member.login_id)
@@ -263,12 +362,18 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
 async def _known_by_address(db: Database, provider: IdentityProvider, identity: Identity) -> Member | None:
     """The user with this address: who never logged in this way, or did so a moment ago. Raises LoginFailed."""
     if identity.is_verified is False:
-        raise LoginFailed("The log-in of your organization has not verified your address. Tell its owner.")
+        raise ProviderFailed(
+            _fault("email_verified", "is false"),
+            "The log-in of your organization has not verified your address. Tell its owner.",
+        )
     member = await store.get_member_by_email(db, organization_id=provider.organization_id, email=identity.email)
     if member is None:
         return None
     if not identity.is_verified and not provider.trusts_addresses:
-        raise LoginFailed("The log-in of your organization does not say that your address is verified. Tell its owner.")
+        raise ProviderFailed(
+            _fault("email_verified", "is missing, and addresses without it are not trusted"),
+            "The log-in of your organization does not say that your address is verified. Tell its owner.",
+        )
     if member.issuer == provider.issuer and member.subject != identity.subject:  # the address was given to another one
         raise LoginFailed("Another person of your organization logs in with this address. Tell its owner.")
     return member
@@ -289,7 +394,15 @@ async def _provisioned(
 
 
 async def _opened(
-    db: Database, provider: IdentityProvider, member: Member, identity: Identity, *, source: Source, now: datetime
+    db: Database,
+    provider: IdentityProvider,
+    member: Member,
+    identity: Identity,
+    token: str,
+    *,
+    source: Source,
+    site: Site,
+    now: datetime,
 ) -> str:
     key = {"organization_id": provider.organization_id, "issuer": provider.issuer, "subject": identity.subject}
     login_id = await store.get_identity_login(db, **key)
@@ -297,23 +410,22 @@ async def _opened(
         login_id = ids.ordered(now)
         await store.insert_identity_login(db, login_id=login_id, email=identity.email, now=now)
     await store.update_identity(db, **key, user_id=member.user_id, login_id=login_id, now=now)
+    session_id = ids.ordered(now)
+    context = _hint_context(session_id)
+    is_short = len(token) <= openid.HINT_CHARACTERS_MAX
     return await sessions.start(
         db,
         login_id=login_id,
+        session_id=session_id,
+        id_token=sealing.seal(token, secret=site.secret, context=context) if is_short else None,
         organization_id=provider.organization_id,
         user_id=member.user_id,
         source=source,
         is_known=True,
         lifetime=LIFETIME,
-        proven_time=_authenticated(identity, now),
+        proven_time=identities.proven_time(identity.authenticated, now=now),
         now=now,
     )
-
-
-def _authenticated(identity: Identity, now: datetime) -> datetime:
-    """The time of the person's proof at the provider, which may have been long before this log-in."""
-    seconds = identity.authenticated
-    return NEVER if seconds is None or seconds < 0 else min(now, datetime.fromtimestamp(min(seconds, 2**40), UTC))
 
 
 @asynccontextmanager
@@ -325,12 +437,20 @@ async def _caller(site: Site) -> AsyncGenerator[http.Caller]:
         await web.close()
 
 
+def _fault(claim: str, fault: str) -> str:
+    return f"The claim {claim} of a person {fault}."
+
+
 def _sealed(secret: str | None, organization_id: str, site: Site) -> bytes | None:
     return sealing.seal(secret, secret=site.secret, context=_context(organization_id)) if secret else None
 
 
 def _context(organization_id: str) -> str:
     return f"identity:{organization_id}"
+
+
+def _hint_context(session_id: str) -> str:
+    return f"id token:{session_id}"
 
 
 def require_owner(caller: Caller) -> None:

@@ -88,7 +88,7 @@ async def update_provider(
              = (excluded.issuer, excluded.client_id, excluded.client_secret, excluded.scopes, excluded.groups_claim,
                 excluded.group_roles, excluded.default_role, excluded.trusts_addresses, p.version + 1,
                 excluded.updated_time, excluded.updated_by),
-             authorization_url = case when p.issuer = excluded.issuer then p.authorization_url end
+             authorization_url = case when p.issuer = excluded.issuer then p.authorization_url end, problem = null
            returning {_COLUMNS}""",
         *(organization_id, values["issuer"], values["client_id"], values["client_secret"], values["scopes"]),
         *(values["groups_claim"], values["group_roles"], values["default_role"], values["trusts_addresses"]),
@@ -112,6 +112,14 @@ async def update_checked(
              checked_time = $5
            where organization_id = $1 and issuer = $2""",
         *(organization_id, issuer, authorization_url, problem, now),
+    )
+
+
+async def update_problem(db: Database, *, provider: IdentityProvider, problem: str | None) -> None:
+    """Note what came of a log-in, where it is still the provider of these settings."""
+    await db.execute(
+        "update identity_provider set problem = $4 where organization_id = $1 and issuer = $2 and version = $3",
+        *(provider.organization_id, provider.issuer, provider.version, problem),
     )
 
 
@@ -142,6 +150,13 @@ async def get_identity_login(db: Database, *, organization_id: str, issuer: str,
     return await db.fetch_value(
         "select login_id from login_identity where organization_id = $1 and issuer = $2 and subject = $3",
         *(organization_id, issuer, subject),
+    )
+
+
+async def get_id_token(db: Database, *, organization_id: str, session_id: str) -> bytes | None:
+    """Sealed."""
+    return await db.fetch_value(
+        "select id_token from login_session where organization_id = $1 and session_id = $2", organization_id, session_id
     )
 
 

@@ -39,10 +39,12 @@ async def start(
     now: datetime,
     lifetime: timedelta = LIFETIME,
     proven_time: datetime | None = None,
+    session_id: str | None = None,
+    id_token: bytes | None = None,
 ) -> str:
     """Open a session; returns its cookie. `is_known`: the person has logged in from this browser before.
 
-    `proven_time`: when the person proved to be it, if that was not now.
+    `proven_time`: when the person proved to be it, if that was not now. `id_token`: sealed for this `session_id`.
     """
     cookie = ids.secret()
     await audit.record_login(
@@ -58,7 +60,7 @@ async def start(
         db,
         organization_id=organization_id,
         user_id=user_id,
-        session_id=ids.ordered(now),
+        session_id=session_id or ids.ordered(now),
         digest=_digest(cookie),
         login_id=login_id,
         device=source.device[:DEVICE_CHARACTERS],
@@ -66,6 +68,7 @@ async def start(
         now=now,
         proven_time=proven_time or now,
         expires_time=now + lifetime,
+        id_token=id_token,
     )
     return cookie
 

@@ -58,13 +58,15 @@ async def insert_session(
     now: datetime,
     proven_time: datetime,
     expires_time: datetime,
+    id_token: bytes | None,
 ) -> None:
     """Insert it, and note the log-in of the user."""
     await db.execute(
         """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
-             created_time, seen_time, proven_time, expires_time)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)""",
+             created_time, seen_time, proven_time, expires_time, id_token)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
         *(digest, session_id, login_id, organization_id, user_id, device, network, now, proven_time, expires_time),
+        id_token,
     )
     await db.execute(
         "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",

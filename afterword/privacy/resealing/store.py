@@ -28,6 +28,7 @@ CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
     "notice_mail.link": lambda _, mail_id: link_context(mail_id),
     "anonymous_pool.sealed": lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
     "identity_provider.client_secret": lambda organization_id, _: f"identity:{organization_id}",
+    "login_session.id_token": lambda _, session_id: f"id token:{session_id}",
 }
 _SEALED: Final[LiteralString] = """(
     select 'login.totp_secret' as name, '' as organization_id, login_id as id, totp_secret as value from login
@@ -38,7 +39,8 @@ _SEALED: Final[LiteralString] = """(
     union all select 'notice_mail.link', '', mail_id, link from notice_mail
     union all select 'anonymous_pool.sealed', organization_id, version_id, nullif(sealed, '') from anonymous_pool
     union all select 'identity_provider.client_secret', organization_id, organization_id, client_secret
-      from identity_provider) s"""
+      from identity_provider
+    union all select 'login_session.id_token', organization_id, session_id, id_token from login_session) s"""
 
 
 async def list_sealed(  # any tenant: the secret is the installation's
@@ -82,10 +84,13 @@ async def update_sealed(  # any tenant: the secret is the installation's
            g as (update anonymous_pool set sealed = $5 where $1 = 'anonymous_pool.sealed'
              and organization_id = $2 and version_id = $3 and sealed = $4 returning 1),
            h as (update identity_provider set client_secret = $5 where $1 = 'identity_provider.client_secret'
-             and organization_id = $2 and client_secret = $4 returning 1)
+             and organization_id = $2 and client_secret = $4 returning 1),
+           i as (update login_session set id_token = $5 where $1 = 'login_session.id_token'
+             and organization_id = $2 and session_id = $3 and id_token = $4 returning 1)
            select count(*) from (
              select from a union all select from b union all select from c union all select from d
-             union all select from e union all select from f union all select from g union all select from h) found""",
+             union all select from e union all select from f union all select from g union all select from h
+             union all select from i) found""",
         *(column, before.organization_id, before.id, before.value, value),
     )
     return bool(count)

@@ -50,6 +50,8 @@ async def test_identity(office: Office) -> None:
         for text in ("night desk", "One is stored.", "The provider was not reached", "/console/login/with/kalamata"):
             assert text in page
         assert "between us" not in page
+        assert 303 == (await client.post(PATH, data={**FORM, "client_secret": "", "is_public": "1"})).status_code
+        assert "Leave this empty for a public client." in text_of(await client.get(PATH))
         assert 303 == (await client.post(f"{PATH}/check")).status_code
         assert "Remove the log-in through https://login.shop.invalid?" in text_of(await client.get(f"{PATH}/removal"))
         assert 303 == (await client.post(f"{PATH}/removal")).status_code

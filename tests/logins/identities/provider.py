@@ -15,6 +15,7 @@ from authlib.oauth2.rfc6749 import grants
 from authlib.oauth2.rfc6750 import BearerTokenValidator
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import OpenIDCode
+from joserfc import jwt
 from joserfc.jwk import RSAKey
 from werkzeug.serving import make_server
 
@@ -87,7 +88,7 @@ class Code:
     def get_nonce(self) -> str | None:
         return self.nonce
 
-    def get_auth_time(self) -> int | None:
+    def get_auth_time(self) -> float | None:
         return self.person.get("auth_time")
 
     def get_acr(self) -> None:
@@ -120,7 +121,8 @@ class Token:
 class Provider:
     """`person` is logged in there, with its claims. `token_claims` replace some of the ID token: an attack.
 
-    `is_thin`: the ID token names the subject alone, and the rest is asked for. While not `is_open` nothing is answered.
+    `is_thin`: the ID token names the subject alone, and the rest is asked for, and then `is_signed` or not.
+    While not `is_open` nothing is answered. `keys` are published beside the right one.
     """
 
     client: Client
@@ -128,6 +130,8 @@ class Provider:
     token_claims: dict[str, Any] = field(default_factory=dict[str, Any])
     document: dict[str, Any] = field(default_factory=dict[str, Any])
     is_thin: bool = False
+    is_signed: bool = False
+    keys: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     is_open: threading.Event = field(default_factory=threading.Event)
     port: int = 0
     key: RSAKey = field(default_factory=_key)
@@ -258,7 +262,7 @@ def _app(provider: Provider) -> flask.Flask:
 
     @app.get("/keys")
     def keys() -> dict[str, Any]:
-        return {"keys": [(provider.published or provider.key).as_dict(private=False)]}
+        return {"keys": [*provider.keys, (provider.published or provider.key).as_dict(private=False)]}
 
     @app.get("/end")
     def end() -> str:
@@ -266,7 +270,11 @@ def _app(provider: Provider) -> flask.Flask:
 
     @app.get("/claims")
     @protected("openid")
-    def claims() -> dict[str, Any]:
-        return current_token.person
+    def claims() -> Any:
+        if not provider.is_signed:
+            return current_token.person
+        told = {"iss": provider.issuer, "aud": CLIENT_ID, **current_token.person, **provider.token_claims}
+        token = jwt.encode({"alg": "RS256", "kid": provider.key.kid}, told, provider.key)
+        return flask.Response(token, mimetype="application/jwt")
 
     return app

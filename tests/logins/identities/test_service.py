@@ -12,13 +12,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from afterword import db
 from afterword.core.messaging.networks import networks_of
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.wire.site import Site
-from afterword.logins import service as logins
 from afterword.logins.identities import openid, service, store
 from tests.logins.conftest import EMAIL, OWN, Office, found, log_in
 from tests.logins.identities.provider import CLIENT_ID, CLIENT_SECRET, Provider, running
@@ -93,10 +93,10 @@ class Person:
     provider: Provider
     sent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
-    async def go(self, **claims: Any) -> dict[str, str]:
+    async def go(self, *, domain: str = "kalamata", **claims: Any) -> dict[str, str]:
         """The provider's answer: the parameters that it leads back with."""
         self.provider.person = {**NIKOS, **claims}
-        begun = await self.client.get("/console/login/with/kalamata/start")
+        begun = await self.client.get(f"/console/login/with/{domain}/start")
         assert 303 == begun.status_code, begun.text
         self.sent = parse_qs(urlsplit(begun.headers["location"]).query)
         async with httpx2.AsyncClient() as elsewhere:
@@ -157,9 +157,9 @@ class TestAttacks:
             )
         url, text = begun
         state = parse_qs(urlsplit(url).query)["state"][0]
-        assert state == service.read_flow(text, state=state, site=SITE, now=now).state
+        assert state == service.read_flow(text, site=SITE, now=now).state
         with pytest.raises(service.LoginFailed, match="too long"):
-            service.read_flow(text, state=state, site=SITE, now=now + service.FLOW)
+            service.read_flow(text, site=SITE, now=now + service.FLOW)
 
     async def test_token(self, office: Office, provider: Provider) -> None:
         """A token of another issuer, for another client, of another log-in, of another time, or of nobody."""
@@ -190,16 +190,55 @@ class TestAttacks:
     async def test_guesses_are_counted(
         self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(logins, "FAILURES_MAX", 3)
+        """States and codes that nobody gave out are, at one organization, and the provider is not asked any more."""
+        monkeypatch.setattr(service, "WRONG_MAX", 3)
         await connect(office, provider)
-        provider.token_claims = {"nonce": "x"}
+        other = await found(office.pool, domain="sparta", email="sofia@sparta.example")
+        await connect(other, provider)
+        async with browser(office, provider) as person, browser(office, provider) as elsewhere:
+            params = await person.go()
+            for wrong in ({"code": "made-up"}, {"state": "x" * 22}, {"code": ""}):
+                assert 403 == (await person.come_back({**params, **wrong})).status_code
+            asked = len(provider.asked)
+            refused = await person.come_back(params)
+            assert (429, "900") == (refused.status_code, refused.headers["retry-after"])
+            assert (True, False) == ("Too many log-ins" in refused.text, "password" in refused.text)
+            assert asked == len(provider.asked)
+            assert 303 == (await elsewhere.come_back(await elsewhere.go(domain="sparta"))).status_code
+
+    async def test_refusals_and_successes_are_not_counted(
+        self, office: Office, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A provider that is set up wrongly locks nobody out, nor do many people of one office."""
+        monkeypatch.setattr(service, "WRONG_MAX", 1)
+        await connect(office, provider)
+        async with browser(office, provider) as person:
+            for claims, status in (
+                ({"groups": ["lunch"]}, 403),
+                ({"groups": ["desk"], "email_verified": False}, 403),
+                ({}, 303),
+                ({}, 303),
+            ):
+                assert status == (await person.log_in(**claims)).status_code
+            provider.token_claims = {"nonce": "x"}
+            assert 403 == (await person.log_in()).status_code
+            provider.token_claims = {}
+            assert 303 == (await person.log_in()).status_code
+
+    @pytest.mark.parametrize(("tells", "iss", "status"), [(False, "", 303), (True, "", 403), (True, "x", 403)])
+    async def test_answer_of_another_provider(
+        self, office: Office, provider: Provider, *, tells: bool, iss: str, status: int
+    ) -> None:
+        """The code is not taken anywhere; what counts where is in test_openid.py."""
+        await connect(office, provider)
+        provider.document = {"authorization_response_iss_parameter_supported": tells}
         async with browser(office, provider) as person:
             params = await person.go()
-            for _ in range(3):
-                assert 403 == (await person.come_back(params)).status_code
-            asked = len(provider.asked)
-            assert 429 == (await person.come_back(params)).status_code
-            assert asked == len(provider.asked)
+            provider.asked.clear()
+            assert status == (await person.come_back({**params, "iss": iss})).status_code
+            assert (303 == status) is ("/token" in provider.asked)
+            if tells:
+                assert 303 == (await person.come_back({**params, "iss": provider.issuer})).status_code
 
     async def test_only_open_networks(self, office: Office, provider: Provider) -> None:
         """Without the operator's word no call goes to loopback, nor to an address of the document."""
@@ -241,6 +280,75 @@ class TestAttacks:
             client.headers.update(OWN)
             assert 303 == (await log_in(client, email="sofia@sparta.example")).status_code
             assert "Sparta Books" in (await client.get("/console/settings/account")).text
+
+
+async def problem_of(office: Office) -> str | None:
+    async with db.connection(office.pool) as database:
+        return (await service.get(database, caller=installation(office.organization_id))).problem
+
+
+class TestReasons:
+    """The person is told that it failed; the owner is told the reason, until a log-in works."""
+
+    @pytest.mark.parametrize(
+        ("token", "claims", "words"),
+        [
+            ({"exp": 1_700_000_000}, {}, "claim exp:"),
+            ({"iat": 4_000_000_000}, {}, "claim iat:"),
+            ({"iss": "https://other.example"}, {}, "claim iss:"),
+            ({"aud": ["another-client"]}, {}, "claim aud:"),
+            ({"nonce": "x"}, {}, "claim nonce:"),
+            ({"sub": ""}, {}, "claim sub"),
+            ({"email": None}, {}, "claim sub or email"),
+            ({}, {"email_verified": "false"}, "claim email_verified of a person is false"),
+            ({}, {"groups": ["lunch", "\x1b[1m/office"]}, "claim groups named: [1m/office, lunch."),
+            ({}, {"groups": None, "_claim_names": {"groups": "src1"}}, "cannot be read: there are over 1,000"),
+        ],
+    )
+    async def test_of_a_person(
+        self, office: Office, provider: Provider, token: dict[str, Any], claims: dict[str, Any], words: str
+    ) -> None:
+        await connect(office, provider)
+        provider.token_claims = token
+        async with browser(office, provider) as person:
+            assert 403 == (await person.log_in(**claims)).status_code
+            assert words in (await problem_of(office) or "")
+            provider.token_claims = {}
+            assert 303 == (await person.log_in()).status_code
+            assert await problem_of(office) is None
+
+    async def test_of_the_provider(self, office: Office, provider: Provider) -> None:
+        """Its own words, made one short line."""
+        await connect(office, provider, client_secret="another")
+        async with browser(office, provider) as person:
+            assert 403 == (await person.log_in()).status_code
+            assert "status 401 at /token: invalid_client" in (await problem_of(office) or "")
+            state = (await person.go())["state"]
+            told = {"error": "invalid_scope", "error_description": "No scope\n\x1b" + "x" * 900, "state": state}
+            refused = await person.client.get(service.RETURN_PATH, params=told)
+            assert (403, False) == (refused.status_code, "invalid_scope" in refused.text)
+        problem = await problem_of(office) or ""
+        assert "led back with an error: invalid_scope: No scope xxx" in problem
+        assert len(problem) < 300
+
+    @pytest.mark.parametrize("change", [{"state": "x" * 22}, {"iss": "https://evil.example"}, None])
+    async def test_strangers_tell_the_owner_nothing(
+        self, office: Office, provider: Provider, change: dict[str, str] | None
+    ) -> None:
+        await connect(office, provider)
+        async with browser(office, provider) as person, browser(office, provider) as stranger:
+            told = {"error": "x", "state": (await person.go())["state"], **(change or {})}
+            client = person.client if change else stranger.client
+            assert 403 == (await client.get(service.RETURN_PATH, params=told)).status_code
+        assert await problem_of(office) is None
+
+    async def test_new_settings_begin_anew(self, office: Office, provider: Provider) -> None:
+        await connect(office, provider)
+        async with browser(office, provider) as person:
+            await person.log_in(groups=[])
+        assert "claim groups named: none" in (await problem_of(office) or "")
+        await connect(office, provider, groups_claim="roles")
+        assert await problem_of(office) is None
 
 
 class TestSettings:
@@ -307,6 +415,56 @@ class TestLogIn:
         async with browser(office, provider) as person:
             assert 303 == (await person.log_in()).status_code
         assert "agent" == (await roles(office))[NIKOS["email"]]
+
+    async def test_signed_answer(self, office: Office, provider: Provider) -> None:
+        """The answer about the person may be a token too; then it must be of this provider and for us."""
+        await connect(office, provider)
+        provider.is_thin = provider.is_signed = True
+        async with browser(office, provider) as person:
+            for wrong in ({"aud": "another-client"}, {"iss": "https://other.example"}):
+                assert 403 == (await person.log_in(**wrong)).status_code
+            provider.token_claims = {"sub": "somebody-else"}
+            provider.is_signed = False
+            assert 403 == (await person.log_in()).status_code
+            provider.token_claims, provider.is_signed = {}, True
+            assert 303 == (await person.log_in()).status_code
+        assert "agent" == (await roles(office))[NIKOS["email"]]
+
+    @pytest.mark.parametrize(("minutes", "status"), [(2, 303), (-2, 303), (10, 403), (-10, 403)])
+    async def test_clocks(self, office: Office, provider: Provider, minutes: int, status: int) -> None:
+        """The provider's clock may be two minutes before or behind ours."""
+        await connect(office, provider)
+        now = int(time.time()) + 60 * minutes
+        provider.token_claims = {"iat": now, "nbf": now, "exp": now}
+        async with browser(office, provider) as person:
+            assert status == (await person.log_in()).status_code
+
+    async def test_unknown_key(self, office: Office, provider: Provider) -> None:
+        await connect(office, provider)
+        provider.keys = [{"kty": "EC", "crv": "BP-256", "x": "AAAA", "y": "AAAA", "kid": "other"}]
+        async with browser(office, provider) as person:
+            assert 303 == (await person.log_in()).status_code
+
+    @pytest.mark.parametrize("groups", [{"chiefs": {"1": "a.example"}}, "lunch, chiefs", ["/chiefs"]])
+    async def test_forms_of_groups(self, office: Office, provider: Provider, groups: object) -> None:
+        await connect(office, provider)
+        async with browser(office, provider) as person:
+            assert 303 == (await person.log_in(groups=groups)).status_code
+        assert "admin" == (await roles(office))[NIKOS["email"]]
+
+    async def test_groups_that_are_not_told(self, office: Office, provider: Provider) -> None:
+        """Somebody with too many groups for a token keeps the role and waits; an owner needs no group."""
+        await connect(office, provider, default_role="agent")
+        elsewhere = {"groups": None, "_claim_names": {"groups": "src1"}}
+        async with browser(office, provider) as person:
+            assert 303 == (await person.log_in(groups=["chiefs"])).status_code
+            refused = await person.log_in(**elsewhere)
+            assert (403, True) == (refused.status_code, "does not tell your groups" in refused.text)
+            assert 403 == (await person.log_in(sub="new", email="new@kalamata.example", **elsewhere)).status_code
+            assert {EMAIL: "owner", NIKOS["email"]: "admin"} == await roles(office)
+            assert 303 == (await person.log_in(sub="olga-1", email=EMAIL, **elsewhere)).status_code
+            await connect(office, provider, group_roles=[], default_role="agent")
+            assert 303 == (await person.log_in(**elsewhere)).status_code
 
     async def test_without_a_group(self, office: Office, provider: Provider) -> None:
         """Nobody without a role is let in, and a person who lost it is out at once."""
@@ -378,11 +536,15 @@ class TestLogIn:
             assert 'type="password"' not in proof
             begun = await person.client.get("/console/login/with/kalamata/start?anew=1")
             asked = parse_qs(urlsplit(begun.headers["location"]).query)
-            assert (["login"], ["0"]) == (asked["prompt"], asked["max_age"])
+            assert (["login"], ["30"]) == (asked["prompt"], asked["max_age"])
             await person.log_in(groups=["chiefs"], auth_time=int(time.time()) - 3600)
             assert 303 == (await person.client.get(tokens)).status_code
-            await person.log_in(groups=["chiefs"], auth_time=int(time.time()))
-            assert 200 == (await person.client.get(tokens)).status_code
+            for auth_time in (2**60, 10**400, -1):
+                assert 303 == (await person.log_in(groups=["chiefs"], auth_time=auth_time)).status_code
+                assert 303 == (await person.client.get(tokens)).status_code
+            for auth_time in (int(time.time()), time.time(), int(time.time() * 1_000)):
+                await person.log_in(groups=["chiefs"], auth_time=auth_time)
+                assert 200 == (await person.client.get(tokens)).status_code
 
     async def test_log_out(self, office: Office, provider: Provider) -> None:
         """Our session ends, then the page leads to the provider to log out there; without an address, to our own."""
@@ -390,11 +552,29 @@ class TestLogIn:
         async with browser(office, provider) as person:
             await person.log_in()
             page = await person.client.post("/console/logout")
-            assert page.headers["refresh"].startswith(f"0; url={provider.issuer}/end?client_id=afterword&post_logout")
+            url = urlsplit(page.headers["refresh"].removeprefix("0; url="))
+            query = parse_qs(url.query)
+            assert (f"{provider.issuer}/end", ["afterword"]) == (url._replace(query="").geturl(), query["client_id"])
+            assert [f"{SITE.public_url}/console/login"] == query["post_logout_redirect_uri"]
+            told = jwt.decode(query["id_token_hint"][0], provider.key).claims
+            assert (provider.issuer, "nikos-1") == (told["iss"], told["sub"])
             assert 303 == (await person.client.get("/console/settings/account")).status_code
             await person.log_in()
             provider.document = {"end_session_endpoint": None}
             assert "/console/login?done=out" == (await person.client.post("/console/logout")).headers["location"]
+
+    @pytest.mark.parametrize("fault", ["long", "unreadable"])
+    async def test_log_out_without_hint(self, office: Office, provider: Provider, fault: str) -> None:
+        """A token that is too long for a header is not kept, and one that we cannot open keeps nobody here."""
+        await connect(office, provider)
+        async with browser(office, provider) as person:
+            await person.log_in(**({"groups": ["desk", "x" * 3_000]} if fault == "long" else {}))
+            async with db.transaction(office.pool) as database:
+                tokens = await database.fetch("select id_token from login_session")
+                assert [fault == "long"] == [row["id_token"] is None for row in tokens]
+                await database.execute("update login_session set id_token = 'x' where id_token is not null")
+            refresh = (await person.client.post("/console/logout")).headers["refresh"]
+            assert (True, False) == ("/end?client_id=" in refresh, "id_token_hint" in refresh)
 
     async def test_at_the_same_time(self, office: Office, provider: Provider) -> None:
         """Two browsers of a person who was never here: one user comes of it."""

@@ -24,6 +24,7 @@ CALLS: Final[Mapping[str, Sequence[str]]] = {
     "instances/previews/service.py:address_of": [],
     "links/service.py:_sealed": [],
     "logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
+    "logins/identities/service.py:_opened": ["login_session.id_token"],
     "logins/identities/service.py:begin": [],
     "logins/passkeys/service.py:_challenge": [],
     "logins/service.py:pending": [],
