@@ -273,6 +273,11 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     )
 
 
+async def note_wrong(db: Database, *, key: bytes, now: datetime) -> None:
+    """Count one more under a key of another way in."""
+    await store.insert_failures(db, keys=[key], now=now, after=now - WINDOW)
+
+
 def _keys(attempt: Attempt, login: Login | None, secret: bytes) -> list[bytes]:
     """The counters of an attempt: of the login, and, unless the browser is known, of the network."""
     if login is not None and _is_known(attempt.device, login, secret):

@@ -204,7 +204,7 @@ async def finish(pool: Pool, *, flow: Flow, returned: Returned, source: Source, 
     except ProviderFailed as failed:
         if isinstance(failed, WrongCode):
             async with databases.transaction(pool) as db:
-                await logins_store.insert_failures(db, keys=[key], now=now, after=now - logins.WINDOW)
+                await logins.note_wrong(db, key=key, now=now)
         if failed.reason:
             await _tell_owner(pool, provider, failed.reason, now=now)
         sentence = failed.sentence or "The log-in of your organization did not work. Begin again, or tell its owner."
@@ -270,7 +270,9 @@ async def _finished(
         member = await _admitted(db, provider, identity, now=now)
         if member is not None:
             if provider.problem is not None:
-                await store.update_problem(db, provider=provider, problem=None)
+                await store.update_problem(
+                    db, organization_id=provider.organization_id, version=provider.version, problem=None
+                )
             return await _opened(db, provider, member, identity, token, source=source, site=site, now=now)
     told = said(", ".join(sorted(identity.groups or ()))) or "none"
     raise ProviderFailed(
@@ -294,7 +296,9 @@ async def _tell_owner(pool: Pool, provider: IdentityProvider, reason: str, *, no
     logger.warning("an identity provider failed", organization_id=provider.organization_id, reason=reason)
     problem = f"A log-in failed at {now:%Y-%m-%d %H:%M} UTC. {reason}"[:PROBLEM_CHARACTERS_MAX]
     async with databases.transaction(pool) as db:
-        await store.update_problem(db, provider=provider, problem=problem)
+        await store.update_problem(
+            db, organization_id=provider.organization_id, version=provider.version, problem=problem
+        )
 
 
 async def _identity_of(

@@ -115,11 +115,11 @@ async def update_checked(
     )
 
 
-async def update_problem(db: Database, *, provider: IdentityProvider, problem: str | None) -> None:
-    """Note what came of a log-in, where it is still the provider of these settings."""
+async def update_problem(db: Database, *, organization_id: str, version: int, problem: str | None) -> None:
+    """Note what came of a log-in by these settings."""
     await db.execute(
-        "update identity_provider set problem = $4 where organization_id = $1 and issuer = $2 and version = $3",
-        *(provider.organization_id, provider.issuer, provider.version, problem),
+        "update identity_provider set problem = $3 where organization_id = $1 and version = $2",
+        *(organization_id, version, problem),
     )
 
 
