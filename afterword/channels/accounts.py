@@ -23,7 +23,8 @@ MASK: Final = "•••"
 # Settings that are shown; all others may hold a secret.
 _OPEN: Final = frozenset(
     {"account_sid", "sender", "messaging_service_sid", "host", "port", "system_id", "system_type", "tls",
-     "long", "receipts", "no_address", "method", "form", "seconds", "idempotent", "answer", "security", "username"}
+     "long", "receipts", "receipt_ids", "no_address", "method", "form", "seconds", "idempotent", "encodings", "answer",
+     "security", "username"}
 )  # fmt: skip
 # Settings that say where secrets are sent, and how; with what holds where they are absent.
 _PLACE: Final[Settings] = {
@@ -54,6 +55,7 @@ class _Form:
     urls: Callable[[Any], list[str]] = lambda _settings: []  # the addresses that it calls
     host: Callable[[Any], str | None] = lambda _settings: None  # the one that it connects to
     parse_callback: Callable[[Mapping[str, str], str, bytes, str, Any], list[Report]] | None = None
+    takes_get: Callable[[Any], bool] = lambda _settings: False  # whether its provider may call back by GET
 
 
 def _relay_of(settings: Settings) -> Relay:
@@ -89,6 +91,7 @@ _FORMS: Final[Mapping[Kind, _Form]] = {
         make=lambda account, context: gateway.GatewayChannel(account, caller=context.caller),
         urls=lambda account: [gateway.sample_url(account)],
         parse_callback=gateway.parse_callback,
+        takes_get=lambda account: account.receipt is not None and account.receipt.form == "query",
     ),
     "sms_twilio": _Form(
         channel_id=SMS,
@@ -134,6 +137,12 @@ def host_of(kind: Kind, settings: Settings) -> str | None:
     """The host that an account connects to by another protocol than HTTP."""
     form = _FORMS[kind]
     return form.host(form.read(settings))
+
+
+def takes_get(kind: str, settings: Settings) -> bool:
+    """True if the provider of this account reports by GET, with everything in the query."""
+    known = kind_of(kind)
+    return known is not None and _FORMS[known].takes_get(_FORMS[known].read(settings))
 
 
 def parse_callback(

@@ -49,6 +49,11 @@ class Report:
     is_proven: bool = True
 
 
+def folded(reference: str) -> str:
+    """An id or code in one spelling: SMSCs write the same one with other case, or with zeros before it."""
+    return reference.casefold().lstrip("0") or reference[:1]
+
+
 def worded(text: str, *known: str) -> str:
     """A provider's text as it is kept: one line, addresses masked, at most 500 characters."""
     line = " ".join("".join(mark if mark.isprintable() else " " for mark in text[: 4 * TEXT_CHARACTERS_MAX]).split())

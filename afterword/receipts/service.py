@@ -18,7 +18,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.events.store import Actor
 from afterword.instances import service as instances
-from afterword.providers.references.service import is_reference
+from afterword.providers.references.service import is_reference, keys_of
 from afterword.queue.late_outcomes import service as late_outcomes
 from afterword.queue.late_outcomes.store import LateAcceptance
 from afterword.receipts import store
@@ -117,11 +117,14 @@ async def _items_of(
     """The item of each report, or None."""
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     account = {"organization_id": organization_id, "account_id": account_id}
-    references = [one.provider_reference for one in reports if one.provider_reference and not one.item_id]
+    references = [
+        key for one in reports if one.provider_reference and not one.item_id for key in keys_of(one.provider_reference)
+    ]
     known = await store.list_item_ids_by_reference(db, **account, references=references) if references else {}
     item_ids: list[str | None] = []
     for report in reports:
-        item_id = report.item_id or known.get(report.provider_reference or "")
+        by_reference = (known[key] for key in keys_of(report.provider_reference or "") if key in known)
+        item_id = report.item_id or next(by_reference, None)
         if item_id is None and report.recipient:
             item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
         item_ids.append(item_id if item_id and ids.is_id(item_id) else None)

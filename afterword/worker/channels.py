@@ -220,5 +220,12 @@ class ChannelRegistry:
                     )
                 if counted:
                     return
+            references = [report.provider_reference or "" for report in found][:10]
+            logger.warning(
+                "receipts that name no message of this account, or that were no news",
+                organization_id=account[0],
+                account_id=account[1],
+                references=references,
+            )
         finally:
             self._receipts.release()

@@ -338,7 +338,8 @@ class TestPages:
         await save_draft(world.wire, world.ours)  # other tests have changed it
         before = await world.digests_of(world.ours, world.theirs)
         reply = await world.ask(method, page_of(path, world.ours), token=None, headers=FORM, body=b"go=send&page=1")
-        assert reply.status in ({200, 302} if method == "GET" else refusals_of(path)), reply
+        by_get = {405} if path.startswith("/inbound/") else {200, 302}  # few providers report so
+        assert reply.status in (by_get if method == "GET" else refusals_of(path)), reply
         shown = reply.body.decode(errors="replace") + str(reply.headers)  # some are pictures
         assert not [name for name, value in leaks_of(world.theirs).items() if value in shown]
         assert before == await world.digests_of(world.ours, world.theirs)

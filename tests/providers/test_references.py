@@ -23,4 +23,5 @@ async def test_each_is_kept_once(queue: Queue) -> None:
                 database, references=[known, (*known[:2], "a\nb", item.item_id)], now=database.clock.now()
             )
         await service.keep_references(database, references=[], now=database.clock.now())
-    assert ["SM1"] == [row["provider_reference"] for row in await queue.fetch("select * from provider_reference")]
+    rows = await queue.fetch("select * from provider_reference order by 1, 2, 3 desc")
+    assert ["~sm1", "SM1"] == [row["provider_reference"] for row in rows]

@@ -24,6 +24,7 @@ from afterword import db, errors
 from afterword.channels.base import Sent
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.organizations.access import SCOPES
+from afterword.providers import service as accounts
 from afterword.queue.store import QueueItem
 from afterword.receipts.inbound import service as inbound
 from afterword.receipts.inbound import store
@@ -32,7 +33,7 @@ from tests.bar import Tell
 from tests.channels.receiver import closed_port
 from tests.conftest import House
 from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import SMS, Queue
 
 TOPIC: Final = "arn:aws:sns:eu-central-1:123456789012:bounces"
 STRANGERS: Final = "arn:aws:sns:eu-central-1:666666666666:bounces"
@@ -48,6 +49,11 @@ DELIVERY: Final = {
 }
 METADATA: Final = "https://169.254.169.254/latest/meta-data/iam/security-credentials/"
 Signer = tuple[rsa.RSAPrivateKey, str]
+GATEWAY_SECRET: Final = "a secret of the gateway"
+BY_GET: Final = {
+    "form": "query", "id": "ref", "status": "status", "states": {"1": "delivered", "16": "no_address"},
+    "signature": {"parameter": "token", "secret": GATEWAY_SECRET},
+}  # fmt: skip
 TABLES: Final = (
     "queue_item", "attempt", "event", "suppression", "questionnaire_instance", "delivery_report", "inbound_endpoint",
 )  # fmt: skip
@@ -108,6 +114,31 @@ async def opened(queue: Queue, adapter: Adapter = "standard", **pinned: str) -> 
             **pinned,
         )
     return f"/inbound/{inbound_id}", key or ""
+
+
+async def called_back(queue: Queue, receipt: Mapping[str, Any]) -> str:
+    """The path of a new account at a gateway whose receipts read so."""
+    url = "https://sms.gateway.example/send?to={to_digits}&text={text}&ref={id}"
+    async with db.transaction(queue.pool) as database:
+        account, _ = await accounts.add_account(
+            database,
+            organization_id=queue.house.organization_id,
+            kind="sms_http",
+            title=None,
+            settings={"url": url, "method": "GET", "form": "none", "receipt": receipt},
+            is_default=True,
+            site=queue.house.site,
+            now=database.clock.now(),
+        )
+    return "/inbound/" + await queue.value(
+        "select inbound_id from inbound_endpoint where account_id = $1", account.account_id
+    )
+
+
+async def texts(queue: Queue) -> Queue:
+    return await queue.pipeline(
+        questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
+    )
 
 
 def headers_of(body: bytes, key: str, *, age: float = 0, message_id: str = "msg_1") -> dict[str, str]:
@@ -398,6 +429,47 @@ class TestOwnForm:
         codes = [await post(http, path, b"[]") for _ in range(70)]
         assert {401, 429} == set(codes)
         assert 204 == await post(http, path, body, headers_of(body, key))  # the provider behind the same address
+
+
+class TestByGet:
+    """A gateway that calls back an address as it was given, with everything in its query."""
+
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    async def test_other_forms(self, http: httpx2.AsyncClient, queue: Queue, signer: Signer, method: str) -> None:
+        paths = [
+            (await opened(queue))[0],
+            (await opened(queue, "sns", topic=TOPIC, certificate=signer[1]))[0],
+            await called_back(
+                queue, {**BY_GET, "form": "form", "signature": {"header": "X", "secret": GATEWAY_SECRET}}
+            ),
+        ]
+        for path in paths:
+            reply = await http.request(method, f"https://answers.example{path}", params={"token": GATEWAY_SECRET})
+            assert (405, {"OPTIONS", "POST"}) == (reply.status_code, set(reply.headers["allow"].split(", ")))
+
+    async def test_a_scanner_changes_nothing(self, http: httpx2.AsyncClient, queue: Queue) -> None:
+        path = await called_back(queue, BY_GET)
+        item = await sent(await texts(queue), "+306900000000")
+        before = await state(queue)
+        about = {"ref": item.item_id, "status": "16"}
+        asked = [("GET", path, {}), ("GET", path, about), ("GET", path, {**about, "token": "x"})]
+        asked += [("HEAD", path, {**about, "token": GATEWAY_SECRET}), ("GET", "/inbound/" + "0" * 22, about)]
+        codes = [
+            (await http.request(method, f"https://answers.example{where}", params=query)).status_code
+            for method, where, query in asked
+        ]
+        assert [401, 401, 401, 405, 404] == codes
+        assert before == await state(queue)
+
+    async def test_a_receipt_counts_once(self, http: httpx2.AsyncClient, queue: Queue) -> None:
+        path = await called_back(queue, BY_GET)
+        item = await sent(await texts(queue), "+306900000000")
+        query = {"ref": item.item_id, "status": "16", "token": GATEWAY_SECRET}
+        for _ in range(2):
+            reply = await http.get(f"https://answers.example{path}", params=query)
+            assert 200 == reply.status_code
+        assert ["created", "sent!", "bounced"] == await queue.told(item)
+        assert "hard_bounce" == await queue.value("select reason from suppression")
 
 
 class TestNotifications:

@@ -196,6 +196,32 @@ class TestProviders:
         assert 0 == await take(queue, receipt)  # another account may use the same names
         assert ["created", "sent!", "delivered"] == await queue.told(item)
 
+    @pytest.mark.parametrize(
+        ("told", "spelt"),
+        [("3FB", "3fb"), ("3fb", "3FB"), ("1020", "0000001020"), ("0000001020", "1020"), ("00A0", "a0"), ("0", "00")],
+    )
+    async def test_by_another_spelling_of_that_name(self, queue: Queue, told: str, spelt: str) -> None:
+        texts = await queue.pipeline(
+            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
+        )
+        await texts.schedule("+306900000000")
+        await texts.worker().send(Sent(told, 0, "submit_sm_resp"))
+        assert 0 == await take(texts, Report(kind="delivered", provider_reference="1" + spelt))
+        assert 1 == await take(texts, Report(kind="delivered", provider_reference=spelt))
+
+    async def test_names_that_differ_in_case_alone(self, queue: Queue) -> None:
+        texts = await queue.pipeline(
+            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="Texts", message_body="{{ link }}"
+        )
+        names = ("aB1", "Ab1", "ab1")
+        items: list[QueueItem] = []
+        for number, name in enumerate(names):
+            items.append(await texts.schedule(f"+30690000000{number}"))
+            await texts.worker().send(Sent(name, 0, "submit_sm_resp"))
+        for name in names:
+            assert 1 == await take(texts, Report(kind="delivered", provider_reference=name))
+        assert [["created", "sent!", "delivered"]] * 3 == [await queue.told(item) for item in items]
+
     async def test_receipts_outlive_a_change_of_account(self, queue: Queue) -> None:
         """The pipeline sends through another account by now; the old one's provider still reports."""
         item, old = await sent(queue), await account_of(queue)

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import quote
 
 import msgspec
+
+from afterword.core.messaging import segments
 
 PLACEHOLDERS: Final = ("to", "to_digits", "from", "text", "id", "status_url", "encoding", "segments")
 _STATUS: Final = re.compile(r"[1-5][0-9]{2}\Z")
@@ -33,9 +35,10 @@ class AnswerForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Authentication of a receipt: a secret in a header, or an HMAC of the body in it."""
+    """Authentication of a receipt: a secret in a header or parameter, or an HMAC of the body in a header."""
 
-    header: Short
+    header: Short | None = None
+    parameter: Short | None = None
     secret: Annotated[str, msgspec.Meta(min_length=8, max_length=500)]
     hmac: Literal["sha1", "sha256", "sha512"] | None = None
     encoding: Literal["hex", "base64"] = "hex"
@@ -66,6 +69,7 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     headers: Annotated[dict[Short, Text], msgspec.Meta(max_length=30)] = {}
     form: Literal["json", "form", "none"] = "json"
     body: dict[str, Any] = {}
+    encodings: dict[segments.Encoding, Short] = {}
     seconds: Annotated[float, msgspec.Meta(ge=1, le=120)] = 15.0
     idempotent: bool = False
     status_url: Annotated[str, msgspec.Meta(max_length=1000)] = ""
@@ -122,7 +126,18 @@ def _wrong_answers(gateway: Gateway) -> Iterator[str]:
         yield "answer.statuses are numbers of three digits."
     if gateway.receipt is not None and gateway.receipt.id is None and gateway.receipt.reference is None:
         yield "A receipt must tell its message: receipt.id or receipt.reference."
-    if gateway.receipt is not None and gateway.receipt.form == "query" and gateway.receipt.signature.hmac is not None:
+    if gateway.encodings and len(gateway.encodings) < len(get_args(segments.Encoding)):
+        yield "encodings has a value for each of gsm7 and ucs2."
+    if gateway.receipt is not None:
+        yield from _wrong_signature(gateway.receipt)
+
+
+def _wrong_signature(receipt: ReceiptForm) -> Iterator[str]:
+    if (receipt.signature.header is None) == (receipt.signature.parameter is None):
+        yield "receipt.signature needs header or parameter, one of them."
+    if receipt.form != "query" and receipt.signature.parameter is not None:
+        yield 'A parameter carries the secret of receipts in the query alone: receipt.form = "query".'
+    if receipt.form == "query" and receipt.signature.hmac is not None:
         yield "A receipt in the query has no body for an HMAC to sign: leave receipt.signature.hmac out."
 
 

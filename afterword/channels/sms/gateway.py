@@ -88,7 +88,7 @@ def parse_callback(
     form = settings.receipt
     if form is None:
         raise Unreadable("This gateway's receipts are not described.")
-    _check_signature(form.signature, headers, body)
+    _check_signature(form.signature, headers, query, body)
     document = _receipt_document(form, query, body)
     items: Any = document if form.list is None else reached(document, form.list)
     several: Sequence[Any] = items if isinstance(items, list) else [items]
@@ -104,7 +104,7 @@ def _values(gateway: Gateway, message: Message) -> dict[str, str]:
         "text": message.text,
         "id": message.item_id,
         "status_url": gateway.status_url,
-        "encoding": length.encoding,
+        "encoding": gateway.encodings.get(length.encoding, length.encoding),
         "segments": str(length.segments),
     }
 
@@ -136,10 +136,16 @@ def _outcome(meaning: Meaning, answer: Answer, reason: str, reference: str | Non
             return Unknown(reason)
 
 
-def _check_signature(signature: Signature, headers: Mapping[str, str], body: bytes) -> None:
-    given = headers.get(signature.header.lower())
+def _check_signature(signature: Signature, headers: Mapping[str, str], query: str, body: bytes) -> None:
+    if signature.header is not None:
+        name, given = f"header {signature.header}", headers.get(signature.header.lower())
+    else:
+        try:
+            name, given = f"parameter {signature.parameter}", _fields(query).get(signature.parameter or "")
+        except ValueError:
+            raise Unsigned("The query has too many parameters.") from None
     if given is None:
-        raise Unsigned(f"The header {signature.header} is missing.")
+        raise Unsigned(f"The {name} is missing.")
     if signature.hmac is None:
         if not hmac.compare_digest(given.encode(), f"{signature.prefix}{signature.secret}".encode()):
             raise Unsigned("The secret is another one.")
@@ -158,10 +164,14 @@ def _receipt_document(form: ReceiptForm, query: str, body: bytes) -> Any:
     try:
         if form.form == "json":
             return msgspec.json.decode(body)
-        text = query if form.form == "query" else body.decode()
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
+        return _fields(query if form.form == "query" else body.decode())
     except (ValueError, msgspec.DecodeError, RecursionError):
         raise Unreadable("The receipt cannot be read.") from None
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Raises ValueError where there are too many."""
+    return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
 
 
 def _report(form: ReceiptForm, document: Any) -> Report | None:

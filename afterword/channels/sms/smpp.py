@@ -11,14 +11,14 @@ import secrets
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 import structlog
 
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
 from afterword.channels.http import Blocked, NotSent, open_addresses
-from afterword.channels.reports import Kind, Report, worded
+from afterword.channels.reports import Kind, Report, folded, worded
 from afterword.core.messaging import segments
 from afterword.core.messaging.networks import Network
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MISSING: Final = "SMPP needs the extra “smpp”: pip install 'afterword[smpp]'."
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 30.0  # of each part
+# Waits before a later part that was not taken is submitted again. Its first parts are out, so it is worth a minute.
+PART_PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 UNBIND_SECONDS: Final = 5.0
 RETURN_SECONDS: Final = 0.01  # between two looks whether the library's threads have left Python
 INBOUND_MAX: Final = 1_000
@@ -35,19 +37,19 @@ DATA_CODING: Final[Mapping[segments.Encoding, int]] = {"gsm7": 0x00, "ucs2": 0x0
 WITH_HEADER: Final = 0x40  # esm_class: the message begins with a user data header
 RECEIPT_MASK: Final = 0x3C
 RECEIPT: Final = 0x04
-OCTETS_MAX: Final = 254  # of a short_message; what is longer goes as payload
 
 # command_status (SMPP 3.4, 5.1.3) of an answer that refuses; others are refusals of this message.
 THROTTLED: Final = frozenset({0x14, 0x58})
 OURS: Final = frozenset({0x04, 0x0A, 0x0D, 0x0E, 0x0F, 0x15, 0x48, 0x49, 0x53})
 LATER: Final = frozenset({0x08, 0x45, 0x64, 0xFF})
+NOT_NOW: Final = THROTTLED | LATER
 # The texts and numbers of a receipt's state (appendix B and 5.2.28).
 STATES: Final[Mapping[str, Kind]] = {
     "ENROUTE": "accepted", "ACCEPTD": "accepted", "DELIVRD": "delivered", "EXPIRED": "failed", "DELETED": "failed",
     "UNDELIV": "failed", "REJECTD": "failed",
 }  # fmt: skip
 NUMBERS: Final = ("", "ENROUTE", "DELIVRD", "EXPIRED", "DELETED", "UNDELIV", "ACCEPTD", "", "REJECTD")
-_MEMBER: Final = re.compile(r"\b(id|stat|err):([A-Za-z0-9_.:-]{1,65})")
+_MEMBER: Final = re.compile(r"\b(id|stat|err):([A-Za-z0-9_.:-]{1,65})", re.IGNORECASE)
 
 Reporter = Callable[[Sequence[Report]], Awaitable[None]]
 
@@ -55,7 +57,10 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A login at an SMSC. `long`: how a message of several parts travels."""
+    """A login at an SMSC. `long`: how a message of several parts travels.
+
+    `receipt_ids`: the base of a receipt's ids, at an SMSC that answers submit_sm with the other of the two.
+    """
 
     host: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 2775
@@ -66,7 +71,17 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     sender: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
     long: Literal["udh", "payload"] = "udh"
     receipts: bool = True
+    receipt_ids: Literal["hex", "decimal"] | None = None
     no_address: Annotated[list[str], msgspec.Meta(max_length=100)] = []  # codes of a receipt: no such number
+
+
+class Piece(NamedTuple):
+    """One submit_sm of a text; `is_payload`: a whole text of several parts, in message_payload."""
+
+    octets: bytes
+    esm_class: int
+    coding: int
+    is_payload: bool = False
 
 
 class SmppChannel:
@@ -79,6 +94,7 @@ class SmppChannel:
         slots: int,
         report: Reporter,
         answer_seconds: float = ANSWER_SECONDS,
+        part_pauses: Sequence[float] = PART_PAUSES,
         networks: Sequence[Network] | None = None,
     ) -> None:
         """`networks`: the private ones that the SMSC may be in; None: it may be anywhere.
@@ -91,6 +107,7 @@ class SmppChannel:
         self._slots = slots
         self._report = report
         self._answer_seconds = answer_seconds
+        self._part_pauses = part_pauses
         self._binding = asyncio.Lock()
         self._client: smpp34.Client | None = None
         self._session: smpp34.Smsc | None = None
@@ -119,40 +136,47 @@ class SmppChannel:
                 await _returned()
 
     async def _submit(self, session: "smpp34.Smsc", message: Message) -> Outcome:
-        """Submit part after part. After the first part a failure is unknown: the phone may show some of the text."""
+        """Submit part after part. After the first part a failure is unknown: the phone may show some of the text.
+
+        A refused part is known not to be taken, so a later one is submitted again alone, as the same part.
+        """
         reference, parts = "", pieces(message.text, self._account.long)
-        for number, (octets, esm_class, coding) in enumerate(parts):
+        for number, part in enumerate(parts):
             is_last = number == len(parts) - 1
-            try:
-                async with asyncio.timeout(self._answer_seconds):
-                    answer = await self._hand_over(session, message, octets, esm_class, coding, is_last=is_last)
-            except (self._smpp.SmppError, OSError) as error:  # TimeoutError is one
-                self._session = None  # its state is unknown
-                return Unknown(f"no answer of the SMSC to submit_sm: {_worded(error)}")
+            for pause in (*(self._part_pauses if number else ()), None):
+                try:
+                    async with asyncio.timeout(self._answer_seconds):
+                        answer = await self._hand_over(session, message, part, is_last=is_last)
+                except (self._smpp.SmppError, OSError) as error:  # TimeoutError is one
+                    self._session = None  # its state is unknown
+                    return Unknown(f"no answer of the SMSC to submit_sm: {_worded(error)}")
+                if answer.is_success or pause is None or answer.command_status not in NOT_NOW:
+                    break
+                await asyncio.sleep(pause)
             if not answer.is_success:
                 refused = _refusal(answer.command_status)
-                return refused if number == 0 else Unknown(f"the SMSC refused part {number + 1} of {len(parts)}")
+                place = f"part {number + 1} of {len(parts)}, the parts before it were taken"
+                return refused if number == 0 else Unknown(f"{refused.reason} for {place}")
             reference = answer.message_id or reference
         return Sent(reference or None, 0, f"submit_sm_resp, {len(parts)} parts" if len(parts) > 1 else "submit_sm_resp")
 
     async def _hand_over(
-        self, session: "smpp34.Smsc", message: Message, octets: bytes, esm_class: int, coding: int, *, is_last: bool
+        self, session: "smpp34.Smsc", message: Message, part: Piece, *, is_last: bool
     ) -> "smpp34.SubmitSmResp":
         sender = self._account.sender
         ton, npi = type_of(sender)
-        is_long = len(octets) > OCTETS_MAX
         return await session.submit_sm(
             message.recipient.removeprefix("+"),
-            b"" if is_long else octets,
+            b"" if part.is_payload else part.octets,
             source_addr=sender.removeprefix("+"),
             source_addr_ton=ton,
             source_addr_npi=npi,
             dest_addr_ton=1,
             dest_addr_npi=1,
-            esm_class=esm_class,
-            data_coding=coding,
+            esm_class=part.esm_class,
+            data_coding=part.coding,
             registered_delivery=1 if self._account.receipts and is_last else 0,
-            tlvs=[self._smpp.Tlv(self._smpp.TLV_MESSAGE_PAYLOAD, octets)] if is_long else [],
+            tlvs=[self._smpp.Tlv(self._smpp.TLV_MESSAGE_PAYLOAD, part.octets)] if part.is_payload else [],
         )
 
     async def _bound(self) -> "smpp34.Smsc":
@@ -214,6 +238,8 @@ class SmppChannel:
                 return
             report = self._receipt(event)
             if report is None:
+                if event.esm_class & RECEIPT_MASK == RECEIPT:
+                    logger.info("a delivery receipt without an id or a state that is known", host=self._account.host)
                 continue
             try:
                 await self._report([report])
@@ -230,6 +256,7 @@ class SmppChannel:
             reference=reference.as_string() if reference is not None else None,
             state=state.as_int() if state is not None else None,
             no_address=self._account.no_address,
+            base=self._account.receipt_ids,
         )
 
 
@@ -265,26 +292,38 @@ def library() -> Any:
     return smpp34
 
 
-def pieces(text: str, long: Literal["udh", "payload"]) -> list[tuple[bytes, int, int]]:
-    """The octets, esm_class and data_coding of each submit_sm of a text."""
+def pieces(text: str, long: Literal["udh", "payload"]) -> list[Piece]:
+    """Each submit_sm of a text."""
     parts = segments.split(text)
     whole, encoding = segments.encode(text)
     coding = DATA_CODING[encoding]
     if len(parts) == 1 or long == "payload":
-        return [(whole, 0, coding)]
+        return [Piece(whole, 0, coding, is_payload=len(parts) > 1)]
     mark = secrets.randbelow(256)  # names the message among the few that one phone assembles at a time
     return [
-        (bytes([5, 0, 3, mark, len(parts), number]) + _octets(part, encoding), WITH_HEADER, coding)
+        Piece(bytes([5, 0, 3, mark, len(parts), number]) + _octets(part, encoding), WITH_HEADER, coding)
         for number, part in enumerate(parts, start=1)
     ]
 
 
 def receipt_of(
-    octets: bytes, *, reference: str | None = None, state: int | None = None, no_address: Sequence[str] = ()
+    octets: bytes,
+    *,
+    reference: str | None = None,
+    state: int | None = None,
+    no_address: Sequence[str] = (),
+    base: Literal["hex", "decimal"] | None = None,
 ) -> Report | None:
-    """The report of a receipt, by its parameters, else by the usual text (appendix B); None when it names nothing."""
-    members = dict(_MEMBER.findall(octets[:1000].decode("latin-1")))
+    """The report of a receipt, by its parameters, else by the usual text (appendix B); None when it names nothing.
+
+    `base`: of the ids in its text, where answers to submit_sm have the other one.
+    """
+    members: dict[str, str] = {}
+    for key, value in _MEMBER.findall(octets[:1000].decode("latin-1")):
+        members.setdefault(key.lower(), value)  # behind them stands the beginning of our own text
     reference = reference or members.get("id")
+    if base is not None:
+        reference = _in_other_base(members.get("id") or reference or "", base)
     name = NUMBERS[state] if state is not None and 0 <= state < len(NUMBERS) else members.get("stat", "").upper()
     kind = STATES.get(name)
     if not reference or kind is None:
@@ -292,7 +331,7 @@ def receipt_of(
     code = members.get("err", "")
     return Report(
         kind=kind,
-        is_hard=kind == "failed" and code in no_address,
+        is_hard=kind == "failed" and folded(code) in map(folded, no_address),
         provider_reference=reference[:65],
         code=code[:40],
         text=worded(name),
@@ -313,11 +352,19 @@ def type_of(sender: str) -> tuple[int, int]:
     return (1, 1) if sender.startswith("+") else (3, 0)
 
 
+def _in_other_base(reference: str, base: Literal["hex", "decimal"]) -> str:
+    """An id of this base in the other one; the id itself where it is no number."""
+    try:
+        return f"{int(reference):x}" if base == "decimal" else str(int(reference, 16))
+    except ValueError:
+        return reference
+
+
 def _octets(part: str, encoding: segments.Encoding) -> bytes:
     return part.encode("utf-16-be") if encoding == "ucs2" else segments.encode(part)[0]
 
 
-def _refusal(status: int) -> Outcome:
+def _refusal(status: int) -> Retry | Refused:
     reason = f"SMPP status 0x{status:08X}"
     if status in THROTTLED:
         return Retry("throttle", reason)

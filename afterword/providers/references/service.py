@@ -3,16 +3,34 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from afterword.channels.reports import REFERENCE_CHARACTERS_MAX
+from afterword.channels.reports import REFERENCE_CHARACTERS_MAX, folded
 from afterword.db import Database
 from afterword.providers.references import store
 
 
 async def keep_references(db: Database, *, references: Iterable[tuple[str, str, str, str]], now: datetime) -> None:
-    """Keep (organization, account, reference, item) of each accepted message; unprintable references are dropped."""
-    known = [each for each in references if is_reference(each[2])]
+    """Keep (organization, account, reference, item) of each accepted message; unprintable references are dropped.
+
+    A reference whose folded spelling is another is kept under both.
+    """
+    known = [
+        (organization_id, account_id, key, item_id)
+        for organization_id, account_id, reference, item_id in references
+        for key in (reference, *(keys_of(reference)[2:] if folded(reference) != reference else ()))
+        if is_reference(key)
+    ]
     if known:
         await store.insert_references(db, references=known, now=now)
+
+
+def keys_of(reference: str) -> tuple[str, str, str]:
+    """The keys that a receipt's reference may have been kept under, the surest first.
+
+    Receipts spell an id with other case, or with zeros before it. At an SMSC whose ids differ in case alone, the first
+    key decides.
+    """
+    spelling = folded(reference)
+    return reference, spelling, f"~{spelling}"
 
 
 def is_reference(text: str) -> bool:

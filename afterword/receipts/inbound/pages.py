@@ -1,4 +1,7 @@
-"""Route of callbacks: `POST /inbound/{inbound_id}`, authenticated by the call's signature."""
+"""Route of callbacks: `POST /inbound/{inbound_id}`, authenticated by the call's signature.
+
+GET is for gateways that call back an address as it was given, with their secret in its query; HEAD changes nothing.
+"""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,9 +17,13 @@ from afterword.web.routing import Pages
 routes = Pages()
 
 
+@routes.get("/inbound/{inbound_id}")
 @routes.post("/inbound/{inbound_id}")
 async def receive_callback(request: Request) -> Response:
     """Take a provider's reports; 401 and 404 count against the sender's address."""
+    if request.scope["afterword.is_head"]:
+        raise service.not_by_get()
+    is_get = request.method == "GET"
     limiter: Limiter = request.state.limiter
     site: Site = request.state.site
     source = request.client.host if request.client else ""
@@ -24,6 +31,7 @@ async def receive_callback(request: Request) -> Response:
         headers=headers.read(request.scope["headers"]),
         query=request.scope["query_string"].decode("latin-1"),
         body=await public.read_body(request),
+        is_get=is_get,
     )
     try:
         async with db.transaction(request.state.pool) as database:
@@ -37,4 +45,4 @@ async def receive_callback(request: Request) -> Response:
     except (errors.NotFound, errors.Unauthorized):
         limiter.count_failure(source)
         raise
-    return Response(status_code=204)
+    return Response(status_code=200 if is_get else 204)  # old gateways know 200 alone

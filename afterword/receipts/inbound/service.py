@@ -52,6 +52,7 @@ class Callback:
     headers: Mapping[str, str]
     query: str
     body: bytes
+    is_get: bool = False
 
 
 async def open_endpoint(
@@ -155,7 +156,8 @@ async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str)
 async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Site, now: datetime) -> int:
     """Apply the reports of a call; the number of new ones.
 
-    Raises NotFound for an unknown endpoint, BadSignature, and Invalid for signed content that is no report.
+    Raises NotFound for an unknown endpoint, MethodNotAllowed for a GET unless the provider reports so, BadSignature,
+    and Invalid for signed content that is no report.
     """
     endpoint = await store.get_endpoint(db, inbound_id=inbound_id) if ids.is_id(inbound_id) else None
     if endpoint is None:
@@ -191,6 +193,8 @@ async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Si
 
 async def _read(db: Database, endpoint: Endpoint, callback: Callback, site: Site, now: datetime) -> CallbackResult:
     """Raises Unsigned, Unreadable."""
+    if callback.is_get and endpoint.adapter != "provider":
+        raise not_by_get()
     if endpoint.adapter == "provider":
         return await _read_by_provider(db, endpoint, callback, site)
     settings = _settings(endpoint, site)
@@ -209,6 +213,8 @@ async def _read_by_provider(db: Database, endpoint: Endpoint, callback: Callback
         raise Unsigned("The account's settings must be given anew.") from None
     if opened is None:
         raise Unsigned("This account's provider calls nothing back.")
+    if callback.is_get and not kinds.takes_get(opened.kind, opened.settings):
+        raise not_by_get()
     url = str(opened.settings.get(accounts.STATUS_URL) or site.inbound_url(endpoint.inbound_id))
     found = kinds.parse_callback(
         opened.kind,
@@ -219,6 +225,10 @@ async def _read_by_provider(db: Database, endpoint: Endpoint, callback: Callback
         url=f"{url}?{callback.query}" if callback.query else url,
     )
     return CallbackResult(found)
+
+
+def not_by_get() -> errors.MethodNotAllowed:
+    return errors.MethodNotAllowed("This address takes POST.", headers={"Allow": "POST"})
 
 
 def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:

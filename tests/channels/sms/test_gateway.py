@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,6 +29,9 @@ RECEIPT = {
     "signature": {"header": "X-Token", "secret": SECRET},
 }
 
+BY_GET = {**RECEIPT, "form": "query", "signature": {"parameter": "token", "secret": SECRET}}
+SECRET_IN_A_QUERY = SECRET.replace(" ", "+")
+
 
 def described(url: str = "https://gateway.example/messages", **more: Any) -> dict[str, Any]:
     return {"url": url, "sender": "Shop", "body": BODY, **more}
@@ -49,6 +53,15 @@ class TestRequest:
         one = {"to": "306912345678", "from": "Shop", "n": 1, "text": TEXT.text}
         assert {"messages": [one], "ref": TEXT.item_id, "kind": "ucs2/1"} == json.loads(given.body)
         assert ("Bearer k", "application/json") == (given.headers["authorization"], given.headers["content-type"])
+
+    @pytest.mark.parametrize(("text", "expected"), [("How was it?", "0"), ("Πώς ήταν;", "2")])
+    async def test_the_gateways_own_names_of_encodings(self, text: str, expected: str) -> None:
+        body = {**BODY, "coding": "{encoding}"}
+        async with Receiver() as receiver, calls.calling() as caller:
+            document = described(url=receiver.url, body=body, encodings={"gsm7": "0", "ucs2": "2"})
+            channel = GatewayChannel(gateway.settings_of(document), caller=caller)
+            await channel.send(replace(TEXT, text=text), begin=Begin())
+        assert expected == json.loads(receiver.given[0].body)["coding"]
 
     async def test_form(self) -> None:
         async with Receiver() as receiver:
@@ -152,6 +165,19 @@ class TestReceipts:
                 self.parse(body, headers={"x-sig": wrong}, signature=signature)
         with pytest.raises(Unsigned):
             self.parse(body + b" ", headers={"x-sig": f"v1={text}"}, signature=signature)
+
+    @pytest.mark.parametrize(
+        "query",
+        ["", "token=another", "token=", f"Token={SECRET_IN_A_QUERY}", "&".join(f"a{n}=1" for n in range(300))],
+    )
+    def test_no_secret_in_the_query(self, query: str) -> None:
+        with pytest.raises(Unsigned):
+            gateway.parse_callback({"token": SECRET}, query, b"", "", gateway.settings_of(described(receipt=BY_GET)))
+
+    def test_a_secret_in_the_query(self) -> None:
+        settings = gateway.settings_of(described(receipt=BY_GET))
+        query = f"state=DELIVRD&client_id=item&token={SECRET_IN_A_QUERY}"
+        assert ["item"] == [one.item_id for one in gateway.parse_callback({}, query, b"", "", settings)]
 
     def test_unreadable(self) -> None:
         with pytest.raises(Unreadable):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import smpp34
 
-from afterword.channels.base import Fenced, Sent
+from afterword.channels.base import Fenced, Sent, Unknown
 from afterword.channels.reports import Report
 from afterword.channels.sms import smpp
 from afterword.channels.sms.smpp import SmppChannel
@@ -68,6 +68,7 @@ async def bound(
     *,
     reports: list[Report] | None = None,
     answer_seconds: float = DEADLINE_SECONDS,
+    part_pauses: Sequence[float] = (0.01, 0.02),
     networks: Sequence[Network] | None = None,
     **more: Any,
 ) -> AsyncGenerator[SmppChannel]:
@@ -77,7 +78,12 @@ async def bound(
 
     settings = {"host": "127.0.0.1", "port": port, "system_id": "us", "password": "pw", "sender": "Shop", **more}
     channel = SmppChannel(
-        smpp.settings_of(settings), slots=4, report=report, answer_seconds=answer_seconds, networks=networks
+        smpp.settings_of(settings),
+        slots=4,
+        report=report,
+        answer_seconds=answer_seconds,
+        part_pauses=part_pauses,
+        networks=networks,
     )
     try:
         yield channel
@@ -181,15 +187,40 @@ class TestUnknown:
             await smsc.sessions[0].unbind()
             assert "unknown" == kind(await sending)
 
-    async def test_a_later_part_that_is_refused(self) -> None:
+    @pytest.mark.parametrize(("status", "submitted"), [(LIB.ESME_RTHROTTLED, 4), (LIB.ESME_RINVDSTADR, 2)])
+    async def test_a_later_part_that_is_refused(self, status: int, submitted: int) -> None:
+        """One that is asked for later is submitted again, but not for ever; the trace names the status."""
+
         def answer(_event: Any, number: int) -> str | int:
-            return "m1" if number == 1 else LIB.ESME_RTHROTTLED
+            return "m1" if number == 1 else status
 
         async with carrier(answer=answer) as smsc, bound(smsc.port) as channel:
-            assert "unknown" == kind(await channel.send(sms("a" * 161), begin=Begin()))
+            outcome = await channel.send(sms("a" * 161), begin=Begin())
+        assert isinstance(outcome, Unknown)
+        assert submitted == len(smsc.given)
+        assert f"0x{status:08X} for part 2 of 2" in outcome.reason
 
 
 class TestSent:
+    @pytest.mark.parametrize("status", [LIB.ESME_RTHROTTLED, LIB.ESME_RMSGQFUL, LIB.ESME_RSYSERR, 0x45])
+    @pytest.mark.parametrize("refused", [{2}, {3, 4}])
+    async def test_a_later_part_that_is_not_taken_is_submitted_again_alone(
+        self, status: int, refused: set[int]
+    ) -> None:
+        def answer(_event: Any, number: int) -> str | int:
+            return status if number in refused else f"m{number}"
+
+        text = "ή" * 150
+        async with carrier(answer=answer) as smsc, bound(smsc.port) as channel:
+            outcome = await channel.send(sms(text), begin=Begin())
+        taken = [event for number, event in enumerate(smsc.given, start=1) if number not in refused]
+        assert isinstance(outcome, Sent)
+        assert (3, f"m{len(smsc.given)}") == (len(taken), outcome.reference)
+        assert text == text_of(taken, "ucs2")
+        assert 1 == len({event.short_message[3] for event in smsc.given})  # the same message for the phone
+        assert [1, 2, 3] == [event.short_message[5] for event in taken]
+        assert [0, 0, 1] == [event.registered_delivery for event in taken]
+
     @pytest.mark.parametrize(
         ("text", "encoding", "parts"),
         [
@@ -210,6 +241,8 @@ class TestSent:
         assert text == text_of(smsc.given, encoding)
         assert {0 if encoding == "gsm7" else 8} == {event.data_coding for event in smsc.given}
         assert [0] * (count - 1) + [1] == [event.registered_delivery for event in smsc.given]
+        if long == "payload":
+            assert [parts > 1] == [bool(event.tlvs) and not event.short_message for event in smsc.given]
         if count > 1:
             headers = [event.short_message[:HEADER_OCTETS] for event in smsc.given]
             assert 1 == len({header[3] for header in headers})
@@ -324,12 +357,33 @@ class TestReceipts:
             (b"id:1 stat:DELIVRD err:000", ("1", "delivered", "000")), (b"ID stat", None), (b"", None),
             (b"\xff" * 900, None),
             (b"id:a-b.c stat:delivrd", ("a-b.c", "delivered", "")), (b"id:1 stat:UNKNOWN err:5", None),
+            (b"ID:1 SUB:001 STAT:DELIVRD ERR:000 Text:id:9 stat:UNDELIV", ("1", "delivered", "000")),
             (b"id:1 stat:ACCEPTD", ("1", "accepted", "")), (b"id:1 stat:EXPIRED err:027", ("1", "failed", "027")),
         ],
     )  # fmt: skip
     def test_texts(self, octets: bytes, expected: tuple[str, str, str] | None) -> None:
         report = smpp.receipt_of(octets)
         assert expected == (report and (report.provider_reference, report.kind, report.code))
+
+    @pytest.mark.parametrize(
+        ("base", "octets", "reference", "expected"),
+        [
+            (None, b"id:1017 stat:DELIVRD", None, "1017"), (None, b"id:1017 stat:DELIVRD", "3F9", "3F9"),
+            ("decimal", b"id:1017 stat:DELIVRD", None, "3f9"), ("decimal", b"id:0000001017 stat:DELIVRD", None, "3f9"),
+            ("decimal", b"id:1017 stat:DELIVRD", "3F9", "3f9"), ("decimal", b"stat:DELIVRD", "1017", "3f9"),
+            ("hex", b"id:3F9 stat:DELIVRD", None, "1017"), ("hex", b"id:a-b stat:DELIVRD", None, "a-b"),
+        ],
+    )  # fmt: skip
+    def test_bases_of_ids(self, base: Any, octets: bytes, reference: str | None, expected: str) -> None:
+        report = smpp.receipt_of(octets, reference=reference, base=base)
+        assert expected == (report and report.provider_reference)
+
+    @pytest.mark.parametrize(
+        ("code", "is_hard"), [("1", True), ("001", True), ("0001", True), ("1b", True), ("10", False)]
+    )
+    def test_spellings_of_codes(self, code: str, *, is_hard: bool) -> None:
+        report = smpp.receipt_of(f"id:1 stat:UNDELIV err:{code}".encode(), no_address=["001", "01B"])
+        assert is_hard == (report and report.is_hard)
 
 
 async def until(condition: Callable[[], bool]) -> None:
