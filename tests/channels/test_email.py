@@ -178,6 +178,17 @@ async def test_connection_is_reused_and_left_in_time(make_message: MakeMessage) 
     assert [f"{number:022d}" for number in range(count)] == [mail.item_id for mail in sink.mails]
 
 
+@pytest.mark.parametrize(
+    "recipient", ["ann..shop@docomo.ne.jp", '"ann..shop"@docomo.ne.jp', '"Ann..shop"@Docomo.ne.jp']
+)
+async def test_dots_that_only_quotation_marks_allow(recipient: str) -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        assert "sent" == kind(await channel.send(replace(MESSAGE, recipient=recipient), begin=Begin()))
+    assert ['"ann..shop"@docomo.ne.jp'] == [one.replace("Ann", "ann") for one in sink.mails[0].recipients]
+    assert b'\r\nTo: "ann..shop"@docomo.ne.jp\r\n' in sink.mails[0].content.replace(b'"Ann', b'"ann')
+    assert "ann..shop" == sink.mails[0].parsed["To"].addresses[0].username.lower()
+
+
 async def test_pool_is_bounded(make_message: MakeMessage) -> None:
     async with Sink() as sink, channel_to(sink, slots=3) as channel:
         outcomes = await asyncio.gather(*[channel.send(make_message(each), begin=Begin()) for each in range(40)])

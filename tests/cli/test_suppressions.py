@@ -54,3 +54,23 @@ class TestFile:
         text = "".join(f"p{number}@example.com\n" for number in range(2_500))
         done = self.read(database_url, tmp_path / "a.csv", text, "--reason", "unsubscribed")
         assert (0, "2,500 rows: 2,500 addresses newly suppressed, 0 rows wrong.\n") == (done.returncode, done.stdout)
+
+    async def test_marks_of_spreadsheets(
+        self, house: House, client: httpx2.AsyncClient, database_url: str, tmp_path: Path
+    ) -> None:
+        """Each row that is taken suppresses the number that is meant; the others are told."""
+        text = (
+            "phone_number\n"
+            "'+306912345671\n"
+            "\u202a+306912345672\u202c\n"
+            "+306912345673.0\n"
+            "6912345674.0\n"  # of which country, no locale says
+            "+30691234567.45\n"
+            "6.91235E+09\n"
+        )
+        done = self.read(database_url, tmp_path / "a.csv", text, "--channel", "sms")
+        assert (1, "6 rows: 3 addresses newly suppressed, 3 rows wrong.\n") == (done.returncode, done.stdout)
+        assert ["line 5", "line 6", "line 7"] == [each.split(":")[0] for each in done.stderr.splitlines()]
+        plain = "phone_number\n+306912345671\n+306912345672\n+306912345673\n"
+        again = self.read(database_url, tmp_path / "a.csv", plain, "--channel", "sms")
+        assert "3 rows: 0 addresses newly suppressed, 0 rows wrong.\n" == again.stdout

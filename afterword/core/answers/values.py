@@ -1,6 +1,5 @@
 """One answer: is this value valid for its question, its stored form, what it is called, what conditions read of it."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from afterword.core.answers.files import EXTENSIONS, NAME_CHARACTERS_MAX, names_
 from afterword.core.messaging import addresses
 from afterword.core.questionnaires.question_types import TYPES, Question, Shape
 from afterword.core.questionnaires.questions import NUMBER_DIGITS_MAX, localized
+from afterword.core.reading import spellings
 from afterword.core.reading.documents import (
     digits_of,
     is_array,
@@ -262,9 +262,12 @@ def _check_contact_field(name: str, value: object) -> str:
         raise InvalidAnswer("wrong_type", "A text is expected.", part=name)
     text = clean(value, multiline=False)
     _check_length(text, CONTACT_CHARACTERS_MAX, part=name)
-    if text and name in _ADDRESSES and not _ADDRESSES[name](text):
-        raise InvalidAnswer("invalid_address", f"This is no {name} address.", part=name)
-    return text
+    if not text or name not in _ADDRESSES:
+        return text
+    try:
+        return _ADDRESSES[name](text)
+    except addresses.InvalidAddress:
+        raise InvalidAnswer("invalid_address", f"This is no {name} address.", part=name) from None
 
 
 def _check_files(question: Question, value: object) -> list[Entry]:
@@ -293,17 +296,21 @@ def _check_file(value: object) -> Entry:
     return {"file_id": file_id, "name": name, "type": kind, "bytes": size}
 
 
-def _is_email(text: str) -> bool:
-    return addresses.domain_of(text) is not None
+def _email(text: str) -> str:
+    """As it was written, without what cannot be seen around it."""
+    addresses.normalise(addresses.CHANNEL_EMAIL, text)
+    return spellings.trimmed(text)
 
 
-def _is_phone(text: str) -> bool:
-    """Whether people would dial it; the country is not known, so national forms pass as they are."""
-    return bool(_PHONE.match(text)) and sum(one.isdecimal() for one in text) >= PHONE_DIGITS_MIN
+def _phone(text: str) -> str:
+    """As people would dial it; the country is not known, so national forms pass as they are."""
+    dialled = addresses.phone_text(text)
+    if sum(one.isdecimal() for one in dialled) < PHONE_DIGITS_MIN:
+        raise addresses.InvalidAddress("A phone number has more digits.")
+    return dialled
 
 
-_PHONE: Final = re.compile(r"\+?[\d\s().\-/]{5,40}\Z")
-_ADDRESSES: Final = {"email": _is_email, "phone": _is_phone}
+_ADDRESSES: Final = {"email": _email, "phone": _phone}
 
 
 def _with_other_text(question: Question, given: Given, other_text: str | None) -> Given:

@@ -106,6 +106,9 @@ class TestCheck:
             ("contact", {"email": "ann at example"}, "invalid_address"),
             ("contact", {"phone": "call me"}, "invalid_address"),
             ("contact", {"phone": "12 34"}, "invalid_address"),
+            ("contact", {"phone": "6.91235E+09"}, "invalid_address"),
+            ("contact", {"phone": "6912345678.5"}, "invalid_address"),
+            ("contact", {"email": "an\u200bn@example.com"}, "invalid_address"),
         ],
     )
     def test_refused(self, type_name: str, value: object, code: str) -> None:
@@ -180,6 +183,10 @@ class TestCheck:
                 {"name": "Ann Lee", "email": "ann@example.com"},
             ),
             ("contact", {"name": "", "phone": "+30 (210) 123-4567"}, {"phone": "+30 (210) 123-4567"}),
+            ("contact", {"phone": "\u202a+30\u00a0691\u2011234\u202f5678\u202c"}, {"phone": "+30 691-234 5678"}),
+            ("contact", {"phone": "'6912345678.0"}, {"phone": "6912345678"}),
+            ("contact", {"email": "\u202aAnn@example.com\u200b"}, {"email": "Ann@example.com"}),
+            ("contact", {"email": "ann..shop@docomo.ne.jp"}, {"email": "ann..shop@docomo.ne.jp"}),
         ],
     )
     def test_ok(self, type_name: str, value: object, stored: object) -> None:

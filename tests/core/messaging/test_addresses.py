@@ -1,12 +1,15 @@
 """Addresses: what is refused, what is one and the same, what a provider's reply may keep."""
 
+import random
+import string
 import unicodedata
 
+import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.messaging.addresses import InvalidAddress, address_key, mask, normalise, region_of
+from afterword.core.messaging.addresses import InvalidAddress, address_key, mask, normal_or_none, normalise, region_of
 
 SECRET = b"s" * 32
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = 1, 2, 3, 4, 5
@@ -50,8 +53,14 @@ def key(channel_id: int, text: str, locale: str | None = None) -> bytes:
         "an\u200dn@example.com",
         "an\u200bn@example.com",
         "ann@exa\u200dmple.com",
-        "\u202eann@example.com",
-        "\ufeffann@example.com",
+        "''ann@example.com",
+        "'ann@example.com''",
+        '"an n"@docomo.ne.jp',
+        '"an\\"n"@docomo.ne.jp',
+        '""@docomo.ne.jp',
+        ".ann@docomo.ne.jp",
+        "an..n@notdocomo.ne.jp",
+        '"' + "a." * 32 + '"@docomo.ne.jp',
     ],
 )
 def test_no_email(text: str) -> None:
@@ -89,11 +98,53 @@ def test_no_header_injection(channel_id: int, break_: str, form: str) -> None:
         ("690", "el"),
         ("+" + "3" * 41, None),
         ("6900000000", "el-ZZ"),
+        ("'" * 2 + "+306912345678", None),
+        ("+30691234567\u00b78", None),
+        ("6912345678,6987654321", "el"),
+        ("3331234567.5", "it-IT"),  # a digit more would be possible there
+        ("333.1234567.0", "it-IT"),
+        ("3331234567..0", "it-IT"),
+        ("3331234567.000", "it-IT"),
+        ("0331234567.0", "it-IT"),  # no spreadsheet keeps the zero in front of a number
+        ("+39 06 1234 567/8", None),
+        ("6.91235E+09", "el"),
+        ("6,91E+09", "el"),
+        ("4.915112345678e12", "de"),
     ],
 )
 def test_no_phone_number(text: str, locale: str | None) -> None:
     with pytest.raises(InvalidAddress):
         normalise(SMS, text, locale=locale)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("491511234567", "de-DE"),
+        ("436641234567", "de-DE"),  # a mobile number of Austria, or a landline of Germany
+        ("306912345678,0", "de-DE"),
+        ("12015550123", "de-DE"),
+        ("15712345678", "de-DE"),  # the zero of Germany or the plus of the United States is lost
+        ("358401234567", "sv-SE"),
+    ],
+)
+def test_numbers_of_two_countries(text: str, locale: str) -> None:
+    with pytest.raises(InvalidAddress, match="two countries"):
+        normalise(SMS, text, locale=locale)
+
+
+@pytest.mark.parametrize(
+    ("channel_id", "text", "said"),
+    [
+        (EMAIL, "an\u200bn@example.com", "invisible character"),
+        (EMAIL, "ann@exam\u00adple.com", "invisible character"),
+        (SMS, "6.91235E+09", "spreadsheet has rounded"),
+        (SMS, "6912345678.5", "no decimals"),
+    ],
+)
+def test_refusal_says_why(channel_id: int, text: str, said: str) -> None:
+    with pytest.raises(InvalidAddress, match=said):
+        normalise(channel_id, text, locale="el")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 321])
@@ -133,6 +184,23 @@ def test_refusal_does_not_repeat_the_address(channel_id: int) -> None:
         ),
         ("ann@example\u3002com", "ann@example.com"),
         ("ann@shop.test", "ann@shop.test"),
+        ("'ann@example.com", "ann@example.com"),  # by spreadsheets, shops and our own CSV
+        ("'ann@example.com'", "ann@example.com"),
+        ("'=ann@example.com", "=ann@example.com"),
+        ("'+ann@example.com", "+ann@example.com"),
+        ("'o'neil@example.com", "o'neil@example.com"),
+        ("ann@example.com\u200b", "ann@example.com"),
+        ("\u202aann@example.com\u202c", "ann@example.com"),
+        ("\ufeffann@example.com \u200e", "ann@example.com"),
+        ("\u2068 '+ann@example.com\u2069", "+ann@example.com"),
+        ("ann\u2011lee@my\u2011shop.example", "ann-lee@my-shop.example"),
+        ("ann..shop@docomo.ne.jp", '"ann..shop"@docomo.ne.jp'),
+        ("bar.@DoCoMo.ne.jp", '"bar."@docomo.ne.jp'),
+        ("bar.@t.vodafone.ne.jp", '"bar."@t.vodafone.ne.jp'),
+        ('"ann..shop"@docomo.ne.jp', '"ann..shop"@docomo.ne.jp'),
+        ('"ann.shop"@docomo.ne.jp', "ann.shop@docomo.ne.jp"),
+        ('"ann..shop"@example.com', '"ann..shop"@example.com'),
+        ("ann.shop@docomo.ne.jp", "ann.shop@docomo.ne.jp"),
     ],
 )
 def test_email(text: str, normal: str) -> None:
@@ -153,10 +221,67 @@ def test_email(text: str, normal: str) -> None:
         ("+39 06 1234 5678", None, "+390612345678"),
         ("\uff0b\uff13\uff10\uff16\uff19\uff10\uff10\uff10\uff10\uff10\uff10\uff10\uff10", None, "+306900000000"),
         ("+\u0663\u0660\u0666\u0669\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660", None, "+306900000000"),
+        ("6912345678.0", "el", "+306912345678"),
+        ("6912345678,0", "el", "+306912345678"),
+        ("6912345678.00", "el", "+306912345678"),
+        ("3331234567.0", "it-IT", "+393331234567"),
+        ("436641234567.0", "de-AT", "+436641234567"),
+        ("+306912345674.0", None, "+306912345674"),
+        ("4915112345678", "de-DE", "+4915112345678"),
+        ("4915112345678.0", "de-DE", "+4915112345678"),
+        ("493012345678", "de-DE", "+493012345678"),
+        ("447911123456", "en-GB", "+447911123456"),
+        ("15012345678", "zh-CN", "+8615012345678"),  # no zero is missing there
+        ("6590123456", "en-IN", "+916590123456"),
+        ("16502530000", "en-US", "+16502530000"),
+        ("'+306912345678", None, "+306912345678"),
+        ("'6912345678", "el", "+306912345678"),
+        ("\u202a+30 691 234 5678\u202c", None, "+306912345678"),
+        ("+30\u00a0691\u202f234\u20115678", None, "+306912345678"),
+        ("+30 691\u2013234\u20125678\u200b", None, "+306912345678"),
+        ("+30\u2060691\u00ad2345678", None, "+306912345678"),
     ],
 )
 def test_phone_number(text: str, locale: str | None, normal: str) -> None:
     assert normal == normalise(SMS, text, locale=locale)
+
+
+def changed(text: str, draw: random.Random) -> str:
+    """The number with other digits at its end."""
+    kept = text[: max(6, len(text) - draw.randint(0, 5))]
+    return kept + "".join(draw.choices(string.digits, k=len(text) - len(kept)))
+
+
+def test_as_the_library_reads() -> None:
+    draw = random.Random(20261128)  # noqa: S311  reproducible
+    examples = [phonenumbers.example_number_for_type(one, 1) for one in sorted(phonenumbers.SUPPORTED_REGIONS)]
+    for example in filter(None, examples):
+        for _ in range(5):
+            text = changed(phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164), draw)
+            number = phonenumbers.parse(text)
+            if phonenumbers.is_possible_number(number):
+                expected = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+                assert expected == normalise(SMS, text)
+
+
+def test_lost_plus_never_gives_another_number() -> None:
+    """Mobile numbers in a list of their country, without plus and as a spreadsheet writes them: read or refused."""
+    draw = random.Random(20261128)  # noqa: S311  reproducible
+    read = refused = 0
+    for region in sorted(phonenumbers.SUPPORTED_REGIONS):
+        example = phonenumbers.example_number_for_type(region, 1)
+        if example is None:
+            continue
+        for damage in ("{}", "{}.0", "{},0"):
+            text = changed(phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164), draw)
+            number = phonenumbers.parse(text)
+            if phonenumbers.number_type(number) not in {1, 2}:
+                continue
+            right = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+            found = normal_or_none(SMS, damage.format(right[1:]), locale=f"und-{region}")
+            assert found in {right, None}
+            read, refused = read + (found == right), refused + (found is None)
+    assert read > 100 * refused
 
 
 @pytest.mark.parametrize("channel_id", [WEBHOOK, LINK, OUTBOX])
@@ -176,6 +301,8 @@ def test_key_of_the_caller(channel_id: int) -> None:
         ("\u03b1\u03c3@example.com", "\u0391\u03a3@example.com"),
         ("\u03b1\u03c2@example.com", "\u0391\u03a3@example.com"),  # final sigma
         ("o\ufb03ce@example.com", "office@example.com"),  # a ligature
+        ("ann..shop@docomo.ne.jp", '"Ann..Shop"@docomo.ne.jp'),
+        ("'ann@example.com", "ann@example.com\u200b"),
     ],
 )
 def test_one_person(one: str, other: str) -> None:
@@ -267,6 +394,7 @@ def test_any_text_is_answered(text: str) -> None:
     ("reply", "masked"),
     [
         ("550 5.1.1 <ann@example.com>: rejected", "550 5.1.1 <[address]>: rejected"),
+        ('550 5.1.1 <"ann..shop"@docomo.ne.jp>: rejected', "550 5.1.1 <[address]>: rejected"),
         ("550 5.1.1 ann@example.com... User unknown", "550 5.1.1 [address] User unknown"),
         ("bounce to b+ann=example.com@mail.shop.com", "bounce to [address]"),
         ("see https://x.example/r?rcpt=ann%40example.com", "see [address]"),
