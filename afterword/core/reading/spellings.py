@@ -4,19 +4,27 @@ import re
 import unicodedata
 from typing import Final
 
-# Category Cf, and the fillers and selectors that show nothing either.
-INVISIBLE: Final = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff9-\ufffb\U000e0001-\U000e01ef]"
-)
-_AROUND: Final = re.compile(rf"(?:\s|{INVISIBLE.pattern})+\Z|\A(?:\s|{INVISIBLE.pattern})+")
+# Category Cf as far as nothing of it is drawn, and the fillers and selectors that show nothing either.
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u3164\ufeff\uffa0"
+    + "".join(
+        chr(number)
+        for first, last in (
+            (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFE00, 0xFE0F), (0xFFF9, 0xFFFB),
+            (0x1BCA0, 0x1BCA3), (0xE0001, 0xE007F), (0xE0100, 0xE01EF),
+        )
+        for number in range(first, last + 1)
+    )
+)  # fmt: skip
+INVISIBLE: Final = re.compile(f"[{_INVISIBLE}]")
+_AROUND: Final = _INVISIBLE + "".join(chr(one) for one in range(0x3001) if chr(one).isspace())
 _MARK: Final = re.compile(r"'(?=[-+=@\d])")
 _DASHES: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 
 
 def trimmed(text: str) -> str:
     """The text without blanks and invisible characters at its ends."""
-    return text.strip() if text.isascii() else _AROUND.sub("", text)
+    return text.strip() if text.isascii() else text.strip(_AROUND)
 
 
 def plain(text: str) -> str:
