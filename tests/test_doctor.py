@@ -262,7 +262,7 @@ class TestFigures:
     """The compared figures are in tests/reports/test_comparison.py."""
 
     async def test_a_difference(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC), 5)
+        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC))
                  for number in range(12)]  # fmt: skip
 
         async def compare(_: db.Database, *, now: datetime) -> Comparison:

@@ -151,7 +151,7 @@ def funnel_view(
                 url=link,
                 short=f"{number} · {share}" if not figure.suppressed else NOTHING,
                 bar=None if figure.suppressed else bar,
-                why=suppressed_text(words) if figure.suppressed else "",
+                why=suppressed_text(words, figure) if figure.suppressed else "",
             )
             for (name, figure), number, share, bar, link in zip(figures, shown, shares, places, links, strict=True)
         ],

@@ -9,6 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from afterword.core.charts.trend import whisker
+from afterword.core.figures.metrics import PAIRS_MIN
 from afterword.core.figures.reports import Figure
 from afterword.texts import Texts
 
@@ -70,7 +71,7 @@ def shown_figure(
     """The figure for the macro `figure`; `bounds`: the ends of its axis, where it has one."""
     measure = figure.measure
     if figure.suppressed:
-        return ShownFigure("", suppressed_text(words))
+        return ShownFigure("", suppressed_text(words, figure))
     if measure.value is None:
         return ShownFigure("", words("No answers yet."))
     value = value_text(words, figure, unit=unit)
@@ -117,8 +118,10 @@ def decimals_of(figure: Figure) -> int:
     return DECIMALS.get(figure.measure.unit, 1)
 
 
-def suppressed_text(words: Texts) -> str:
-    return words("Hidden: so few answers that somebody could be recognized.")
+def suppressed_text(words: Texts, figure: Figure) -> str:
+    if figure.suppressed_reason == "few_pairs":
+        return words("Fewer than {n} people answered both questions: too few for a correlation.", n=PAIRS_MIN)
+    return words("Hidden: this group, or another that it would show, has too few people.")
 
 
 def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:

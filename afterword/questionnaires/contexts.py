@@ -7,7 +7,7 @@ from typing import Final
 
 from afterword import errors
 from afterword.core.figures.queries import ReportContext, ReportQuery
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
@@ -33,8 +33,8 @@ async def load_context(
     owners = await check_questionnaires(db, caller=caller, query=query, findings=findings, known=known)
     owners = {each: owners[each] for each in query.questionnaire_ids}
     found = await context_of(db, organization_id=caller.organization_id, owners=owners)
-    reads_values = "Questionnaire Value.Read" in caller.scopes
-    return replace(found, test=caller.test, protected=not caller.reads_answers, reads_values=reads_values)
+    unread = frozenset(kind for kind, scope in VALUE_SCOPES.items() if scope not in caller.scopes)
+    return replace(found, test=caller.test, protected=not caller.reads_answers, unread=unread)
 
 
 async def check_questionnaires(

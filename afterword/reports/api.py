@@ -56,8 +56,9 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
     texts=("template_id",),
     summary="Run a report template",
     description=(
-        "Every figure comes with its interval, the method, and the number of answers it is computed from. Groups below "
-        "the organization's minimum base are suppressed, and so is a second one that would reveal them."
+        "Every figure comes with its interval, the method, and the number of answers it is computed from. From readers "
+        "who may not read single answers groups below the organization's minimum base are hidden, and so is a second "
+        "one that would reveal them."
     ),
 )
 async def run_report_template(call: Call[None], db: Database) -> Answer:

@@ -24,11 +24,10 @@ Line = tuple[RowKey, Figure, Selection]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """`hidden`: groups; `is_part`: there are older comments, which are in neither the counts nor the `selection`."""
+    """`is_part`: there are older comments, which are in neither the counts nor the `selection`."""
 
     lines: Sequence[Line]
     total: Figure
-    hidden: int
     is_part: bool
     selection: Selection
 
@@ -62,8 +61,7 @@ async def count(db: Database, run: Plan, selection: Selection) -> Counted:
         lines += [_line(key, of_group, one.n, one) for one in each.words[:WORDS_OF_GROUP_MAX]]
     return Counted(
         lines=lines,
-        total=Figure(Measure(metric=METRIC, unit="count", n=found.n, value=found.n), suppressed=found.suppressed),
-        hidden=found.suppressed_groups,
+        total=Figure(Measure(metric=METRIC, unit="count", n=found.n, value=found.n)),
         is_part=found.from_time is not None,
         selection=whole,
     )

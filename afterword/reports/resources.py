@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from afterword import errors
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
-from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric
+from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
 from afterword.core.wire import times
 from afterword.reports import store
 from afterword.web import fields
@@ -197,6 +197,13 @@ class Figure(fields.Answer):
     scale: str | None
     parts: dict[str, int] | None
     suppressed: bool
+    suppressed_reason: Annotated[
+        SuppressedReason | None,
+        Meta(
+            description="`few_people`: the group, or one that it would show, has fewer people than the minimum base, "
+            "and the caller may not read single answers. `few_pairs`: a correlation of fewer than 30 pairs."
+        ),
+    ]
     change: Change | None
 
 

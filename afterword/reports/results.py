@@ -1,6 +1,7 @@
 """Running reports: a checked query is counted and made into rows, with small groups hidden."""
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,7 +16,7 @@ from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
+from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table
 from afterword.core.figures.rows import Selection
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
@@ -168,9 +169,17 @@ async def figure_values(
             values.append(None)
             continue
         period = Period(now - timedelta(days=days), now, context.time_zone)
-        table = await _table(db, Plan(query=query, context=context, wanted=requested, period=period))
-        values.append(_shown_value(table.total[0]))
+        run = Plan(query=query, context=context, wanted=requested, period=period)
+        values.append((await _table(db, run)).total[0].measure.value if await _has_people(db, run) else None)
     return values
+
+
+async def _has_people(db: Database, run: Plan) -> bool:
+    """Whether its figure is of as many people as the minimum base, below which an alert tells nobody of it."""
+    want = run.wanted[0]
+    questions = {each: each for each in want.question_ids}
+    asked = run.of_cases(run.period) if want.is_of_cases else run.of_answers(run.period, questions)
+    return await counts.has_people(db, asked=asked, minimum=run.minimum)
 
 
 # Tables of metrics ---------------------------------------------------------------------------------------------------
@@ -207,15 +216,8 @@ async def _table(db: Database, run: Plan) -> Table:
 
 
 def _tabulated(run: Plan, now: Counted, before: Counted | None) -> Table:
-    minimum = 0 if run.context.protected else run.minimum  # 0: small groups are left out already
-    return core_reports.tabulate(
-        run.wanted,
-        now,
-        before,
-        level=run.query.level,
-        minimum_base=minimum,
-        against_rest=run.query.compare == "rest",
-    )
+    against_rest = run.query.compare == "rest"
+    return core_reports.tabulate(run.wanted, now, before, level=run.query.level, against_rest=against_rest)
 
 
 async def _counted(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
@@ -242,7 +244,7 @@ def _gathered(run: Plan, found: Found, period: Period) -> Counted:
 
 
 async def _found(db: Database, run: Plan) -> tuple[Found, Found | None]:
-    """The cells of the period with their people, and those of the one before; read together where they can be."""
+    """The cells of the period, and those of the one before; read together where they can be."""
     earlier = run.earlier
     if earlier is None:
         return (await _found_in(db, run, run.period, None))[-1], None
@@ -254,14 +256,13 @@ async def _found(db: Database, run: Plan) -> tuple[Found, Found | None]:
 
 
 async def _found_in(db: Database, run: Plan, period: Period, earlier: Period | None) -> Sequence[Found]:
-    wanted, minimum = run.wanted, run.minimum
+    wanted = run.wanted
     questions = core_reports.pools(wanted, separately=core_reports.EACH_QUESTION in run.query.group_by)
-    found = await counts.answers_of_parts(db, asked=run.of_answers(period, questions, earlier), people_max=minimum)
+    found = await counts.answers_of_parts(db, asked=run.of_answers(period, questions, earlier))
     if any(want.is_of_cases for want in wanted):
         cases = await counts.cases_of_parts(
             db,
             asked=run.of_cases(period, earlier),
-            people_max=minimum,
             has_repeats=any(want.metric in core_reports.RATES for want in wanted),
         )
         found = [
@@ -293,7 +294,7 @@ def _is_personal(run: Plan, line: Line) -> bool:
 async def _run_distribution(db: Database, run: Plan) -> Result:
     """A row for each value that can be given, and for those that older versions had, by part of the question."""
     question = run.context.questions[run.parameters.question_id or ""]
-    cells, people = await _answers(db, run, run.period, question)
+    cells, effect, hidden = await _answers(db, run, run.period, question)
     before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
     rows: list[Row] = []
     total: list[Figure] = []
@@ -301,11 +302,14 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
         counted = core_cells.histogram(cells, part)
         values = core_cells.values_of(question)
         values += sorted(each for each in counted if each not in {*values, ANSWERED})
-        given: dict[str, Any] = {"values": values, "level": run.query.level, "minimum_base": run.minimum}
-        given["scale"] = core_reports.scale_of(question)
-        figures = core_reports.distribution(counted, people=people, **given)
+        given: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
+        figures = core_reports.distribution(counted, effect=effect, is_hidden=part in hidden, **given)
         if before is not None:
-            was = core_reports.distribution(core_cells.histogram(before[0], part), people=before[1], **given)
+            earlier_cells, earlier_effect, hidden_before = before
+            earlier_counts = core_cells.histogram(earlier_cells, part)
+            was = core_reports.distribution(
+                earlier_counts, effect=earlier_effect, is_hidden=part in hidden_before, **given
+            )
             figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
         key = core_rows.part_key(question, part)
         for value, figure in zip(values, figures, strict=True):
@@ -315,7 +319,7 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
             rows.append(Row(key=named, figures=[figure], selection=_selection(run, {}, condition)))
         number = core_cells.answers_in(counted)
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
-        total.append(Figure(measure, suppressed=core_reports.is_small(measure, people, run.minimum)))
+        total.append(Figure(measure, suppressed=part in hidden))
     return _result(
         run,
         rows[: core_reports.ROWS_MAX],
@@ -325,36 +329,36 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
     )
 
 
-async def _answers(db: Database, run: Plan, period: Period, question: Question) -> tuple[Sequence[Cell], Tally]:
-    """The answers to a question and who gave them; of each hidden part a single cell, which is below every minimum."""
+async def _answers(
+    db: Database, run: Plan, period: Period, question: Question
+) -> tuple[Sequence[Cell], float, AbstractSet[str]]:
+    """The answers to a question with their design effect, and the parts that are hidden from the reader."""
     question_id = question.question_id
     asked = run.of_answers(period, {question_id: question_id})
     if not run.context.protected:
-        cells, people = await counts.answers(db, asked=asked, people_max=run.minimum)
+        cells, people = await counts.answers(db, asked=asked)
         wanted = (RequestedMetric("mean", frozenset({question_id})),)
-        return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
+        return cells, core_reports.gather(wanted, cells, (), (), people).total[0].effect, frozenset()
     found = await _visible(db, run, asked)
     parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
-    hidden = set(parts) - set(map(counts.part_of, found.total))
-    secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
-    return [*found.total, *secret], Tally()
+    return found.total, 1.0, set(parts) - set(map(counts.part_of, found.total))
 
 
 async def _run_drivers(db: Database, run: Plan) -> Result:
     outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
-    level, minimum = run.query.level, run.minimum
+    level = run.query.level
     asked = run.of_answers(run.period, {each: each for each in question_ids})
     found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
     asked = run.of_answers(run.period, {each: each for each in (*question_ids, outcome_id)})
-    cells, people = await counts.answers(db, asked=asked, people_max=minimum)
+    cells, people = await counts.answers(db, asked=asked)
     scales = {each: core_reports.scale_of(run.context.questions[each]) for each in (*question_ids, outcome_id)}
     wanted = [RequestedMetric("mean", frozenset({each}), scale) for each, scale in scales.items()]
     counted = core_reports.gather(wanted, cells, (), (), people)
-    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level, minimum_base=minimum).total
+    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level).total
     rows: list[Row] = []
     for question_id, mean in zip(question_ids, means, strict=True):
         people_behind = pair_people.get(question_id, 0)
-        figure = core_reports.driver(found[question_id], people_behind, mean, level=level, minimum_base=minimum)
+        figure = core_reports.driver(found[question_id], people_behind, mean, level=level)
         condition = {"subject": f"question:{outcome_id}", "operator": "is_not_empty"}
         key = {"question_id": question_id}
         rows.append(Row(key=key, figures=(figure, mean), selection=_selection(run, key, condition)))
@@ -366,7 +370,7 @@ async def _run_drivers(db: Database, run: Plan) -> Result:
 async def _run_comments(db: Database, run: Plan) -> Result:
     found = await comments.count(db, run, _selection(run, {}))
     rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
-    shown = _result(run, rows, total=[found.total], suppressed=found.hidden, truncated=found.is_part)
+    shown = _result(run, rows, total=[found.total], suppressed=0, truncated=found.is_part)
     return replace(shown, selection=found.selection)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
-from afterword.core.organizations.access import Caller, Part
+from afterword.core.organizations.access import VALUE_SCOPES, Caller, Part
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
@@ -29,11 +29,6 @@ CONDITION_BATCH: Final = 250  # the first ones of a page
 CONDITION_GROWTH: Final = 4  # of the next batch, where few match
 CONDITION_LISTED_MAX: Final = (
     10_000  # responses that it is evaluated for where many things are done with those it meets
-)
-METADATA_SCOPES: Final = (
-    ("questionnaire_metadata:", "Questionnaire Value.Read"),
-    ("responder_metadata:", "Responder Value.Read"),
-    ("case:", "Alert Instance.Read"),
 )
 LOOKED_IN: Final = (  # by the scope that opens it
     (ANSWERED, "Questionnaire Instance.Read"),
@@ -107,9 +102,8 @@ def read_condition(caller: Caller, document: object, *, path: str) -> Node | Non
     node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
     findings.check()
     for leaf in conditions.leaves_of(node):
-        for family, scope in METADATA_SCOPES:
-            if leaf.subject.startswith(family):
-                caller.require(scope)
+        if (scope := VALUE_SCOPES.get(leaf.subject.partition(":")[0])) is not None:
+            caller.require(scope)
     return node
 
 

@@ -98,7 +98,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "outcome_question_id": question_id,
         "from_time": EARLY,
         "offset": 0,
-        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY, 5),
+        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),
         "whole": [periods.days(day, date(2026, 11, 21), zone_of("UTC"))],
         "days": periods.days(day, date(2026, 11, 21), zone_of("UTC")),
         "hours": None,

@@ -234,8 +234,8 @@ BLIND: Final = {
 DIGESTS: Final = ("afterword.logins.", "afterword.reports.shares.")
 REPORTING: Final = ("afterword.reports.", "afterword.exports.")
 NOTHING: Final = (
-    None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], [], []),
-    ([], [], 0),
+    None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], []),
+    ([], 0),
 )  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",

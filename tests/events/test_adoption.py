@@ -215,7 +215,6 @@ class TestCounterHasPassed:
                     hours=[],
                     events_max=9,
                     cells_max=9,
-                    people_max=0,
                 )
                 assert kept is not None
                 return kept.until

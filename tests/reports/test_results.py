@@ -2,7 +2,7 @@
 
 import json
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -50,7 +50,8 @@ class TestNps:
         expected = {
             "metric": "nps", "value": 30.0, "unit": "points", "n": 10, "base": "answers", "population": None,
             "interval": {"low": -24.24, "high": 68.9, "level": 0.95}, "method": "score", "scale": "0-10",
-            "parts": {"promoter": 5, "passive": 3, "detractor": 2}, "suppressed": False, "change": None,
+            "parts": {"promoter": 5, "passive": 3, "detractor": 2}, "suppressed": False, "suppressed_reason": None,
+            "change": None,
         }  # fmt: skip
         assert expected == result["total"][0] == result["rows"][0]["figures"][0]
         assert {"question_id": NPS} == result["rows"][0]["key"]
@@ -133,11 +134,6 @@ class TestNps:
         assert 0.0001 == change["p"], "never 0"
         assert change["z"] > 5
         assert figure(await house.template("nps", compare="previous_year"), "nps")["change"] is None
-
-    async def test_a_small_group_before_shows_no_change(self, house: House, now: datetime) -> None:
-        await give(house, now, [10] * 6)
-        await give(house, now - timedelta(days=40), [0] * 4)
-        assert figure(await house.template("nps", compare="previous_period"), "nps")["change"] is None
 
 
 class TestScores:
@@ -234,8 +230,8 @@ class TestScores:
         assert ("correlation", "jackknife_z", 33, "pairs") == tuple(
             shown["figures"][0][name] for name in ("unit", "method", "n", "base")
         )
-        assert (True, None, None, None) == tuple(
-            hidden["figures"][0][name] for name in ("suppressed", "value", "n", "interval")
+        assert (True, "few_pairs", None, None, None) == tuple(
+            hidden["figures"][0][name] for name in ("suppressed", "suppressed_reason", "value", "n", "interval")
         )
         assert (1, 5.0) == (result["suppressed_rows"], result["total"][0]["value"])
 
@@ -407,49 +403,43 @@ class TestTrend:
         assert (2.0, 5) == tuple(figure(result, "mean")[name] for name in ("value", "n"))
 
 
-class TestSuppression:
-    async def stores(self, house: House, now: datetime, **sizes: int) -> dict[str, Any]:
-        for store, size in sizes.items():
+class TestSmallGroups:
+    """Nothing is hidden from whoever may read each answer; readers of figures alone are in `counts/`."""
+
+    BY_STORE: Final = {"metric": "nps", "metadata": "questionnaire_metadata:store_id"}
+
+    async def test_readers_of_single_answers_see_each_figure(self, house: House, now: datetime) -> None:
+        for store, size in (("a", 1), ("b", 6)):
             await give(house, now, [9] * size, metadata={"store_id": store})
-        return await house.template("by_metadata", metric="nps", metadata="questionnaire_metadata:store_id")
+        result = await house.template("by_metadata", **self.BY_STORE)
+        shown = {row["key"]["questionnaire_metadata:store_id"]: row["figures"][0]["n"] for row in result["rows"]}
+        assert ({"a": 1, "b": 6}, 0, 7) == (shown, result["suppressed_rows"], result["total"][0]["n"])
+        for template_id, more in (("nps", {}), ("trend", {"metric": "nps", "bucket": "day"}), ("funnel", {})):
+            found = await house.template(template_id, **more)
+            figures = [*found["total"], *(figure for row in found["rows"] for figure in row["figures"])]
+            assert not any(figure["suppressed"] for figure in figures), template_id
 
-    @staticmethod
-    def shown(result: dict[str, Any]) -> dict[str, int | None]:
-        return {row["key"]["questionnaire_metadata:store_id"]: row["figures"][0]["n"] for row in result["rows"]}
-
-    async def test_a_second_group_is_hidden_with_a_small_one(self, house: House, now: datetime) -> None:
-        """Or else the total less the others would show it."""
-        result = await self.stores(house, now, a=3, b=6, c=7)
-        assert {"a": None, "b": None, "c": 7} == self.shown(result)
-        assert (2, 16) == (result["suppressed_rows"], result["total"][0]["n"])
-        [hidden] = [row for row in result["rows"] if row["key"]["questionnaire_metadata:store_id"] == "a"]
-        [found] = hidden["figures"]
-        assert {
-            "metric": "nps", "value": None, "unit": "points", "n": None, "base": "answers", "population": None,
-            "interval": None, "method": "none", "scale": "0-10", "parts": None, "suppressed": True, "change": None,
-        } == found  # fmt: skip
-
-    async def test_all_of_it_is_small(self, house: House, now: datetime) -> None:
-        result = await self.stores(house, now, a=2, b=2)
-        assert {"a": None, "b": None} == self.shown(result)
-        assert (True, None) == (result["total"][0]["suppressed"], result["total"][0]["n"])
-
-    async def test_the_base_of_the_organization(self, house: House, now: datetime) -> None:
-        await house.set_organization(minimum_base=2)
-        assert {"a": 3, "b": 2} == self.shown(await self.stores(house, now, a=3, b=2))
-
-    async def test_personal_names_are_not_listed_when_hidden(self, house: House, now: datetime) -> None:
-        for index in range(6):
-            await give(house, now, [9], person={"email": f"p{index}@example.com"}, metadata={"waiter": f"w{index}"})
-        for name in ("responder_metadata:email", "questionnaire_metadata:waiter"):
-            result = await house.template("by_metadata", metric="nps", metadata=name)
-            assert ([], 6, 6) == (result["rows"], result["suppressed_rows"], result["total"][0]["n"])
-
-    async def test_rates_by_their_denominator(self, house: House, now: datetime) -> None:
-        for _ in range(4):
+    async def test_a_few_chosen_of_many_invitations(self, house: House, now: datetime) -> None:
+        for _ in range(120):
             await house.respond({NPS: 9}, now=now - timedelta(hours=1))
-        result = await house.template("funnel")
-        assert all(found["suppressed"] == (found["n"] != 0) for found in result["total"])
+        async with db.transaction(house.pool) as database:
+            await database.execute(
+                """update questionnaire_instance set channel_id = 1 where instance_id in (
+                     select instance_id from questionnaire_instance order by instance_id desc limit 3)"""
+            )
+        created = [figure(await house.template("funnel", **more), "created") for more in ({}, {"channel_id": "1"})]
+        assert [(120.0, False), (3.0, False)] == [(found["value"], found["suppressed"]) for found in created]
+
+    async def test_values_that_the_reader_may_not_read(self, house: House, now: datetime) -> None:
+        """By metadata it is a reader of figures alone, by groups and in a filter; without them it is none."""
+        await give(house, now, [0], metadata={"store_id": "a"})
+        token = await house.token_for(scopes={"Report.Read", "Questionnaire Instance.Read"})
+        given = {"questionnaire_id": house.questionnaire_id, "token": token}
+        equal = '{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "a"}'
+        by_store = (await house.get("/report/template/by_metadata", **given, **self.BY_STORE)).json()
+        filtered = (await house.get("/report/template/nps", **given, filter=equal)).json()
+        assert [0, 0] == [found["total"][0]["n"] for found in (by_store, filtered)], "this month is not over"
+        assert 1 == (await house.get("/report/template/nps", **given)).json()["total"][0]["n"]
 
 
 def spec(house: House, **more: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Kept counts equal the answers themselves, whatever happens to these, and however late the reader of the log is."""
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.figures import gaps, periods
-from afterword.core.figures.cells import COUNTED, Cell, People
+from afterword.core.figures.cells import COUNTED, Cell
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Part
 from afterword.core.figures.reports import STAGES
@@ -29,7 +29,6 @@ from tests.sizes import share_of
 
 NOW = datetime(2026, 6, 20, 9, 30, tzinfo=UTC)
 DAYS = 40
-PEOPLE = 5  # the minimum base
 DIMENSIONS: tuple[tuple[tuple[str, str], ...], ...] = (
     (), (("version", ""),), (("locale", ""),), (("channel", ""),), (("questionnaire_metadata", "store_id"),),
     (("questionnaire_metadata", "transaction_date"),),
@@ -83,14 +82,13 @@ def summed(cells: list[Cell]) -> Counter[tuple[object, ...]]:
 
 
 async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: CountQuery) -> Counter[tuple[object, ...]]:
-    """The same, counted both ways, and the same people."""
+    """The same, counted both ways."""
     async with db.connection(house.pool) as database:
-        mixed, mixed_people = await counts.answers(database, asked=what, people_max=PEOPLE)
+        mixed, _ = await counts.answers(database, asked=what)
         with monkeypatch.context() as patch:
             patch.setattr(counts, "_is_kept", lambda _: False)
-            raw, raw_people = await counts.answers(database, asked=what, people_max=PEOPLE)
+            raw, _ = await counts.answers(database, asked=what)
     assert summed(raw) == summed(mixed)
-    assert known(raw_people) == known(mixed_people)
     return summed(raw)
 
 
@@ -102,11 +100,10 @@ async def compare_parts(house: House, what: CountQuery, cut: datetime, bucket: A
     ]
     together = replace(now, earlier=Part(before.period, before.buckets))
     async with db.connection(house.pool) as database:
-        found = await counts.answers_of_parts(database, asked=together, people_max=PEOPLE)
+        found = await counts.answers_of_parts(database, asked=together)
         for what_alone, (cells, people) in zip((before, now), found, strict=True):
-            alone, people_alone = await counts.answers(database, asked=what_alone, people_max=PEOPLE)
+            alone, people_alone = await counts.answers(database, asked=what_alone)
             assert summed(alone) == summed(cells)
-            assert known(people_alone) == known(people)
             assert sorted(people_alone.repeats, key=str) == sorted(people.repeats, key=str)
 
 
@@ -114,20 +111,10 @@ async def compare_cases(house: House, what: CountQuery) -> Counter[tuple[object,
     """The stages of cases from kept counts, as from the cases themselves."""
     of_cases = replace(what, basis="sent", questions={}, types=frozenset(), dimensions=())
     async with db.connection(house.pool) as database:
-        [(kept, people)] = await counts.cases_of_parts(database, asked=of_cases, people_max=PEOPLE, has_repeats=False)
-        live, live_people = await counts.cases(database, asked=of_cases, people_max=PEOPLE)
+        [(kept, _)] = await counts.cases_of_parts(database, asked=of_cases, has_repeats=False)
+        live, _ = await counts.cases(database, asked=of_cases)
     assert summed([each for each in live if each.value in STAGES]) == summed(kept)
-    groups = [each for each in live_people.groups if each.stage == "created"]
-    assert known(People(groups)) == known(people)
     return summed(kept)
-
-
-def known(people: People) -> dict[tuple[object, ...], set[int] | int]:
-    """The people behind each group, or `PEOPLE` where there are that many or more."""
-    found: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
-    for each in people.groups:
-        found[each.bucket, each.questionnaire_id, each.dimensions, each.question_id] |= each.people
-    return {key: who if len(who) < PEOPLE else PEOPLE for key, who in found.items()}
 
 
 async def kept_days(house: House, what: CountQuery) -> int:
@@ -555,26 +542,6 @@ class TestTogether:
         await work(house, later)
         assert DAYS - 1 == await kept_days(house, asked(house))
         assert await compare(house, monkeypatch, asked(house))
-
-    async def test_counts_are_not_compared_with_all_people(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The planner knows no sizes of these sets: a join of the two takes their product."""
-        plans: list[str] = []
-        async with db.connection(house.pool) as database:
-            explained = database._connection
-
-            async def execute(query: str, *values: Any) -> int:
-                plans.extend(row[0] for row in await explained.fetch(f"explain {query}", *values))
-                return 0
-
-            organization_id = house.caller.organization_id
-            span = rollups_store.Span(organization_id, house.questionnaire_id, "", 1, ZONE, NOW.date(), NOW, PEOPLE)
-            days = periods.days(NOW.date(), NOW.date() + timedelta(days=2), periods.times.zone_of(ZONE))
-            monkeypatch.setattr(db.Database, "execute", lambda _, query, *values: execute(query, *values))
-            await rollups_store.insert_counts(
-                database, organization_id=organization_id, span=span, days=days, values_max=9
-            )
-        assert plans
-        assert [] == [line for line in plans if "= people." in line]
 
 
 def test_days_are_those_of_the_zone() -> None:

@@ -12,9 +12,7 @@ BARS_MAX: Final = 30
 Counted = tuple[str, int, str]  # name, number of comments, and address
 
 
-def count_sentence(words: Texts, n: int, *, is_hidden: bool, is_part: bool) -> str:
-    if is_hidden:
-        return words("Fewer than the least number of people wrote comments: hidden so that nobody is recognized.")
+def count_sentence(words: Texts, n: int, *, is_part: bool) -> str:
     if is_part:
         return words("The newest {n} comments; there are more.", n=words.count(n))
     return words.plural("{n} comment.", "{n} comments.", n)

@@ -86,7 +86,7 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
     async with visit.read() as db:
         asked = await _asked(visit, db, query)
     found, choice = asked.found, asked.choice
-    finding = count_sentence(words, found.n, is_hidden=found.suppressed, is_part=found.from_time is not None)
+    finding = count_sentence(words, found.n, is_part=found.from_time is not None)
     linked = [(one.text, one.n, choice.url(word=one.word)) for one in found.words]
     return visit.page(
         "comments.html",
@@ -115,13 +115,6 @@ async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Inval
             for one in found.groups
             for chosen in [_of_group(choice, asked.group, one.value)]
         ],
-        hidden=words.plural(
-            "{n} group is hidden, so that nobody can be recognized by it.",
-            "{n} groups are hidden, so that nobody can be recognized by them.",
-            found.suppressed_groups,
-        )
-        if found.suppressed_groups
-        else "",
         csv_url=address(f"{COMMENTS}/csv", query) if found.words else "",
     )
 

@@ -411,11 +411,9 @@ def _drivers(result: Result, names: Names) -> View:
 
 def _comments(result: Result, names: Names) -> View:
     words, total, rows = names.words, result.total[0], result.rows
-    title = comment_views.count_sentence(words, total.measure.n, is_hidden=total.suppressed, is_part=result.truncated)
+    title = comment_views.count_sentence(words, total.measure.n, is_part=result.truncated)
     if not rows:
-        return View(
-            kind="table", title=title, finding=words("No word is used by enough people. Choose a longer period.")
-        )
+        return View(kind="table", title=title, finding=words("No comment has a word to count. Choose a longer period."))
 
     def counted(row: Row, name: str) -> comment_views.Counted:
         return name, row.figures[0].measure.n, names.url(row.selection, ())

@@ -40,16 +40,6 @@ class Cell(Coordinates, frozen=True):
     count: int
 
 
-class Group(Coordinates, frozen=True):
-    """The people who answered a question or reached a stage, by the hashes of their ids.
-
-    A set as large as the minimum base may be incomplete.
-    """
-
-    stage: str  # of cases
-    people: frozenset[int]
-
-
 class Repeat(Coordinates, frozen=True):
     """The number of a person's answers. `weight`: the sampled part of the person's responses."""
 
@@ -60,14 +50,13 @@ class Repeat(Coordinates, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """The people behind cells; `is_sample`: repeats are of a sample of people."""
+    """How often the people behind cells answered; `is_sample`: of a sample of them."""
 
-    groups: Sequence[Group] = ()
     repeats: Sequence[Repeat] = ()
     is_sample: bool = False
 
     def __add__(self, other: "People") -> "People":
-        return People([*self.groups, *other.groups], [*self.repeats, *other.repeats], self.is_sample or other.is_sample)
+        return People([*self.repeats, *other.repeats], self.is_sample or other.is_sample)
 
 
 def read_group(text: str) -> tuple[str, str] | None:
@@ -106,9 +95,7 @@ def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
 
 def moved(cells: Iterable[Cell], people: People, buckets: Mapping[int, int]) -> tuple[list[Cell], People]:
     """The same counts in other buckets; those of buckets that are not named are left out."""
-    return _moved(cells, buckets), People(
-        _moved(people.groups, buckets), _moved(people.repeats, buckets), is_sample=people.is_sample
-    )
+    return _moved(cells, buckets), People(_moved(people.repeats, buckets), is_sample=people.is_sample)
 
 
 def _moved(found: Iterable[Found], buckets: Mapping[int, int]) -> list[Found]:

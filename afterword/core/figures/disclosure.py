@@ -1,9 +1,5 @@
 """Statistical disclosure: small groups are hidden, and others whose difference would show them.
 
-Readers of single answers could count a small group themselves. For them `hidden` completes the table that they ask for
-and each of its lines (rows that differ in one member of their key alone): at least two groups are hidden and together
-reach the minimum base, unless the total of the line is below it, too, and so hidden itself.
-
 Readers of figures alone may not compute a small group from any reports. A table holds the people of one month,
 questionnaire and question, by at most two attributes. Its total, its totals by each attribute and its cells are each a
 report of their own, so `shown` decides by one rule for all of them:
@@ -19,8 +15,7 @@ A group of several counts, such as the stages of a funnel, is small where any of
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
 ATTRIBUTES_MAX: Final = 2
@@ -109,64 +104,3 @@ def _merged(table: _Table, name: Callable[[Key], Key]) -> dict[Key, dict[str, in
 def _is_small(sizes: Iterable[Size], minimum: int) -> bool:
     together = _merged({(str(index),): size for index, size in enumerate(sizes)}, lambda _: ())
     return min(together.get((), {}).values(), default=0) < minimum
-
-
-# Readers of single answers -------------------------------------------------------------------------------------------
-
-
-def hidden(bases: Mapping[Key, int], *, minimum: int, people: Mapping[Key, AbstractSet[int]] | None = None) -> set[Key]:
-    """The keys of the groups that are hidden, from the number of answers in each; a group of none hides nothing.
-
-    `people`: the people of a group; a set as large as the minimum may be incomplete. Without it each answer is another
-    person's. All keys have the same length. Lines are completed by their smallest groups first.
-    """
-    people = {} if people is None else people
-    small = {key for key, n in bases.items() if n > 0 and _together([key], bases, people) < minimum}
-    if not small:
-        return small
-    lines = _lines(bases)
-    while True:
-        before = len(small)
-        for line in lines:
-            _complete(line, bases, people, small, minimum)
-        if len(small) == before:
-            return small
-
-
-def _lines(bases: Mapping[Key, int]) -> list[list[Key]]:
-    """The sets of groups with a total that another report, or this one, shows: each axis, and all together."""
-    found: defaultdict[tuple[int, Key], list[Key]] = defaultdict(list)
-    for key, n in bases.items():
-        if n > 0:
-            found[-1, ()].append(key)
-            for axis in range(len(key)):
-                found[axis, (*key[:axis], *key[axis + 1 :])].append(key)
-    return list(found.values())
-
-
-def _together(keys: Iterable[Key], bases: Mapping[Key, int], people: Mapping[Key, AbstractSet[int]]) -> int:
-    """Count the people of these groups, each person once."""
-    found: set[int] = set()
-    unknown = 0
-    for key in keys:
-        found |= people.get(key, frozenset())
-        unknown += 0 if key in people else bases[key]
-    return len(found) + unknown
-
-
-def _complete(
-    line: Sequence[Key],
-    bases: Mapping[Key, int],
-    people: Mapping[Key, AbstractSet[int]],
-    small: set[Key],
-    minimum: int,
-) -> None:
-    """Hide more of a line until what is hidden there cannot be computed."""
-    inside = [key for key in line if key in small]
-    if not inside or _together(line, bases, people) < minimum:
-        return
-    for key in sorted((key for key in line if key not in small), key=lambda key: (bases[key], str(key))):
-        if len(inside) > 1 and _together(inside, bases, people) >= minimum:
-            return
-        small.add(key)
-        inside.append(key)

@@ -32,7 +32,7 @@ OTHERS_SHARE_MIN: Final = 0.1  # of a side of a correlation, unless there are `O
 OTHERS_ENOUGH: Final = 100
 
 _PERFECT: Final = 1e-12  # so near to 1 a correlation is 1
-_ROOT_NEAR: Final = 1e-12
+_ROOT_NEAR: Final = 1e-12  # of the function's size at the end of the search: where it is flat, it is small all over
 _STEP: Final = 1e-9  # off the value itself, where the variance may be 0
 
 Unit = Literal["points", "percent", "mean", "correlation", "count"]
@@ -398,18 +398,22 @@ def _score(promoters: float, detractors: float, n: float, z: float) -> tuple[flo
 def _root(function: Callable[[float], float], below: float, near: float, above: float) -> float:
     """The root of a function that is negative just above `below` and positive at `above` (Illinois method).
 
-    `near` lies between them; where the function is positive there, too, the search is shorter.
+    `near` lies between them, the nearer to the root the better: the function's size there says what is nearly 0.
     """
-    below += _STEP * (above - below)
+    start, whole = below, above - below
+    below += _STEP * whole
     low, high = function(below), function(near)
-    above, high = (near, high) if high > 0 else (above, function(above))
+    while high <= 0 and near != above:
+        near = above if 2 * abs(near - start) >= abs(whole) or near == start else near + near - start
+        high = function(near)
+    above = near
     if low >= 0 or high <= 0:
         return above if high <= 0 else below
-    side = 0
+    side, enough = 0, _ROOT_NEAR * high
     for _ in range(100):
         middle = (below * high - above * low) / (high - low)
         found = function(middle)
-        if abs(found) < _ROOT_NEAR:
+        if abs(found) <= enough:
             return middle
         if found < 0:
             below, low = middle, found

@@ -121,6 +121,7 @@ def plan(
     findings: Findings,
 ) -> Plan:
     """A report that can be run. Raises Invalid with everything that is wrong."""
+    context = queries.guarded(context, query)
     wanted = queries.requested_metrics(query, context, findings)
     queries.check_groups(query, context, findings)
     period, condition = queries.scope_of(query, context, now=now, findings=findings)
@@ -172,6 +173,7 @@ def plan_template(
     """
     names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
     parameters = Parameters(**{name: given[name] for name in names if given.get(name) is not None})
+    context = queries.guarded(context, query, parameters.metadata)
     template_id: str | None = template.template_id
     match template_id:
         case "trend" | "by_metadata" | "nps" | "csat" | "ces":
@@ -238,9 +240,6 @@ def _check_comments(query: ReportQuery, parameters: Parameters, context: ReportC
     if group not in {"band", "channel"} and not (kind == "questionnaire_metadata" and name):
         expected = "band, channel or questionnaire_metadata:{name} is expected."
         findings.error("metadata", "unknown_value", expected)
-    elif name and not context.reads_values:
-        message = "Without the scope “Questionnaire Value.Read” there are no groups by metadata."
-        findings.error("metadata", "unknown_value", message)
     findings.check()
 
 

@@ -6,18 +6,19 @@ parameters have other names.
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
-from afterword.core.figures.cells import NUMERIC, Basis, Cell, Group
+from afterword.core.figures.cells import NUMERIC, Basis, Cell
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
 from afterword.core.figures.reports import TYPE_OF, RequestedMetric
@@ -30,7 +31,9 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.core.wire import times
 
-PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
+PROTECTED: Final = (
+    "Without the scope “Questionnaire Instance.Read”, and those of metadata and cases where it is by them, "
+)
 _GROUPS: Final = (
     "bucket, questionnaire, version, channel, pipeline, locale, question:{id}, questionnaire_metadata:{name}, "
     "responder_metadata:{name}, case:cause or case:remedy is expected."
@@ -76,7 +79,7 @@ class ReportContext:
     declared: Sequence[Declared]
     test: bool = False
     protected: bool = False  # for a reader of figures alone
-    reads_values: bool = True  # metadata of single responses
+    unread: AbstractSet[str] = frozenset()  # the kinds of VALUE_SCOPES that the reader may not read one by one
 
     @property
     def types(self) -> dict[str, Any]:
@@ -90,6 +93,26 @@ class ReportContext:
     def of_types(self, *types: str) -> tuple[str, ...]:
         """The questions of these types, in order."""
         return tuple(each for each, question in self.questions.items() if question.type in types)
+
+
+def guarded(context: ReportContext, query: ReportQuery, *groups: str | None) -> ReportContext:
+    """The context of a reader of figures alone where a report is by values that its reader may not read."""
+    subjects = [*query.group_by, *(each for each in groups if each), *_subjects_in(query.filter)]
+    if context.unread.isdisjoint(each.partition(":")[0] for each in subjects):
+        return context
+    return replace(context, protected=True)
+
+
+def _subjects_in(condition: object) -> Iterator[str]:
+    """The subjects that a condition names, whatever else is wrong with it."""
+    if isinstance(condition, Mapping):
+        for name, member in cast("Mapping[str, object]", condition).items():
+            if name == "subject" and isinstance(member, str):
+                yield member
+            yield from _subjects_in(member)
+    elif isinstance(condition, list):
+        for node in cast("list[object]", condition):
+            yield from _subjects_in(node)
 
 
 def query_of(spec: Mapping[str, Any]) -> ReportQuery:
@@ -313,13 +336,12 @@ class CountQuery:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Kept counts and people by bucket; of each questionnaire the first day that is not kept, and the stale days.
+    """Kept counts by bucket; of each questionnaire the first day that is not kept, and the stale days.
 
     `hours`: the names of today's hours that are kept.
     """
 
     cells: list[Cell] = field(default_factory=list[Cell])
-    groups: list[Group] = field(default_factory=list[Group])
     until: dict[str, date] = field(default_factory=dict[str, date])
     live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
     hours: dict[str, set[str]] = field(default_factory=dict[str, set[str]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
-from afterword.core.figures import disclosure, metrics
+from afterword.core.figures import metrics
 from afterword.core.figures.cells import Cell, Coordinates, Histogram, People, answers_in, key_of
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
@@ -18,6 +18,7 @@ METRICS_MAX: Final = 5
 GROUPS_MAX: Final = 3
 ROWS_MAX: Final = 1_000
 
+SuppressedReason = Literal["few_people", "few_pairs"]
 Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
 TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
@@ -53,11 +54,17 @@ class RequestedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measure as it is shown: hidden where its group is small."""
+    """A measure as it is shown; `suppressed`: hidden from this reader, or a correlation of too few pairs."""
 
     measure: Measure
     suppressed: bool = False
     change: Change | None = None
+
+    @property
+    def suppressed_reason(self) -> SuppressedReason | None:
+        if not self.suppressed:
+            return None
+        return "few_pairs" if self.measure.unit == "correlation" else "few_people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +91,10 @@ TOTAL: Final[Key] = ()
 
 
 class Tally(defaultdict[str, int]):
-    """The count of each value. `people`: the people who gave them, if known; `effect`: as of a measure."""
+    """The count of each value. `effect`: as of a measure."""
 
     def __init__(self) -> None:
         super().__init__(int)
-        self.people: set[int] | None = None
         self.effect = 1.0
 
 
@@ -98,7 +104,7 @@ class Counted:
 
     rows: Mapping[Key, Sequence[Tally]]
     total: Sequence[Tally]
-    hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden whatever their size, and `TOTAL`
+    hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden from this reader, and `TOTAL`
 
 
 def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str, str]:
@@ -139,22 +145,15 @@ def gather(
     counted = Counted(rows, total)
     if people is not None:
         for index, request in enumerate(requested):
-            _add_people(request, index, counted, people, group_by)
+            _add_effects(request, index, counted, people, group_by)
     return counted
 
 
-def _add_people(
+def _add_effects(
     request: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]
 ) -> None:
     tallies = {key: row[index] for key, row in counted.rows.items()}
-    for tally in (counted.total[index], *tallies.values()):
-        tally.people = set()
-    stage, questions = _stage_of(request), {""} if request.is_of_cases else request.question_ids
-    for group in people.groups:
-        if group.question_id in questions and group.stage == stage:
-            for tally in (counted.total[index], tallies.get(key_of(group, group_by))):
-                if tally is not None and tally.people is not None:
-                    tally.people |= group.people
+    questions = {""} if request.is_of_cases else request.question_ids
     weights: dict[int, float] = {}
     given: defaultdict[Key, Counter[int]] = defaultdict(Counter)
     for repeat in people.repeats:
@@ -177,32 +176,22 @@ def _effect(answers: Iterable[tuple[int, int]], weights: Mapping[int, float]) ->
     return math.fsum(weight * count * count for weight, count in found) / number if number else 1.0
 
 
-def _stage_of(request: RequestedMetric) -> str:
-    if not request.is_of_cases:
-        return ""
-    return RATES[request.metric][1] if request.metric in RATES else "created"
-
-
 def tabulate(
     requested: Sequence[RequestedMetric],
     now: Counted,
     before: Counted | None,
     *,
     level: float,
-    minimum_base: int,
     against_rest: bool = False,
 ) -> Table:
-    """The figures of every row and of all together, small groups hidden, with changes against `before`.
+    """The figures of every row and of all together, with changes against `before`.
 
     `against_rest`: each row's change is its difference from all other rows together.
     """
-    columns = [
-        _column(request, index, now, before, level=level, minimum_base=minimum_base)
-        for index, request in enumerate(requested)
-    ]
+    columns = [_column(request, index, now, before, level=level) for index, request in enumerate(requested)]
     if against_rest:
         columns = [
-            (_against_rest(request, index, now, figures, level=level, minimum_base=minimum_base), total)
+            (_against_rest(request, index, now, figures, level=level), total)
             for index, (request, (figures, total)) in enumerate(zip(requested, columns, strict=True))
         ]
     lines = tuple(Line(key, tuple(figures[key] for figures, _ in columns)) for key in now.rows)
@@ -210,21 +199,17 @@ def tabulate(
 
 
 def _column(
-    request: RequestedMetric, index: int, now: Counted, before: Counted | None, *, level: float, minimum_base: int
+    request: RequestedMetric, index: int, now: Counted, before: Counted | None, *, level: float
 ) -> tuple[dict[Key, Figure], Figure]:
     hidden = now.hidden[index] if now.hidden else ()
-    measures, small = _measured(request, now, index, level, minimum_base)
-    earlier, small_before = _measured(request, before, index, level, minimum_base) if before else ({}, set[Key]())
+    earlier = _measures(request, before, index, level) if before else {}
     figures = {
-        key: _figure(measure, key in small or key in hidden, None if key in small_before else earlier.get(key))
-        for key, measure in measures.items()
+        key: _figure(measure, key in hidden, earlier.get(key))
+        for key, measure in _measures(request, now, index, level).items()
     }
     total = measure_of(request, now.total[index], level=level)
-    is_hidden = TOTAL in hidden or is_small(total, now.total[index], minimum_base)
     previous = measure_of(request, before.total[index], level=level) if before else None
-    if before and previous and is_small(previous, before.total[index], minimum_base):
-        previous = None
-    return figures, _figure(total, is_hidden, previous)
+    return figures, _figure(total, TOTAL in hidden, previous)
 
 
 def _against_rest(
@@ -234,7 +219,6 @@ def _against_rest(
     figures: Mapping[Key, Figure],
     *,
     level: float,
-    minimum_base: int,
 ) -> dict[Key, Figure]:
     """The figures with their difference from the others together, where both are shown.
 
@@ -246,7 +230,7 @@ def _against_rest(
         rest.update({value: count - now.rows[key][index].get(value, 0) for value, count in now.total[index].items()})
         rest.effect = now.total[index].effect
         measure = measure_of(request, rest, level=level)
-        is_shown = not figure.suppressed and measure.n >= max(1, minimum_base)
+        is_shown = not figure.suppressed and measure.n > 0
         changes.append(metrics.change(figure.measure, measure) if is_shown else None)
     return {
         key: replace(figure, change=change)
@@ -280,23 +264,23 @@ def _rate(metric: str, counts: Tally, level: float) -> Measure:
 def distribution(
     counts: Histogram,
     *,
-    people: Tally,
+    effect: float,
     values: Sequence[str],
     level: float,
-    minimum_base: int,
+    is_hidden: bool,
     scale: Scale | None = None,
 ) -> list[Figure]:
-    """The share of each value among the answers; hidden, all of them, where the answers, or the people, are few."""
+    """The share of each value among the answers."""
     n = answers_in(counts)
-    share = partial(metrics.share, n=n, metric="share", level=level, scale=scale, effect=min(people.effect, max(1, n)))
-    measures = [share(counts.get(value, 0)) for value in values]
-    return [Figure(measure, suppressed=is_small(measure, people, minimum_base)) for measure in measures]
+    share = partial(metrics.share, n=n, metric="share", level=level, scale=scale, effect=min(effect, max(1, n)))
+    return [Figure(share(counts.get(value, 0)), suppressed=is_hidden) for value in values]
 
 
-def driver(
-    pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float, minimum_base: int
-) -> Figure:
-    """An attribute's correlation with the outcome, of `people`; `mean` is the attribute's own."""
+def driver(pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float) -> Figure:
+    """An attribute's correlation with the outcome, of `people`; `mean` is the attribute's own.
+
+    It is hidden where it is of fewer than PAIRS_MIN pairs, which say nothing.
+    """
     numeric: Counter[tuple[float, float]] = Counter()
     for (outcome, value), count in pairs.items():
         x, y = _number(value), _number(outcome)
@@ -304,8 +288,7 @@ def driver(
             numeric[x, y] += count
     effect = max(mean.measure.effect, numeric.total() / max(1, people))
     correlation = metrics.correlation(numeric, level=level, effect=min(effect, max(1, numeric.total())))
-    is_small = correlation.n > 0 and (correlation.n < metrics.PAIRS_MIN or people < minimum_base)
-    return Figure(correlation, suppressed=is_small)
+    return Figure(correlation, suppressed=0 < correlation.n < metrics.PAIRS_MIN)
 
 
 def scale_of(question: Question | None) -> Scale | None:
@@ -317,21 +300,8 @@ def _belongs(cell: Coordinates, request: RequestedMetric) -> bool:
     return not cell.question_id if request.is_of_cases else cell.question_id in request.question_ids
 
 
-def _measured(
-    request: RequestedMetric, counted: Counted, index: int, level: float, minimum_base: int
-) -> tuple[dict[Key, Measure], set[Key]]:
-    """The measure of every row, and the rows that are hidden for their size."""
-    tallies = {key: row[index] for key, row in counted.rows.items()}
-    measures = {key: measure_of(request, tally, level=level) for key, tally in tallies.items()}
-    bases = {key: measure.n for key, measure in measures.items()}
-    people = {key: tally.people for key, tally in tallies.items() if tally.people is not None}
-    return measures, disclosure.hidden(bases, minimum=minimum_base, people=people)
-
-
-def is_small(measure: Measure, tally: Tally, minimum_base: int) -> bool:
-    """Whether a measure is of fewer answers, or of fewer people, than may be shown."""
-    people = measure.n if tally.people is None else min(measure.n, len(tally.people))
-    return measure.n > 0 and people < minimum_base
+def _measures(request: RequestedMetric, counted: Counted, index: int, level: float) -> dict[Key, Measure]:
+    return {key: measure_of(request, row[index], level=level) for key, row in counted.rows.items()}
 
 
 def _figure(measure: Measure, suppressed: bool, before: Measure | None) -> Figure:  # noqa: FBT001

@@ -27,6 +27,7 @@ def document_of(figure: Figure) -> dict[str, Any]:
         "scale": f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
         "parts": None if hidden or measure.parts is None else dict(measure.parts),
         "suppressed": hidden,
+        "suppressed_reason": figure.suppressed_reason,
         "change": None if hidden or figure.change is None else _change(figure.change, decimals),
     }
 

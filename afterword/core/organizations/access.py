@@ -20,6 +20,11 @@ ENTITIES: Final = (
     "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy", "Audit",
     "Provider", "Inbound", "Asset", "Public Link", "Coupon Pool",
 )  # fmt: skip
+VALUE_SCOPES: Final[Mapping[str, str]] = {  # of a single response, by the kind of a group or of a condition's subject
+    "questionnaire_metadata": "Questionnaire Value.Read",
+    "responder_metadata": "Responder Value.Read",
+    "case": "Alert Instance.Read",
+}
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
 _REPORTING_READS: Final = frozenset(ENTITIES) - {

@@ -20,7 +20,7 @@ from afterword.alerts.outcomes import service as outcomes
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures import disclosure, gaps, periods
 from afterword.core.figures import reports as core_reports
-from afterword.core.figures.cells import COUNTED, Cell, Group, People, Repeat
+from afterword.core.figures.cells import COUNTED, Cell, People, Repeat
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.queries import CountQuery, Kept, Scope, Span, subjects_of
 from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
@@ -39,10 +39,7 @@ FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
 FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
 UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
-FIRST_OF_SPAN: Final = 100  # responses; where they have people enough for each group, the others are not read
-READ_AT_ONCE_MAX: Final = 1_000  # responses, all of whose people are read
-FEW_MAX: Final = 10_000  # responses beside kept counts, all of whose people are read with their answers
-STAGES_OF_PEOPLE: Final = frozenset({"created", "sent", "delivered", "started"})  # the bases of rates
+FIRST_OF_SPAN: Final = 1_000  # responses, among whose people it is looked whether they are enough for an alert
 SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
 SAMPLED_OF_SPAN: Final = 5
@@ -53,38 +50,38 @@ _Table = tuple[int, str, str, str]  # month, questionnaire, question and part of
 
 
 async def answers(
-    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, is_live: bool = False
+    db: Database, *, asked: CountQuery, once: bool = False, is_live: bool = False, has_repeats: bool = True
 ) -> tuple[list[Cell], People]:
-    """Count each value, with up to `people_max` people of each group; none for 0.
+    """Count each value.
 
     `once`: the people by part of a question; `is_live`: without kept counts. Raises Invalid where that would read too
     much.
     """
-    return (await answers_of_parts(db, asked=asked, people_max=people_max, once=once, is_live=is_live))[-1]
+    return (await answers_of_parts(db, asked=asked, once=once, is_live=is_live, has_repeats=has_repeats))[-1]
 
 
 async def cases(
-    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False
+    db: Database, *, asked: CountQuery, once: bool = False, has_repeats: bool = True
 ) -> tuple[list[Cell], People]:
-    """Count instances by stage, with their people; `once`: one of each person.
-
-    Raises Invalid where that would read too much.
-    """
-    return (await cases_of_parts(db, asked=asked, people_max=people_max, once=once))[-1]
+    """Count instances by stage; `once`: one of each person. Raises Invalid where that would read too much."""
+    return (await cases_of_parts(db, asked=asked, once=once, has_repeats=has_repeats))[-1]
 
 
 async def answers_of_parts(
-    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, is_live: bool = False
+    db: Database, *, asked: CountQuery, once: bool = False, is_live: bool = False, has_repeats: bool = True
 ) -> list[tuple[list[Cell], People]]:
-    """Count each value in each period of the query, the earlier one first. Raises Invalid for too much."""
+    """Count each value in each period of the query, the earlier one first. Raises Invalid for too much.
+
+    `has_repeats`: with the answers of each person.
+    """
     if asked.is_of_cases:
         return [([], People()) for _ in asked.parts]
-    kept = None if once or is_live else await _kept(db, asked, people_max)
-    return await _count(db, asked, kept, people_max=people_max, once=once, has_repeats=True)
+    kept = None if once or is_live else await _kept(db, asked)
+    return await _count(db, asked, kept, once=once, has_repeats=has_repeats and not once)
 
 
 async def cases_of_parts(
-    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, has_repeats: bool = True
+    db: Database, *, asked: CountQuery, once: bool = False, has_repeats: bool = True
 ) -> list[tuple[list[Cell], People]]:
     """Count instances by stage in each period of the query, the earlier one first.
 
@@ -93,8 +90,21 @@ async def cases_of_parts(
     """
     asked = replace(asked, questions={})
     if not has_repeats and not once and _are_stages_kept(asked):
-        return await _stages(db, asked, people_max)
-    return await _count(db, asked, None, people_max=people_max, once=once, has_repeats=has_repeats)
+        return await _stages(db, asked)
+    return await _count(db, asked, None, once=once, has_repeats=has_repeats and not once)
+
+
+async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:
+    """Whether as many people as `minimum` are among those who gave the first answers of each questionnaire."""
+    found = await store.list_people(
+        db,
+        organization_id=asked.organization_id,
+        asked=asked,
+        scope=Scope(asked.spans),
+        span_max=FIRST_OF_SPAN,
+        limit=minimum,
+    )
+    return len(found) >= minimum
 
 
 async def pairs(
@@ -143,44 +153,31 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
 
 
 async def _count(
-    db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool, has_repeats: bool
+    db: Database, asked: CountQuery, kept: Kept | None, *, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
     """The counts of each period."""
     scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
-    found, people = kept or Kept(), bool(people_max)
-    all_max = READ_AT_ONCE_MAX if kept is None else FEW_MAX
-    live = await _live(
-        db,
-        asked,
-        scope,
-        people_max=people_max,
-        once=once,
-        is_rest=kept is not None,
-        all_max=all_max,
-        has_sizes=people and has_repeats and found.responses_min(asked) <= SAMPLED_MAX,
-    )
-    groups: list[Group] = []
-    if people:
-        rest = await _groups(db, asked, scope, people_max, live, all_max=all_max)
-        groups = [*_bounded(found.groups), *rest]
+    found = kept or Kept()
+    has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
+    live = await _live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
     repeats: Sequence[Repeat] = ()
     sampled = [False] * len(asked.parts)
-    if people and has_repeats and scope.instance_ids != []:
+    if has_repeats and scope.instance_ids != []:
         sampled = _sampled(asked, scope, live.sizes)
         repeats = await _repeats(db, asked, scope, sampled)
-    return _by_part(asked, [*_bounded(found.cells), *live.cells], groups, repeats, sampled)
+    return _by_part(asked, [*_bounded(found.cells), *live.cells], repeats, sampled)
 
 
 def _by_part(
-    asked: CountQuery, cells: Sequence[Cell], groups: Sequence[Group], repeats: Sequence[Repeat], sampled: list[bool]
+    asked: CountQuery, cells: Sequence[Cell], repeats: Sequence[Repeat], sampled: list[bool]
 ) -> list[tuple[list[Cell], People]]:
     if len(asked.parts) == 1:
-        return [(list(cells), People(groups, repeats, is_sample=sampled[0]))]
+        return [(list(cells), People(repeats, is_sample=sampled[0]))]
     found: list[tuple[list[Cell], People]] = []
     first = 0
     for part, is_sample in zip(asked.parts, sampled, strict=True):
         own = {first + index: index for index in range(len(part.buckets))}
-        found.append(core_cells.moved(cells, People(groups, repeats, is_sample=is_sample), own))
+        found.append(core_cells.moved(cells, People(repeats, is_sample=is_sample), own))
         first += len(part.buckets)
     return found
 
@@ -202,7 +199,7 @@ def _is_kept(asked: CountQuery) -> bool:
     )
 
 
-async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | None:
+async def _kept(db: Database, asked: CountQuery) -> Kept | None:
     whole = gaps.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
@@ -214,7 +211,6 @@ async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | 
         hours=[] if asked.dimensions else gaps.hours(asked, whole),
         events_max=UNREAD_MAX,
         cells_max=CELLS_MAX,
-        people_max=people_max,
     )
 
 
@@ -224,39 +220,28 @@ def _are_stages_kept(asked: CountQuery) -> bool:
     return asked.basis == "sent" and not (asked.test or asked.dimensions or chosen) and is_of_days
 
 
-async def _stages(db: Database, asked: CountQuery, people_max: int) -> list[tuple[list[Cell], People]]:
+async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], People]]:
     most = CASES_MAX * len(asked.parts)
-    cells, groups, number = await kept_store.list_stages(
+    cells, number = await kept_store.list_stages(
         db,
         organization_id=asked.organization_id,
         asked=asked,
         whole=gaps.whole_days(asked),
         events_max=UNREAD_MAX,
-        people_max=people_max,
         number_max=most + 1,
     )
     if number > most:
         raise _too_many(most)
-    return _by_part(asked, cells, groups, (), [False] * len(asked.parts))
+    return _by_part(asked, cells, (), [False] * len(asked.parts))
 
 
 # Live counts ---------------------------------------------------------------------------------------------------------
 
 
-async def _live(
-    db: Database,
-    asked: CountQuery,
-    scope: Scope,
-    *,
-    people_max: int,
-    once: bool,
-    is_rest: bool,
-    all_max: int,
-    has_sizes: bool,
-) -> Live:
+async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool, is_rest: bool, has_sizes: bool) -> Live:
     """The counts of these responses. Raises Invalid where they are too many."""
     if scope.instance_ids == []:
-        return Live(0, [0] * len(asked.parts), [], [])
+        return Live(0, [0] * len(asked.parts), [])
     most = (CASES_MAX if asked.is_of_cases else RESPONSES_MAX) * len(asked.parts)
     live = await store.list_live(
         db,
@@ -265,9 +250,6 @@ async def _live(
         scope=scope,
         once=once,
         is_rest=is_rest,
-        people_max=people_max,
-        span_max=FIRST_OF_SPAN,
-        all_max=all_max,
         number_max=most + 1,
         size_max=SAMPLED_MAX + 1 if has_sizes and scope.instance_ids is None else None,
         limit=CELLS_MAX,
@@ -275,26 +257,7 @@ async def _live(
     if live.number > most:
         raise _too_many(most)
     _bounded(live.cells)
-    _bounded(live.groups)
     return live
-
-
-async def _groups(
-    db: Database, asked: CountQuery, scope: Scope, people_max: int, live: Live, *, all_max: int
-) -> Sequence[Group]:
-    """The people of these counts: the first ones of each span where they are enough, else of all responses."""
-    many = {(*_coordinates(group), group.stage) for group in live.groups if len(group.people) >= people_max}
-    stages = STAGES_OF_PEOPLE if asked.is_of_cases else {""}
-    found = {(*_coordinates(cell), cell.value if asked.is_of_cases else "") for cell in live.cells}
-    most = FIRST_OF_SPAN if asked.is_of_cases else all_max
-    if live.number <= most or not any(each[-1] in stages and each not in many for each in found):
-        return live.groups
-    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
-    return _bounded(await store.list_groups(db, **given, people_max=people_max, limit=CELLS_MAX))
-
-
-def _coordinates(found: Cell | Group) -> tuple[object, ...]:
-    return found.bucket, found.questionnaire_id, found.dimensions, found.question_id
 
 
 def _sampled(asked: CountQuery, scope: Scope, sizes: Sequence[int]) -> list[bool]:
@@ -385,7 +348,7 @@ async def visible(
     months = periods.buckets(asked.period, "month")
     monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
     read = cases if is_of_cases else answers
-    cells, people = [(await read(db, asked=monthly, once=once))[0] for once in (False, True)]
+    cells, people = [(await read(db, asked=monthly, once=once, has_repeats=False))[0] for once in (False, True)]
     cells = [cell for cell in cells if cell.value != BOUNCED]  # not offered to them: few of them would hide a month
     shown = _shown(cells, people, minimum=minimum)
     found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)

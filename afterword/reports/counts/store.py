@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from afterword.core.figures.cells import NUMERIC, Cell, Group, Repeat
+from afterword.core.figures.cells import NUMERIC, Cell, Repeat
 from afterword.core.figures.queries import CountQuery, Scope
 from afterword.db import Database, Row
 from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
@@ -49,11 +49,8 @@ _OF_SPAN: Final[LiteralString] = f"""{_OF_REST}
       where t.at >= s.from_time and t.at < s.to_time
 """
 _RESPONSES: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} offset 0) i"
-_SOME: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} limit $18) i"
 _REST: Final[LiteralString] = f"{_SPANS} {_OF_REST} offset 0) i"
-_SOME_OF_REST: Final[LiteralString] = f"{_SPANS} {_OF_REST} limit $18) i"
-_FEW: Final[LiteralString] = f"""{_SPANS} {_OF_SPAN} limit (
-      select case when number <= $25 then number else $18::bigint end from number)) i"""
+_FIRST: Final[LiteralString] = f"{_SPANS} {_OF_SPAN} limit $12) i"
 _SAMPLED: Final[LiteralString] = f"""unnest($2::text[], $3::timestamptz[], $4::timestamptz[], $18::integer[])
       as s (questionnaire_id, from_time, to_time, most) {_OF_SPAN} limit s.most) i"""
 # The chosen ones among them ($8), of a channel and a pipeline.
@@ -101,8 +98,8 @@ _READ_FEW: Final[LiteralString] = f"""{_keyed(_REST)}
 _COUNTED: Final[LiteralString] = "a.question_id = any($14) and not a.provisional"
 
 
-def _answers(values: LiteralString) -> LiteralString:
-    return f"""select {_ANSWER}, count(*) as count from {_READ_ANSWERS} cross join lateral {values} as v (value)
+def _answers(values: LiteralString, read: LiteralString = _READ_ANSWERS) -> LiteralString:
+    return f"""select {_ANSWER}, count(*) as count from {read} cross join lateral {values} as v (value)
     where {_COUNTED} group by 1, 2, 3, 4, 5 limit $17"""
 
 
@@ -127,7 +124,7 @@ _CASE: Final[LiteralString] = f"""{_KEY}, i.sent_time is not null as sent, i.del
             and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
       from questionnaire_instance x
       where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered
-  from (select i.* from {_RESPONSES} where {_CHOSEN} limit $20) i"""
+  from (select i.* from {_RESPONSES} where {_CHOSEN} limit $18) i"""
 _FARTHEST: Final[LiteralString] = f"""select distinct on ({_PERSON}) {_CASE}
   order by {_PERSON}, i.completed_time is null, i.submitted_time is null, i.viewed_time is null,
     i.delivered_time is null, i.sent_time is null, i.instance_id"""
@@ -156,77 +153,40 @@ _CASES: Final[LiteralString] = f"with c as (select {_CASE}) {_STAGES}"
 _CASES_ONCE: Final[LiteralString] = f"with c as ({_FARTHEST}) {_STAGES}"
 
 
-def _groups(responses: LiteralString) -> LiteralString:
-    return f"""
-    select bucket, questionnaire_id, dimensions, question_id, stage, (array_agg(person))[1:$19] as people from (
-      select distinct {_KEY}, g.question_id, g.stage, hashtextextended(i.responder_id, 0) as person
-      from {responses} cross join lateral ({_GIVEN}) g where {_CHOSEN}) p
-    group by 1, 2, 3, 4, 5 limit $17"""
-
-
 def _sizes(of_span: LiteralString) -> LiteralString:
     return f"""
     select 'size' as kind, p.part::integer - 1 as bucket, null as questionnaire_id, null::text[] as dimensions,
       null as question_id, null as value, (select count(*) from (
-      select 1 from (select q.questionnaire_id, p.from_time, p.to_time from unnest($21::text[]) q (questionnaire_id)) s
-        {of_span} offset 0) i limit $24::bigint) n) as count, null::bigint[] as people
-    from unnest($22::timestamptz[], $23::timestamptz[]) with ordinality as p (from_time, to_time, part)"""
+      select 1 from (select q.questionnaire_id, p.from_time, p.to_time from unnest($19::text[]) q (questionnaire_id)) s
+        {of_span} offset 0) i limit $22::bigint) n) as count
+    from unnest($20::timestamptz[], $21::timestamptz[]) with ordinality as p (from_time, to_time, part)"""
 
 
-def _live(cells: LiteralString) -> LiteralString:
-    """The answers of responses that are not too many, some people of each group, and the size of each period."""
+def _live(
+    cells: LiteralString, responses: LiteralString = _RESPONSES, of_span: LiteralString = _OF_SPAN
+) -> LiteralString:
+    """The answers of responses that are not too many, and the size of each period."""
     return f"""with number as materialized (
-      select count(*) as number, $16::boolean from (select 1 from {_RESPONSES} limit $20) n)
-    {_sizes(_OF_SPAN)}
+      select count(*) as number, $7::boolean, $16::boolean from (select 1 from {responses} limit $18) n)
+    {_sizes(of_span)}
     union all
-    select 'number', null, null, null, null, null, number, null from number
+    select 'number', null, null, null, null, null, number from number
     union all
-    select 'count', c.*, null from ({cells}) c where (select number from number) < $20
-    union all
-    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
-    from ({_groups(_FEW)}) p where $19 > 0 and (select number from number) < $20"""
-
-
-def _few(values: LiteralString) -> LiteralString:
-    """As `_live`, of answers that are read once for their counts and their people, where there are $25 at most."""
-    return f"""with number as materialized (
-      select count(*) as number, $16::boolean from (select 1 from {_REST} limit $20) n),
-    given as materialized (
-      select {_ANSWER}, hashtextextended(i.responder_id, 0) as person,
-        a.value not in ('null', '[]', '{{}}') as is_answer
-      from {_READ_FEW} cross join lateral {values} as v (value)
-      where {_COUNTED} and (select number from number) < $20)
-    {_sizes(_OF_REST)}
-    union all
-    select 'number', null, null, null, null, null, number, null from number
-    union all
-    (select 'count', bucket, questionnaire_id, dimensions, question_id, value, count(*), null from given
-     group by 2, 3, 4, 5, 6 limit $17)
-    union all
-    (select 'people', bucket, questionnaire_id, dimensions, question_id, '', null, (array_agg(person))[1:$19] from (
-       select distinct bucket, questionnaire_id, dimensions, question_id, person from given
-       where is_answer and $19 > 0 and (select number from number) <= $25) p
-     group by 2, 3, 4, 5 limit $17)
-    union all
-    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
-    from ({_groups(_SOME_OF_REST)}) p
-    where $19 > 0 and (select number from number) > $25 and (select number from number) < $20"""
+    select 'count', c.* from ({cells}) c where (select number from number) < $18"""
 
 
 def _live_cases(cells: LiteralString) -> LiteralString:
-    """The stages of cases, of as many as the limit; else as for answers."""
+    """The stages of cases, of as many as the limit; else as for answers, whose parameters it takes."""
     return f"""{_sizes(_OF_SPAN)}
     union all
-    select 'count', c.*, null from ({cells}) c
-    union all
-    select 'people', p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.stage, null, p.people
-    from ({_groups(_SOME)}) p where $19 > 0 and $16::boolean is not null and $25::bigint is not null"""
+    select 'count', c.* from ({cells}) c
+    where $14::text[] is not null and $15::text[] is not null and $16::boolean is not null"""
 
 
 _LIVE_NUMBERS: Final = _live(_answers(_NUMBERS))
 _LIVE_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS))
-_FEW_NUMBERS: Final = _few(_NUMBERS)
-_FEW_ANSWERS: Final = _few(VALUES_AND_RANKS)
+_FEW_NUMBERS: Final = _live(_answers(_NUMBERS, _READ_FEW), _REST, _OF_REST)
+_FEW_ANSWERS: Final = _live(_answers(VALUES_AND_RANKS, _READ_FEW), _REST, _OF_REST)
 _LIVE_PEOPLE: Final = _live(_PEOPLE)
 _LIVE_CASES: Final = _live_cases(_CASES)
 _LIVE_CASES_ONCE: Final = _live_cases(_CASES_ONCE)
@@ -242,7 +202,6 @@ class Live:
     number: int
     sizes: Sequence[int]
     cells: list[Cell]
-    groups: list[Group]
 
 
 async def list_live(
@@ -253,18 +212,14 @@ async def list_live(
     scope: Scope,
     once: bool,
     is_rest: bool,
-    people_max: int,
-    span_max: int,
-    all_max: int,
     number_max: int,
     size_max: int | None,
     limit: int,
 ) -> Live:
     """Count the values that answers give, without provisional ones, or the stages of cases.
 
-    With `once` the values are the parts of a question, and each person counts once a bucket and questionnaire. Up to
-    `people_max` people of each group are among the first `span_max` responses of each span; of answers among all
-    where there are `all_max` at most. `size_max` None: no sizes. `is_rest`: most answers are kept already.
+    With `once` the values are the parts of a question, and each person counts once a bucket and questionnaire.
+    `size_max` None: no sizes. `is_rest`: most answers are kept already.
     """
     is_numeric = asked.types <= NUMERIC
     query: LiteralString = (
@@ -278,37 +233,40 @@ async def list_live(
         query,
         *_chosen(organization_id, asked, scope),
         *asked.question_columns,
-        *("ranking" in asked.types, limit, span_max, people_max, number_max, list(asked.questionnaire_ids)),
-        *([part.from_time for part in parts], [part.to_time for part in parts], size_max, all_max),
+        *("ranking" in asked.types, limit, number_max, list(asked.questionnaire_ids)),
+        *([part.from_time for part in parts], [part.to_time for part in parts], size_max),
     )
-    number, sizes, cells, groups = 0, [0] * len(parts), list[Cell](), list[Group]()
-    for kind, bucket, questionnaire_id, dimensions, question_id, value, count, people in rows:
+    number, sizes, cells = 0, [0] * len(parts), list[Cell]()
+    for kind, bucket, questionnaire_id, dimensions, question_id, value, count in rows:
         match kind:
             case "number":
                 number = count
             case "size":
                 sizes[bucket] = count
-            case "people":
-                key = (bucket, questionnaire_id, tuple(dimensions), question_id, value)
-                groups.append(Group(*key, people=frozenset(people)))
             case _:
                 cells.append(Cell(bucket, questionnaire_id, tuple(dimensions), question_id, value, count))
     if asked.is_of_cases:
         number = sum(cell.count for cell in cells if cell.value == "created")
-    return Live(number, sizes, cells, groups)
+    return Live(number, sizes, cells)
 
 
-async def list_groups(
-    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, people_max: int, limit: int
-) -> list[Group]:
-    """List up to `people_max` people of each group; without questions, people by stage."""
+async def list_people(
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, span_max: int, limit: int
+) -> list[str]:
+    """List up to `limit` people who answered one of the questions in the first `span_max` responses of each span.
+
+    Without questions they are those of the first cases. Somebody who is not known is a person of each response.
+    """
     rows = await db.fetch(
-        f"select p.* from ({_groups(_SOME)}) p where $16::boolean is not null",
-        *_chosen(organization_id, asked, scope),
-        *asked.question_columns,
-        *(False, limit, None, people_max),
+        f"""select distinct coalesce(i.responder_id, i.instance_id) as person from {_FIRST}
+           where {_CHOSEN} and ($11::text[] = '{{}}' or exists (
+             select from answer a where a.organization_id = i.organization_id and a.instance_id = i.instance_id
+               and a.question_id = any($11) and not a.provisional and a.value not in ('null', '[]', '{{}}')))
+           limit $13""",
+        *_chosen(organization_id, asked, scope)[:10],
+        *(list(asked.questions), span_max, limit),
     )
-    return [Group(*group, people=frozenset(people)) for *group, people in _grouped(rows)]
+    return [row["person"] for row in rows]
 
 
 async def list_repeats(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final, LiteralString
 
-from afterword.core.figures.cells import Cell, Group
+from afterword.core.figures.cells import Cell
 from afterword.core.figures.periods import Days, Hour
 from afterword.core.figures.queries import CountQuery, Kept
 from afterword.db import Database
@@ -15,7 +15,6 @@ _IS_FOLLOWED: Final[LiteralString] = f"{IS_NATIVE} and exists (select from event
 _KEPT: Final[LiteralString] = f"""with span as (
              select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
              join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-               and o.minimum_base <= s.people_max
              where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {_IS_FOLLOWED}),
            unread as materialized (
              select unread.* from event_cursor c
@@ -34,24 +33,23 @@ _KEPT: Final[LiteralString] = f"""with span as (
                select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
                where organization_id = $1 and questionnaire_id = any($2)) u
              where u.at >= ($6::timestamptz[])[1] and u.at < $7),
-           hour as materialized ( -- those of the day $16, which begins at $7 and is not over
+           hour as materialized ( -- those of the day $15, which begins at $7 and is not over
              select s.questionnaire_id, s.generation, h.hour from rollup_span s
              join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-               and o.minimum_base <= s.people_max
-             cross join unnest($13::text[], $14::timestamptz[]) as h (hour, to_time)
+             cross join unnest($12::text[], $13::timestamptz[]) as h (hour, to_time)
              where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = 'hour' and {_IS_FOLLOWED}
-               and s.hours_generation = s.generation and s.hours_until > $7 and s.hours_until <= $15::timestamptz
+               and s.hours_generation = s.generation and s.hours_until > $7 and s.hours_until <= $14::timestamptz
                and h.to_time <= s.hours_until
                and not exists (
                  select from rollup_dirty d where d.organization_id = $1 and d.questionnaire_id = s.questionnaire_id
-                   and d.dimension = 'hour' and d.day = $16 and (d.hours is null or h.hour = any(d.hours)))
+                   and d.dimension = 'hour' and d.day = $15 and (d.hours is null or h.hour = any(d.hours)))
                and not exists (
                  select from unread u where u.organization_id = $1 and u.questionnaire_id = s.questionnaire_id
                    and to_char((u.data ->> 'submitted_time')::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24')
                      = h.hour)),
            c as materialized (
              select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
-               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
+               q.counted_as as question_id, c.given, c.counts
              from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
              join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
                and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
@@ -59,39 +57,25 @@ _KEPT: Final[LiteralString] = f"""with span as (
                and c.day = any($5)
              where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)
              union all
-             select h.questionnaire_id, width_bucket($16::date, $8) - 1, '', q.counted_as, c.given, c.counts,
-               case when $12 > 0 then c.people end
+             select h.questionnaire_id, width_bucket($15::date, $8) - 1, '', q.counted_as, c.given, c.counts
              from hour h cross join unnest($4, $10) as q (question_id, counted_as)
              join rollup_count c on c.organization_id = $1 and c.questionnaire_id = h.questionnaire_id
                and c.dimension = 'hour' and c.generation = h.generation and c.question_id = q.question_id
-               and c.day = $16 and c.dimension_value = h.hour),
-           enough as (
-             select questionnaire_id, bucket, dimension_value, question_id,
-               max(people) filter (where cardinality(people) >= $12) as people
-             from c where $12 > 0 group by 1, 2, 3, 4)
+               and c.day = $15 and c.dimension_value = h.hour)
            (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
-             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
+             sum(v.count)::bigint as count, null::date as day
            from c cross join lateral unnest(c.given, c.counts) as v (value, count)
            group by 2, 3, 4, 5, 6 limit $11)
            union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
-           from enough where people is not null limit $11)
+           select 'until', questionnaire_id, null, null, null, null, null, kept_until from span
            union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
-             (array_agg(distinct p.person))[1:$12]
-           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
-           cross join lateral unnest(c.people) as p (person)
-           where e.people is null group by 2, 3, 4, 5 limit $11)
+           select 'live', questionnaire_id, null, null, null, null, null, day from live
            union all
-           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
+           select 'hour', questionnaire_id, null, hour, null, null, null, null from hour
            union all
-           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
-           union all
-           select 'hour', questionnaire_id, null, hour, null, null, null, null, null from hour
-           union all
-           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
+           select 'unread', null, null, null, null, null, count(*), null from unread"""
 
-# As `_KEPT`, of cases: the stages of kept days, and of live cases on the others and between $9 and $10, of at most $12.
+# As `_KEPT`, of cases: the stages of kept days, and of live cases on the others and between $9 and $10, of at most $11.
 _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     select u.organization_id, u.instance_id from event_cursor c cross join lateral (
       select e.organization_id, case when e.type like 'queue_item.%' then e.data ->> 'questionnaire_instance_id'
@@ -101,7 +85,6 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
   span as materialized (
     select s.questionnaire_id, s.generation, s.kept_from, s.kept_until from rollup_span s
     join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-      and o.minimum_base <= s.people_max
     where s.organization_id = $1 and s.questionnaire_id = any($2::text[]) and s.dimension = 'cases' and {_IS_FOLLOWED}
       and (select count(*) from unread) < $8),
   live as materialized (
@@ -117,7 +100,7 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     where u.organization_id = $1 and m.at >= ($4::timestamptz[])[1]
       and m.at < ($5::timestamptz[])[cardinality($5::timestamptz[])]),
   kept as materialized (
-    select c.questionnaire_id, width_bucket(c.day, $6::date[]) - 1 as bucket, c.given, c.counts, c.people
+    select c.questionnaire_id, width_bucket(c.day, $6::date[]) - 1 as bucket, c.given, c.counts
     from span s join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
       and c.dimension = 'cases' and c.generation = s.generation and c.question_id = ''
       and c.day >= s.kept_from and c.day < s.kept_until and c.day = any($3)
@@ -138,43 +121,28 @@ _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     select $2, g.from_time, g.to_time from unnest($9::timestamptz[], $10::timestamptz[]) g (from_time, to_time)),
   i as materialized (
     select i.questionnaire_id, i.bucket, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time,
-      i.completed_time, i.responder_id
+      i.completed_time
     from (
       select i.questionnaire_id, width_bucket(i.at, $7::timestamptz[]) - 1 as bucket, i.sent_time, i.delivered_time,
-        i.viewed_time, i.submitted_time, i.completed_time, i.responder_id
+        i.viewed_time, i.submitted_time, i.completed_time
       from s cross join lateral (
         select i.questionnaire_id, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time,
-          i.responder_id, coalesce(i.sent_time, i.created_time) as at
+          coalesce(i.sent_time, i.created_time) as at
         from questionnaire_instance i
         where i.organization_id = $1 and i.questionnaire_id = any(s.questionnaire_ids)
           and coalesce(i.sent_time, i.created_time) >= s.from_time
           and coalesce(i.sent_time, i.created_time) < s.to_time and i.deleted_time is null and not i.test
-        offset 0) i) i limit $12),
-  enough as (
-    select questionnaire_id, bucket, max(people) as people from kept where $11 > 0 and cardinality(people) >= $11
-    group by 1, 2)
-  select 'count' as kind, k.questionnaire_id, k.bucket, v.value, sum(v.count)::bigint as count, null::bigint[] as people
+        offset 0) i) i limit $11)
+  select 'count' as kind, k.questionnaire_id, k.bucket, v.value, sum(v.count)::bigint as count
   from kept k cross join lateral unnest(k.given, k.counts) as v (value, count) group by 2, 3, 4
   union all
-  select 'live', c.questionnaire_id, c.bucket, v.value, v.count, null from (
+  select 'live', c.questionnaire_id, c.bucket, v.value, v.count from (
     select questionnaire_id, bucket, count(*) as created, count(sent_time) as sent, count(delivered_time) as delivered,
       count(viewed_time) as viewed, count(coalesce(submitted_time, completed_time)) as started,
       count(submitted_time) as submitted, count(completed_time) as completed
     from i group by 1, 2) c
   cross join lateral (values ('created', created), ('sent', sent), ('delivered', delivered), ('viewed', viewed),
-    ('started', started), ('submitted', submitted), ('completed', completed)) v (value, count)
-  union all
-  select 'people', questionnaire_id, bucket, null, null, people[1:$11] from enough
-  union all
-  select 'people', p.questionnaire_id, p.bucket, null, null, (array_agg(p.person))[1:$11] from (
-    select k.questionnaire_id, k.bucket, p.person from kept k cross join lateral unnest(k.people) p (person)
-    where $11 > 0
-      and not exists (select from enough e where e.questionnaire_id = k.questionnaire_id and e.bucket = k.bucket)
-    union
-    select i.questionnaire_id, i.bucket, hashtextextended(i.responder_id, 0) from i
-    where $11 > 0
-      and not exists (select from enough e where e.questionnaire_id = i.questionnaire_id and e.bucket = i.bucket)) p
-  group by 2, 3"""
+    ('started', started), ('submitted', submitted), ('completed', completed)) v (value, count)"""
 
 
 async def get_kept(
@@ -186,7 +154,6 @@ async def get_kept(
     hours: Sequence[Hour],
     events_max: int,
     cells_max: int,
-    people_max: int,
 ) -> Kept | None:
     """The kept counts of the `whole` days of each period in the organization's zone, all as of one moment.
 
@@ -207,20 +174,17 @@ async def get_kept(
         events_max,
         list(asked.questions.values()),
         cells_max,
-        people_max,
         [hour.name for hour in hours],
         [hour.end for hour in hours],
         asked.period.to_time,
         whole[-1].after,
     )
     found = Kept()
-    for kind, questionnaire_id, bucket, dimension_value, question_id, value, count, day, people in rows:
+    for kind, questionnaire_id, bucket, dimension_value, question_id, value, count, day in rows:
         key = (bucket, questionnaire_id, (dimension_value or None,) if asked.dimensions else ())
         match kind:
             case "count":
                 found.cells.append(Cell(*key, question_id, value, count))
-            case "people":
-                found.groups.append(Group(*key, question_id, "", frozenset(people)))
             case "until":
                 found.until[questionnaire_id] = day
             case "live":
@@ -240,13 +204,9 @@ async def list_stages(
     asked: CountQuery,
     whole: Sequence[Days],
     events_max: int,
-    people_max: int,
     number_max: int,
-) -> tuple[list[Cell], list[Group], int]:
-    """Count cases by stage, from kept counts on their `whole` days, with people of the first stage.
-
-    Also returns the number of cases that were read.
-    """
+) -> tuple[list[Cell], int]:
+    """Count cases by stage, from kept counts on their `whole` days; also the number of cases that were read."""
     ends: list[tuple[datetime, datetime]] = []
     for part, days in zip(asked.parts, whole, strict=True):
         first, last = (days.starts[0], days.end) if days.starts else (part.period.to_time, part.period.to_time)
@@ -264,18 +224,14 @@ async def list_stages(
         events_max,
         [low for low, _ in ends],
         [high for _, high in ends],
-        people_max,
         number_max,
     )
-    number, cells, groups = 0, list[Cell](), list[Group]()
-    for kind, questionnaire_id, bucket, value, count, people in rows:
-        if kind == "people":
-            groups.append(Group(bucket, questionnaire_id, (), "", "created", frozenset(people)))
-            continue
+    number, cells = 0, list[Cell]()
+    for kind, questionnaire_id, bucket, value, count in rows:
         number += count if (kind, value) == ("live", "created") else 0
         if count:
             cells.append(Cell(bucket, questionnaire_id, (), "", value, count))
-    return cells, groups, number
+    return cells, number
 
 
 def _bucket_days(asked: CountQuery, whole: Sequence[Days]) -> list[date]:

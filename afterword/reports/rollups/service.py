@@ -161,13 +161,12 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
-        elif span.time_zone != questionnaire.time_zone or span.people_max < questionnaire.minimum_base:
+        elif span.time_zone != questionnaire.time_zone:
             await store.update_span(
                 db,
                 organization_id=organization_id,
                 span=span,
                 time_zone=questionnaire.time_zone,
-                people_max=questionnaire.minimum_base,
                 now=now,
             )
             is_begun_anew = is_begun_anew or dimension == store.HOUR

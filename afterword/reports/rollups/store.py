@@ -23,8 +23,8 @@ _ASKED: Final[LiteralString] = """asked as materialized (
 class Span:
     """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
 
-    Of each group as many people as `people_max` are kept, to know whether there are fewer. `kept_from`: the first day
-    of cases. `hours_until`: the end of the kept hours of its day, of the generation `hours_generation`.
+    `kept_from`: the first day of cases. `hours_until`: the end of the kept hours of its day, of the generation
+    `hours_generation`.
     `frozen_until`: days before it are not counted again, since their responses were removed by their age.
     """
 
@@ -35,7 +35,6 @@ class Span:
     time_zone: str
     kept_until: date
     due_time: datetime
-    people_max: int
     kept_from: date | None = None
     hours_until: datetime | None = None
     hours_generation: int | None = None
@@ -46,7 +45,7 @@ CASES: Final = "cases"  # the dimension of the stages that cases have come to, b
 # The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
 HOUR: Final = "hour"
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time, people_max, kept_from, hours_until, hours_generation, frozen_until"""
+  due_time, kept_from, hours_until, hours_generation, frozen_until"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
 _RETIRE: Final[LiteralString] = """
@@ -59,7 +58,6 @@ class Questionnaire:
     organization_id: str
     questionnaire_id: str
     time_zone: str
-    minimum_base: int
 
 
 async def list_spans(  # any tenant: the reader of the log serves all of them
@@ -80,7 +78,7 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
 ) -> list[Questionnaire]:
     """The published questionnaires with ids after this one, in order."""
     rows = await db.fetch(
-        """select q.organization_id, q.questionnaire_id, o.time_zone, o.minimum_base from questionnaire q
+        """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
            join organization o on o.organization_id = q.organization_id
            where q.questionnaire_id > $1 and q.published_version_id is not null
            order by q.questionnaire_id limit $2""",
@@ -95,25 +93,23 @@ async def insert_spans(
 ) -> list[Span]:
     """Begin to keep these dimensions, cases from a day on; those that are kept already stay as they are."""
     rows = await db.fetch(
-        f"""insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max, kept_from,
-             kept_until, due_time)
-           select $1, $2, d.dimension, $4, $5, case when d.dimension = $7 then $6::date end,
-             case when d.dimension = $7 then $6 else '1970-01-01' end,
+        f"""insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until,
+             due_time)
+           select $1, $2, d.dimension, $4, case when d.dimension = $6 then $5::date end,
+             case when d.dimension = $6 then $5 else '1970-01-01' end,
              case when d.dimension = 'hour' then '9999-12-31'::timestamptz else '1970-01-01' end
            from unnest($3::text[]) as d (dimension) on conflict do nothing returning {_COLUMNS}""",
         *(organization_id, questionnaire.questionnaire_id, dimensions),
-        *(questionnaire.time_zone, questionnaire.minimum_base, cases_from, CASES),
+        *(questionnaire.time_zone, cases_from, CASES),
     )
     return [_span(row) for row in rows]
 
 
-async def update_span(
-    db: Database, *, organization_id: str, span: Span, time_zone: str, people_max: int, now: datetime
-) -> None:
-    """Count again from the beginning, with the days of another zone or more people. Frozen days keep their counts."""
+async def update_span(db: Database, *, organization_id: str, span: Span, time_zone: str, now: datetime) -> None:
+    """Count again from the beginning, with the days of another zone. Frozen days keep their counts."""
     await db.execute(
         f"""with ended as (
-             update rollup_span set generation = default, time_zone = $6, people_max = $7,
+             update rollup_span set generation = default, time_zone = $6,
                kept_until = greatest(kept_from, frozen_until, '1970-01-01'),
                due_time = case when dimension = 'hour' then due_time else '1970-01-01' end
              where {_OF_SPAN} returning organization_id, questionnaire_id, dimension, generation, frozen_until),
@@ -126,7 +122,7 @@ async def update_span(
                and c.questionnaire_id = e.questionnaire_id and c.dimension = e.dimension and c.generation = $4
                and c.day < e.frozen_until)
            {_RETIRE}""",
-        *(*_key(organization_id, span), now, time_zone, people_max),
+        *(*_key(organization_id, span), now, time_zone),
     )
 
 
@@ -301,9 +297,9 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
     await db.execute(
         f"""with {_ASKED},
            answered as materialized (
-             select i.day, i.dimension_value, a.question_id, i.person, a.value
+             select i.day, i.dimension_value, a.question_id, a.value
              from (
-               select i.organization_id, i.instance_id, hashtextextended(i.responder_id, 0) as person,
+               select i.organization_id, i.instance_id,
                  ($9::date[])[width_bucket(i.submitted_time, $10::timestamptz[])] as day,
                  coalesce({DIMENSION}, '') as dimension_value
                from questionnaire_instance i cross join (values ($6::text, $7::text)) d (kind, name)
@@ -316,9 +312,6 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
            counted as materialized (
              select a.day, a.dimension_value, a.question_id, v.value, count(*) as count
              from answered a cross join lateral {VALUES} as v (value) group by 1, 2, 3, 4),
-           people as (
-             select day, dimension_value, question_id, (array_agg(person))[1:$12] as people
-             from (select distinct day, dimension_value, question_id, person from answered) a group by 1, 2, 3),
            wide as (
              select day from counted group by day
              having count(distinct dimension_value) > $8 or max(length(dimension_value)) > 200),
@@ -327,23 +320,17 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
              select $1, $2, $3, $4, day from wide)
            insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
              dimension_value, given, counts, people)
-           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value) filter (where value is not null),
-             array_agg(count) filter (where value is not null), max(people)
-           from ( -- united, not joined: the planner knows no sizes here and would compare each count with all people
-             select question_id, day, dimension_value, value, count, null::bigint[] as people from counted
-             union all
-             select question_id, day, dimension_value, null, null, people from people) c
-           where day not in (select day from wide) group by 5, 6, 7 having count(value) > 0""",
+           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), '{{}}'
+           from counted where value is not null and day not in (select day from wide) group by 5, 6, 7""",
         *_key(organization_id, span),
         sorted(COUNTED),
         *(kind, name, values_max),
         *(days.days, days.starts, days.end),
-        span.people_max,
     )
 
 
 async def insert_cases(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
-    """Count the cases of these days by the stages that they have come to, with people of each day."""
+    """Count the cases of these days by the stages that they have come to."""
     await db.execute(
         """insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
              dimension_value, given, counts, people)
@@ -352,18 +339,17 @@ async def insert_cases(db: Database, *, organization_id: str, span: Span, days: 
              array[count(*) filter (where i.anonymity is distinct from 'response'),
                count(i.sent_time), count(i.delivered_time), count(i.viewed_time),
                count(coalesce(i.submitted_time, i.completed_time)), count(i.submitted_time), count(i.completed_time)],
-             (array_agg(distinct i.person))[1:$8]
+             '{}'
            from (
              select ($5::date[])[width_bucket(coalesce(i.sent_time, i.created_time), $6::timestamptz[])] as day,
-               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.anonymity,
-               hashtextextended(i.responder_id, 0) as person
+               i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.anonymity
              from questionnaire_instance i
              where i.organization_id = $1 and i.questionnaire_id = $2
                and coalesce(i.sent_time, i.created_time) >= ($6::timestamptz[])[1]
                and coalesce(i.sent_time, i.created_time) < $7 and i.deleted_time is null and not i.test) i
            group by i.day""",
         *_key(organization_id, span),
-        *(days.days, days.starts, days.end, span.people_max),
+        *(days.days, days.starts, days.end),
     )
 
 

@@ -43,7 +43,7 @@ class CommentGroup(fields.Answer):
 
     value: Annotated[str | None, Meta(description="Null: without a value.")]
     n: int
-    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that enough of its people use.")]
+    words: Annotated[list[CommentWord], Meta(description="Those of the words in all that it has.")]
 
 
 class CommentWords(fields.Answer):
@@ -54,10 +54,10 @@ class CommentWords(fields.Answer):
         fields.DateTime | None,
         Meta(description="Of the oldest that was counted, where older ones match too; else null."),
     ]
-    suppressed: Annotated[bool, Meta(description="Fewer people than the minimum base wrote them: nothing is shown.")]
-    words: Annotated[list[CommentWord], Meta(description="Those of enough people.")]
+    suppressed: Annotated[bool, Meta(description="Always false: who reads this may read each comment.")]
+    words: Annotated[list[CommentWord], Meta(description="At most as many as `limit`.")]
     groups: Annotated[list[CommentGroup], Meta(description="The largest first, a hundred at most.")]
-    suppressed_groups: Annotated[int, Meta(description="Groups that are hidden.")]
+    suppressed_groups: Annotated[int, Meta(description="Always 0.")]
 
 
 @routes.get(
@@ -66,10 +66,7 @@ class CommentWords(fields.Answer):
     answer=CommentWords,
     query=WordQuery,
     summary="Count words of comments",
-    description=(
-        "Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out, and so are "
-        "words and groups of fewer people than the organization's minimum base, and others that would reveal them."
-    ),
+    description=("Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out."),
 )
 async def count_words(call: Call[None], db: Database) -> Answer:
     query: WordQuery = call.query
@@ -83,4 +80,5 @@ async def count_words(call: Call[None], db: Database) -> Answer:
         limit=query.limit,
     )
     from_time = times.format_optional(found.from_time, zone=call.zone)
-    return Answer(msgspec.convert({**asdict(found), "from_time": from_time}, CommentWords))
+    given = {**asdict(found), "from_time": from_time, "suppressed": False, "suppressed_groups": 0}
+    return Answer(msgspec.convert(given, CommentWords))

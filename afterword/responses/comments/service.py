@@ -1,4 +1,4 @@
-"""The words of comments: counted in all and by group, with words and groups of few people left out."""
+"""The words of comments: counted in all and by group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,13 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from afterword import errors
-from afterword.core.figures import disclosure
-from afterword.core.figures.disclosure import Key
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.text import words
 from afterword.core.text.stop_words import STOP_WORDS
 from afterword.db import Database
-from afterword.organizations import store as organizations
 from afterword.responses import service as responses
 from afterword.responses import store as responses_store
 from afterword.responses.comments import store
@@ -23,7 +20,7 @@ from afterword.responses.store import Filter
 COMMENTS_MAX: Final = 2_000  # the newest that match
 WRITTEN_MAX: Final = 500  # of them, read for how their words are written
 WORDS_MAX: Final = 100
-WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # those of few people among them are left out
+WORDS_COUNTED_MAX: Final = 3 * WORDS_MAX  # some of them stand for others
 GROUPS_MAX: Final = 100
 METADATA: Final = "questionnaire_metadata"
 KINDS: Final = ("band", "channel", "questionnaire")
@@ -50,17 +47,12 @@ class GroupCount:
 
 @dataclass(frozen=True, slots=True)
 class CommentWords:
-    """`from_time`: of the oldest that was counted, where older comments match too, else None.
-
-    `suppressed`: too few people wrote them, so nothing is shown.
-    """
+    """`from_time`: of the oldest that was counted, where older comments match too, else None."""
 
     n: int
     from_time: datetime | None
-    suppressed: bool
     words: Sequence[WordCount]
     groups: Sequence[GroupCount]
-    suppressed_groups: int
 
 
 async def count(
@@ -86,8 +78,6 @@ async def counted(
 ) -> CommentWords:
     """As `count`, for a group that was checked."""
     kind, _, name = group_by.partition(":")
-    organization = await organizations.get_organization(db, organization_id=organization_id)
-    minimum = organization.minimum_base if organization else 0
     found = await responses_store.list_ids(
         db,
         organization_id=organization_id,
@@ -105,25 +95,20 @@ async def counted(
         stop_words=_STOPPED,
         kind=kind,
         name=name,
-        people_max=minimum,
         words_max=WORDS_COUNTED_MAX,
         groups_max=GROUPS_MAX,
     )
     total = next((one for one in counts if one.is_all and one.word is None), None)
-    is_small = total is not None and len(total.people) < minimum
-    shown = [] if is_small else _carried([one for one in counts if one.is_all], minimum)[:limit]
+    shown = _carried([one for one in counts if one.is_all])[:limit]
     texts = await store.list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
     written = words.written(texts, {one.word for one in shown if one.word})
-    groups, suppressed = ([], 0) if is_small or not kind else _groups(counts, shown, written, minimum)
     return CommentWords(
-        n=0 if is_small or total is None else total.n,
+        n=0 if total is None else total.n,
         from_time=await store.get_first_time(db, organization_id=organization_id, instance_ids=ids)
         if len(found) > COMMENTS_MAX
         else None,
-        suppressed=is_small,
         words=[_word(one, written) for one in shown],
-        groups=groups,
-        suppressed_groups=suppressed,
+        groups=_groups(counts, shown, written) if kind else [],
     )
 
 
@@ -134,43 +119,32 @@ def _check_group(caller: Caller, group_by: str) -> None:
     if kind != METADATA or not name:
         message = f"{', '.join(KINDS)} or {METADATA}:{{name}} is expected."
         raise errors.Invalid.of(errors.FieldError("unknown_value", message, parameter="group_by"))
-    caller.require(dict(responses.METADATA_SCOPES)[f"{METADATA}:"])
+    caller.require(VALUE_SCOPES[METADATA])
 
 
-def _carried(counts: Sequence[Count], minimum: int) -> list[Count]:
-    """Words of enough people; not those that stand here without the words written together with them, too."""
-    enough = {one.word: one for one in counts if one.word is not None and len(one.people) >= minimum}
-    return [one for word, one in enough.items() if words.stem_of(word or "") not in enough]
+def _carried(counts: Sequence[Count]) -> list[Count]:
+    """The words; not those that stand here without the words written together with them, too."""
+    found = {one.word: one for one in counts if one.word is not None}
+    return [one for word, one in found.items() if words.stem_of(word or "") not in found]
 
 
-def _groups(
-    counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str], minimum: int
-) -> tuple[list[GroupCount], int]:
-    """The groups by size, each with its words; and the number of those that are hidden."""
-    of_word: dict[str | None, list[Count]] = {one.word: [] for one in shown} | {None: []}
+def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[GroupCount]:
+    """The groups by size, each with its words."""
+    of_word: dict[str | None, dict[str | None, Count]] = {one.word: {} for one in shown} | {None: {}}
     for one in counts:
         if not one.is_all and one.word in of_word:
-            of_word[one.word].append(one)
-    open_ = {word: _open(of_group, minimum) for word, of_group in of_word.items()}
-    found = [
+            of_word[one.word][one.value] = one
+    return [
         GroupCount(
             value,
             one.n,
             sorted(
-                (_word(of_group[value], written) for word, of_group in open_.items() if word and value in of_group),
+                (_word(of_group[value], written) for word, of_group in of_word.items() if word and value in of_group),
                 key=lambda each: -each.n,
             ),
         )
-        for value, one in open_[None].items()
+        for value, one in of_word[None].items()
     ]
-    return found, len(of_word[None]) - len(found)
-
-
-def _open(counts: Sequence[Count], minimum: int) -> dict[str | None, Count]:
-    """Groups by value, without small ones and those that would show them."""
-    bases: dict[Key, int] = {(one.value,): one.n for one in counts}
-    hidden = disclosure.hidden(bases, minimum=minimum, people={(one.value,): one.people for one in counts})
-    return {one.value: one for one in counts if (one.value,) not in hidden}
 
 
 def _word(one: Count, written: Mapping[str, str]) -> WordCount:

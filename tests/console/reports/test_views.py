@@ -3,7 +3,7 @@
 from afterword.console.reports.views import Names, views
 from afterword.console.screens import DOMAIN
 from afterword.core.figures import metrics
-from afterword.core.figures.reports import Figure, Tally, distribution
+from afterword.core.figures.reports import Figure, distribution
 from afterword.core.figures.rows import RowKey
 from afterword.core.questionnaires import definition
 from afterword.texts import texts
@@ -31,7 +31,7 @@ def test_names() -> None:
 
 def test_distribution_by_part() -> None:
     """Numbers are columns in the colours of their segments, labels are rows; each row of a matrix has its own view."""
-    shares = distribution({"0": 1, "10": 9}, people=Tally(), values=["0", "10"], level=0.95, minimum_base=1)
+    shares = distribution({"0": 1, "10": 9}, effect=1.0, values=["0", "10"], level=0.95, is_hidden=False)
     keys: list[RowKey] = [{"value": 0, "label": None}, {"value": 10, "label": None}]
     total = Figure(metrics.count(10, metric="answers", of=10))
     [view] = views(

@@ -35,6 +35,15 @@ class TestVectors:
         assert (value, interval) == (found.value, rounded(found.interval))
         assert ("score", n, (0, 10)) == (found.method, found.n, found.scale)
 
+    @pytest.mark.parametrize(("n", "low"), [(15_374, 99.95), (20_000, 99.9616), (1_000_000, 99.99923)])
+    def test_nps_of_very_many_equal_answers(self, n: int, low: float) -> None:
+        """The interval does not collapse where its function is flat."""
+        all_promote, all_detract = metrics.nps(n, 0, n).interval, metrics.nps(0, n, n).interval
+        assert all_promote is not None
+        assert all_detract is not None
+        assert (pytest.approx(low, abs=1e-4), 100.0) == (all_promote.low, all_promote.high)
+        assert (-100.0, pytest.approx(-low, abs=1e-4)) == (all_detract.low, all_detract.high)
+
     def test_nps_change(self) -> None:
         now, before = metrics.nps(52, 12, 87), metrics.nps(52, 15, 94)
         assert (46, 39) == (round(now.value or 0), round(before.value or 0))

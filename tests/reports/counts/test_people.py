@@ -1,16 +1,14 @@
-"""Groups and intervals are of people: whoever answers often counts once, from kept counts and from answers alike."""
+"""Intervals are of people: whoever answers often counts once, from kept counts and from answers alike."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from afterword import db
 from afterword.core.figures import metrics
 from afterword.reports.counts import service as counts
-from afterword.reports.rollups import service as rollups
 from tests.reports.conftest import CES, CSAT, NPS, House
-from tests.reports.test_rollups import asked, survey, work
+from tests.reports.test_rollups import survey, work
 
 NOW = datetime(2026, 6, 20, 9, 30, tzinfo=UTC)
 FROM, TO = "2026-05-01T00:00:00+03:00", "2026-06-20T09:30:00Z"
@@ -37,54 +35,6 @@ async def keep(house: House) -> None:
 
 async def template(house: House, template_id: str, **parameters: str) -> dict[str, Any]:
     return await house.template(template_id, from_time=FROM, to_time=TO, **parameters)
-
-
-@pytest.mark.parametrize("way", ["answers", "kept"])
-class TestSmallGroups:
-    async def test_answers_of_one_person_are_no_group(self, house: House, way: str) -> None:
-        """Nor of four, however many they give, on one day or on many; a second group is hidden with them."""
-        for store, people, days in (("a", 1, 1), ("b", 4, 6), ("c", 5, 6), ("d", 9, 1), ("e", 12, 3)):
-            await give(house, [9] * 12, people=people, store=store, days=days)
-        if way == "kept":
-            await keep(house)
-        result = await template(house, "by_metadata", metric="nps", metadata="questionnaire_metadata:store_id")
-        shown = {row["key"]["questionnaire_metadata:store_id"]: row["figures"][0]["n"] for row in result["rows"]}
-        assert {"a": None, "b": None, "c": 12, "d": 12, "e": 12} == shown
-        assert 60 == result["total"][0]["n"]
-
-    async def test_everything_of_four_people_is_hidden(self, house: House, way: str) -> None:
-        await give(house, [number % 11 for number in range(40)], people=4, days=10)
-        if way == "kept":
-            await keep(house)
-        asked: list[tuple[str, dict[str, str]]] = [
-            ("nps", {}),
-            ("csat", {}),
-            ("trend", {"metric": "nps", "bucket": "day"}),
-            ("distribution", {"question_id": NPS}),
-            ("funnel", {}),
-            ("drivers", {"outcome_question_id": NPS}),
-        ]
-        for template_id, parameters in asked:
-            result = await template(house, template_id, **parameters)
-            figures = [*result["total"], *(figure for row in result["rows"] for figure in row["figures"])]
-            assert [] == [figure for figure in figures if figure["n"]], template_id
-            assert any(figure["suppressed"] for figure in figures), template_id
-
-    async def test_hidden_groups_together_are_people_too(self, house: House, way: str) -> None:
-        """Two stores of the same two people are still two people: a third one is hidden with them."""
-        who = [(await house.respond({NPS: 9}, now=NOW - timedelta(days=2), metadata={"store_id": "a"})).responder_id
-               for _ in range(2)]  # fmt: skip
-        for store in ("a", "b"):
-            for responder_id in who * 2:
-                moment, metadata = NOW - timedelta(days=2), {"store_id": store}
-                await house.respond({NPS: 9}, now=moment, metadata=metadata, responder_id=responder_id)
-        await give(house, [9] * 7, people=7, store="c")
-        await give(house, [9] * 8, people=8, store="d")
-        if way == "kept":
-            await keep(house)
-        result = await template(house, "by_metadata", metric="nps", metadata="questionnaire_metadata:store_id")
-        shown = {row["key"]["questionnaire_metadata:store_id"]: row["figures"][0]["n"] for row in result["rows"]}
-        assert {"a": None, "b": None, "c": None, "d": 8} == shown
 
 
 class TestIntervals:
@@ -119,53 +69,3 @@ class TestIntervals:
         expected = metrics.share(30, 30, metric="response", effect=3.0).interval
         assert expected is not None
         assert (30, round(expected.low, 2)) == (found["n"], found["interval"]["low"])
-
-
-async def test_a_larger_base_is_counted_again(house: House) -> None:
-    """Kept people are as many as the base was: of a larger one they say nothing."""
-    await give(house, [9] * 30, people=6, days=3)
-    await keep(house)
-    await house.set_organization(minimum_base=7)
-    assert (await template(house, "nps"))["total"][0]["suppressed"]
-    await survey(house, NOW)
-    await work(house, NOW)
-    async with db.connection(house.pool) as database:
-        kept = await database.fetch_value("select min(people_max) from rollup_span")
-    assert (7, True) == (kept, (await template(house, "nps"))["total"][0]["suppressed"])
-    await house.set_organization(minimum_base=6)
-    assert 30 == (await template(house, "nps"))["total"][0]["n"]
-
-
-async def test_days_that_the_release_before_counted_are_counted_again(house: House) -> None:
-    """It writes no people: the day is read live, and counted once more."""
-    await give(house, [9] * 6, people=6)
-    await keep(house)
-    async with db.transaction(house.pool) as database:
-        await database.execute(
-            """with old as (delete from rollup_count returning *)
-               insert into rollup_count
-               select (jsonb_populate_record(null::rollup_count, to_jsonb(old) - 'people')).* from old"""
-        )
-    assert 6 == (await template(house, "nps"))["total"][0]["n"]
-    await work(house, datetime.now(UTC) + timedelta(seconds=rollups.AGAIN_SECONDS))
-    async with db.connection(house.pool) as database:
-        assert 0 == await database.fetch_value("select count(*) from rollup_count where people is null")
-    assert 6 == (await template(house, "nps"))["total"][0]["n"]
-
-
-async def test_people_beside_kept_counts_are_read_with_the_answers(
-    house: House, monkeypatch: pytest.MonkeyPatch, statements: list[str]
-) -> None:
-    """A group of the day that is not kept may be small: its answers are not read again to find its people."""
-    await give(house, [9] * 12, people=6, days=3)
-    await keep(house)
-    for number in range(6):
-        await house.respond({NPS: 9}, now=NOW - timedelta(minutes=number + 1))
-    monkeypatch.setattr(counts, "READ_AT_ONCE_MAX", 5)
-    statements.clear()
-    async with db.connection(house.pool) as database:
-        cells, people = await counts.answers(database, asked=asked(house, bucket="day"), people_max=7)
-    assert 18 == sum(cell.count for cell in cells if cell.question_id == NPS)
-    [today] = [group.people for group in people.groups if group.bucket == max(cell.bucket for cell in cells)]
-    assert 6 == len(today)
-    assert 3 == len(statements)  # kept counts, those of today, answers of each person

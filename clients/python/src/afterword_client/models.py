@@ -3188,6 +3188,7 @@ class Figure(Struct, kw_only=True):
     scale: str | None
     parts: dict[str, int] | None
     suppressed: bool
+    suppressed_reason: str | None
     change: Change | None
 
 

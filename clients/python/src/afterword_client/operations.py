@@ -1910,9 +1910,8 @@ class Responses(Family):
     ) -> models.CommentWords:
         """Count words of comments.
 
-        Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out, and so are
-        words and groups of fewer people than the organization's minimum base, and others that would reveal them.
-        Needs `Questionnaire Instance.Read`.
+        Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out. Needs
+        `Questionnaire Instance.Read`.
         """
         return self._transport.request(
             "GET",
@@ -3445,9 +3444,9 @@ class Reports(Family):
     ) -> models.ReportResult:
         """Run a report template.
 
-        Every figure comes with its interval, the method, and the number of answers it is computed from. Groups below
-        the organization's minimum base are suppressed, and so is a second one that would reveal them. Needs
-        `Report.Read`.
+        Every figure comes with its interval, the method, and the number of answers it is computed from. From readers
+        who may not read single answers groups below the organization's minimum base are hidden, and so is a second
+        one that would reveal them. Needs `Report.Read`.
         """
         return self._transport.request(
             "GET",
