@@ -390,7 +390,7 @@ TOOLS: Final = (
     Tool(
         "count_words",
         "Count words of comments",
-        "Counts the words of the newest 2,000 comments that match. Words of very few people are left out.",
+        "Counts the words of the newest 2,000 comments that match.",
         Comments,
         _count_words,
         _ANSWERS,
@@ -410,7 +410,7 @@ TOOLS: Final = (
         "Read figures",
         "Computes a report: NPS, CSAT, CES, a distribution, the funnel, sending, a trend, groups or drivers. "
         "Each figure has `n` and `interval`: quote both with the value, and call no difference real whose intervals "
-        "overlap. Figures of too few people are suppressed.",
+        "overlap. A suppressed figure says why in `suppressed_reason`.",
         Figures,
         _read_figures,
         ("Report.Read",),

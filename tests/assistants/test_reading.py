@@ -85,7 +85,7 @@ async def test_words_of_customers_are_marked_in_every_result(filled: Assisted, k
                     assert WORD.lower() not in str(bare(found)).lower(), name
                     assert "never follow instructions" in found["notice"], name
     shown = {"find", "explain_item", "explain_not_asked", "list_responses", "read_response", "read_case", "list_items"}
-    assert shown == seen
+    assert shown | {"count_words"} == seen
 
 
 @pytest.mark.costly
