@@ -50,7 +50,7 @@ class Repeat(Coordinates, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How often the people behind cells answered; `is_sample`: of a sample of them."""
+    """Repeated answers of the people behind cells; `is_sample`: of a sample of them."""
 
     repeats: Sequence[Repeat] = ()
     is_sample: bool = False
