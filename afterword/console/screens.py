@@ -1,5 +1,6 @@
 """The screens: declared with the scope that opens them, run for the session of a cookie, refused as pages."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -360,7 +361,7 @@ async def _form_of(visit: Guest) -> Form:
         raise errors.TooLarge(
             errors.Sentence("What was sent has more than {n} MB, and no page takes more.", n=bytes_max // MB_BYTES)
         ) from None
-    return read_form(body, kind)
+    return await asyncio.to_thread(read_form, body, kind) if is_upload else read_form(body, kind)
 
 
 def require_own_origin(sent: Mapping[str, str], site: Site) -> None:

@@ -86,7 +86,7 @@ async def add(db: Database, *, caller: Caller, pool_id: str, codes: Sequence[str
                 pointer=f"/codes/{place}",
             )
             for place, code in enumerate(codes)
-            if code != code.strip() or code128.bars_of(code) is None
+            if code != code.strip() or not code128.can_write(code)
         ][:100]
     )
     if pool.free_count + pool.given_count + len(codes) > CODES_MAX:

@@ -1,5 +1,6 @@
 """Creates, changes, publishes (from a file or a draft) and archives questionnaires."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -61,7 +62,7 @@ async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], n
     if settings["library_name"] is not None:
         settings, template = await _from_library(db, caller=caller, settings=settings, now=now)
     if settings["file"] is not None:
-        settings, template = _from_file(settings, now=now)
+        settings, template = await _from_file(settings, now=now)
     locale = _first_locale(settings["default_locale"], template, caller)
     _require_question(settings["key_question_id"], template)
     questionnaire = await store.insert_questionnaire(
@@ -239,14 +240,14 @@ async def _from_library(
     return {**settings, **{each: settings[each] or found[each] for each in found}}, definition
 
 
-def _from_file(settings: Mapping[str, Any], *, now: datetime) -> tuple[dict[str, Any], dict[str, object]]:
+async def _from_file(settings: Mapping[str, Any], *, now: datetime) -> tuple[dict[str, Any], dict[str, object]]:
     """The settings, filled up with those of the file, and its definition."""
     if settings["template_questionnaire_id"] is not None or settings["library_name"] is not None:
         raise errors.Invalid.at(
             "/file", "exclusive", "Give this, `template_questionnaire_id` or `library_name`, one of them."
         )
     try:
-        file = files.read(settings["file"], give_id=giver(ids.ordered(now), None))
+        file = await asyncio.to_thread(files.read, settings["file"], give_id=giver(ids.ordered(now), None))
     except InvalidFile as invalid:
         wrong = [replace(one, pointer="/file") for one in invalid.errors]
         raise errors.Invalid(invalid.detail, errors=wrong) from invalid

@@ -1,5 +1,6 @@
 """Translations of a questionnaire: one page for each language, source beside target, and files out and in."""
 
+import asyncio
 import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -143,7 +144,8 @@ async def file_out(visit: Visit) -> Response:
 async def file_in(visit: Visit) -> Response:
     """The translations of a file; empty ones stay as they are."""
     try:
-        rows = translation_files.read(visit.form.files.get("file", b""), target=visit.id("locale"))
+        content = visit.form.files.get("file", b"")
+        rows = await asyncio.to_thread(translation_files.read, content, target=visit.id("locale"))
         async with visit.write() as db:
             questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
             await _begin(visit, db, questionnaire)

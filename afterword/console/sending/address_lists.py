@@ -181,7 +181,7 @@ async def check(visit: Visit) -> Response:
             found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
-        names, _ = list_files.sample_of(text, reading.separator)
+        names, _ = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         mapping = _mapping(visit, names)
         async with visit.read() as db:
             declared = await metadata.declared_of(
@@ -269,7 +269,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         reading = _reading(chosen, found, separator=visit.query.get("separator", "") or form.secret("separator"))
         try:
             text = await asyncio.to_thread(service.text_of, found, reading)
-            names, rows = list_files.sample_of(text, reading.separator)
+            names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
             refusal, text, names, rows = refusal or unreadable, "", [], []
         declared = await metadata.declared_of(

@@ -7,7 +7,6 @@ CHARACTERS_MAX: Final = 40  # more do not fit a phone
 QUIET: Final = 10  # modules of light at each side, without which readers may not find it
 _START_B, _START_C, _CODE_B, _STOP = 104, 105, 100, 106
 _FIRST: Final = 32  # the character of value 0 in code set B
-_LAST: Final = 126
 # The widths of bars and spaces by value, as table 1 of the standard has them.
 _WIDTHS: Final = """
 212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222
@@ -28,9 +27,14 @@ class Bars:
     path: str
 
 
+def can_write(text: str) -> bool:
+    """Whether it is short enough, and of printable ASCII."""
+    return 1 <= len(text) <= CHARACTERS_MAX and text.isascii() and text.isprintable()
+
+
 def bars_of(text: str) -> Bars | None:
-    """None for a text that is too long, or has characters outside of printable ASCII."""
-    if not 1 <= len(text) <= CHARACTERS_MAX or not all(_FIRST <= ord(one) <= _LAST for one in text):
+    """None for a text that it cannot write."""
+    if not can_write(text):
         return None
     x, path = 0, list[str]()
     for value in values_of(text):

@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -169,9 +170,12 @@ def cut(
     )
 
 
-def read(text: str, separator: str) -> tuple[list[str], Iterator[Record]]:
-    """The names of the header, and the rows behind it. Raises Invalid for a header that cannot be read."""
-    records = _records(text, separator)
+def read(text: str, separator: str, *, rows_max: int | None = None) -> tuple[list[str], Iterator[Record]]:
+    """The names of the header, and the rows behind it. Raises Invalid for a header that cannot be read.
+
+    `rows_max`: so many rows are looked at, blank ones too.
+    """
+    records = _records(text, separator, rows_max)
     header = next(records, None)
     if header is None:
         _refuse("too_few", "The file has no header.", "")
@@ -369,12 +373,12 @@ class _Lines:
         return sum(len(line.encode()) for line in self.taken) > RECORD_BYTES_MAX
 
 
-def _records(text: str, separator: str) -> Iterator[Record]:
+def _records(text: str, separator: str, rows_max: int | None) -> Iterator[Record]:
     """The records of a text, without those that are blank. Raises Invalid where a quotation mark has no end."""
     lines = _Lines(iter(io.StringIO(text, newline="")))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     number = 0
-    while True:
+    for _ in repeat(None) if rows_max is None else repeat(None, rows_max):
         lines.taken.clear()
         lines.characters = 0
         try:

@@ -25,6 +25,7 @@ ENCODINGS: Final = (
 )  # fmt: skip
 PROBLEM: Final = "problem"  # the column of faulty rows that are given back
 SAMPLE_ROWS: Final = 5
+SAMPLE_ROWS_SEEN: Final = 1_000  # blank ones too
 GUESS_CHARACTERS: Final = 20_000
 GUESS_ROWS: Final = 20
 GUESS_BYTES: Final = 100_000
@@ -68,8 +69,10 @@ def text_of(content: bytes, reading: Reading) -> str:
 
 
 def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
-    """The names of the columns, and the first rows. Raises Invalid for a header that cannot be read."""
-    names, records = imports.read(text, separator)
+    """The names of the columns, and the first rows. Raises Invalid for a header that cannot be read or is too wide."""
+    names, records = imports.read(text, separator, rows_max=SAMPLE_ROWS_SEEN)
+    if len(names) > imports.COLUMNS_MAX:
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=imports.COLUMNS_MAX))
     rows: list[list[str]] = []
     for record in records:
         if not isinstance(record.cells, Fault):

@@ -3,6 +3,7 @@
 Functions that read a whole file say so: they are for a thread, outside of a transaction.
 """
 
+import asyncio
 import dataclasses
 import hashlib
 import zlib
@@ -125,8 +126,9 @@ async def columns_of(
     remembered = await store.list_columns(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
-    return list_files.columns_of(
-        names, rows, fields=imports.FIELDS, declared=declared, remembered={**remembered, **found.mapping}, now=now
+    known = {**remembered, **found.mapping}
+    return await asyncio.to_thread(
+        list_files.columns_of, names, rows, fields=imports.FIELDS, declared=declared, remembered=known, now=now
     )
 
 

@@ -2,9 +2,15 @@
 
 import html
 import re
+import threading
+from collections.abc import Callable
+from typing import Any
 
 import httpx2
+import pytest
 
+from afterword.console import screens
+from afterword.core.wire import list_files
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, found, log_in
@@ -34,6 +40,31 @@ async def upload(browser: httpx2.AsyncClient, client: Client, content: bytes) ->
     )
     assert 303 == response.status_code, plain(response.text)
     return response.headers["location"].removesuffix("/columns")
+
+
+async def test_files_are_read_off_the_loop(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long file, or a hostile one, holds up nobody else."""
+    threads: dict[str, set[str]] = {}
+
+    def watched(read: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            threads.setdefault(read.__name__, set()).add(threading.current_thread().name)
+            return read(*given, **named)
+
+        return run
+
+    names = ("guess", "text_of", "sample_of", "columns_of")
+    for module, name in [*((list_files, name) for name in names), (screens, "read_form")]:
+        monkeypatch.setattr(module, name, watched(getattr(module, name)))
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        threads.clear()
+        here = await upload(browser, client, b"Name,E-mail\nAnn,a@b.example\n")
+        assert 200 == (await browser.get(f"{here}/columns")).status_code
+        assert {*names, "read_form"} == threads.keys()
+        assert threading.main_thread().name not in set().union(*threads.values())
+        await browser.post(f"{here}/columns", data={"column0": "", "column1": "responder_channel_identifier"})
+        assert threading.main_thread().name not in threads["sample_of"]
 
 
 async def test_refused(client: Client) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
-from afterword.core.wire import list_files
-from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
-from afterword.core.wire.list_files import Reading
+from afterword.core.wire import imports, list_files
+from afterword.core.wire.imports import ADDRESS, COLUMNS_MAX, REFERENCE, SEND_TIME
+from afterword.core.wire.list_files import SAMPLE_ROWS_SEEN, Reading
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -44,6 +44,16 @@ class TestGuess:
         assert "metadata.responder.first_name" == found["Kunde"]
         found = list_files.columns_of(["Sold"], [["1.11.2026 10:00"]], remembered={"Sold": SEND_TIME}, **options)
         assert "" == found["Sold"]
+
+    @pytest.mark.parametrize(("blank", "count"), [(SAMPLE_ROWS_SEEN - 2, 1), (SAMPLE_ROWS_SEEN - 1, 0)])
+    def test_blank_rows_are_looked_at_too(self, blank: int, count: int) -> None:
+        text = "Mail;Name\n" + ";\n" * blank + "a@b.example\n"
+        assert (["Mail", "Name"], count * [["a@b.example", ""]]) == list_files.sample_of(text, ";")
+        assert 1 == len(list(imports.read(text, ";")[1]))  # an import reads on
+
+    def test_too_many_columns(self) -> None:
+        with pytest.raises(errors.Invalid, match="at most 500 columns"):
+            list_files.sample_of(",".join(f"c{n}" for n in range(COLUMNS_MAX + 1)), ",")
 
     @pytest.mark.parametrize("content", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1\xb1", b"%PDF-1.7\n%\xe2"])
     def test_other_formats(self, content: bytes) -> None:
