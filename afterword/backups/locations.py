@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -15,9 +16,19 @@ S3_PREFIX: Final = "s3://"
 OBJECT_BYTES_MAX: Final = 1_000_000_000
 REQUEST_SECONDS_MAX: Final = 60
 CONNECT_SECONDS_MAX: Final = 10
-RETRIES_MAX: Final = 5
-RETRY_SECONDS_MAX: Final = 60
+RETRIES_MAX: Final = 8  # by the library, which does not read Retry-After
+RETRY_SECONDS_MAX: Final = 180
+BACKOFF_SECONDS: Final = (1.0, 15.0)  # before the first, and at most
+REPEAT_SECONDS: Final = (2.0, 10.0)  # before ours of a whole object, where the library tries once alone
 ADDRESS_VARIABLE: Final = "AWS_ENDPOINT_URL"
+KEY_VARIABLES: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+ROLE_VARIABLES: Final = (  # a machine of Amazon has one of these, or its role is asked for by the last
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_METADATA_ENDPOINT",
+)
+ANSWER_CHARACTERS_MAX: Final = 300
 
 
 class CannotUse(errors.Unavailable):
@@ -104,8 +115,11 @@ class Bucket:
             raise CannotUse(f"{url} needs the package obstore: pip install 'afterword[s3]'.") from error
         self._functions: Any = obstore
         address = os.environ.get(ADDRESS_VARIABLE, "")
-        if address and not re.fullmatch(r"https?://[\w.:\[\]-]+/?", address):
-            raise CannotUse(f"{ADDRESS_VARIABLE} must be a scheme and a host alone, as in https://s3.example.com.")
+        if address and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[\w.~/-]*)?", address):
+            raise CannotUse(f"{ADDRESS_VARIABLE} must be an address without a query, as in https://s3.example.com.")
+        missing = [name for name in KEY_VARIABLES if not os.environ.get(name)]
+        if len(missing) == 1 or (missing and not any(map(os.environ.get, ROLE_VARIABLES))):
+            raise CannotUse(f"The store of backups needs keys. Set {' and '.join(missing)}.")
         # Plain http is for a store in one's own network, and must be asked for by its address.
         is_plain = address.startswith("http://")
         with self._sentence():
@@ -116,12 +130,28 @@ class Bucket:
                     "connect_timeout": f"{CONNECT_SECONDS_MAX}s",
                     **({"allow_http": True} if is_plain else {}),
                 },
-                retry_config={"max_retries": RETRIES_MAX, "retry_timeout": timedelta(seconds=RETRY_SECONDS_MAX)},
+                retry_config={
+                    "max_retries": RETRIES_MAX,
+                    "retry_timeout": timedelta(seconds=RETRY_SECONDS_MAX),
+                    "backoff": {
+                        "init_backoff": timedelta(seconds=BACKOFF_SECONDS[0]),
+                        "max_backoff": timedelta(seconds=BACKOFF_SECONDS[1]),
+                    },
+                },
             )
 
     def put(self, name: str, content: bytes) -> None:
-        with self._sentence():
-            self._functions.put(self._store, name, content)
+        """The library does not try again where an answer breaks off, or the store waited too long for a part."""
+        for seconds in (*REPEAT_SECONDS, None):
+            try:
+                with self._sentence():
+                    self._functions.put(self._store, name, content)
+            except CannotUse as refused:
+                if seconds is None or not _may_repeat(str(refused.__cause__)):
+                    raise
+            else:
+                return
+            time.sleep(seconds)
 
     def get(self, name: str) -> bytes:
         with self._sentence():
@@ -145,8 +175,26 @@ class Bucket:
         try:
             yield
         except (BaseError, OSError, ValueError) as error:
-            # The first line says it; the others repeat the request, with its signature.
-            raise CannotUse(f"The store of backups cannot be used: {str(error).splitlines()[0]}") from error
+            raise CannotUse(f"The store of backups cannot be used: {_reason_of(str(error))}") from error
+
+
+def _may_repeat(text: str) -> bool:
+    """Whether the library gave up at once, and not because the store said no."""
+    has_tried = re.search(r"after \d+ retries", text) is not None
+    is_answer = "Server returned" in text and not re.search(r"<Code>(RequestTimeout|NoSuchUpload)</Code>", text)
+    return not has_tried and not is_answer
+
+
+def _reason_of(text: str) -> str:
+    """The first line of an error, with the store's code or what its cause says; the rest repeats the request."""
+    line = text.partition("\n")[0].partition("<")[0].rstrip(": ")
+    answer = [re.search(rf"<{name}>\s*([^<]+?)\s*</{name}>", text) for name in ("Code", "Message")]
+    words = " ".join(": ".join(found[1] for found in answer if found).split())
+    if found := re.search(r"InvalidCertificate\(\s*(?:Other\(\s*OtherError\(\s*)?(\w+)", text):
+        words = f"its certificate was not verified ({found[1]}). SSL_CERT_FILE names your own authority"
+    elif not words and (found := re.search(r'message: "([^"\n]+)"', text)):
+        words = found[1]
+    return f"{line}: {words[:ANSWER_CHARACTERS_MAX]}" if words else line
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from moto.server import ThreadedMotoServer
 
 from afterword.backups import locations
 from afterword.backups.locations import CannotUse, Location, location_of
+from tests.backups.store import BROKEN, OK, Store, answer, error, running
+from tests.channels.conftest import Certificate
+from tests.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
 from tests.channels.receiver import closed_port
 
 BUCKET = "s3://backups/afterword"
@@ -41,6 +45,20 @@ def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> str:
     client.create_bucket(Bucket="backups")
     client.Bucket("backups").objects.delete()
     return BUCKET
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of a store with faults, and no waiting for it."""
+    monkeypatch.setattr(locations, "BACKOFF_SECONDS", (0.001, 0.001))
+    monkeypatch.setattr(locations, "REPEAT_SECONDS", (0, 0))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
+        monkeypatch.setenv(name, "us-east-1")
+
+
+def at(monkeypatch: pytest.MonkeyPatch, store: Store, path: str = "") -> Location:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{store.port}{path}")
+    return location_of(BUCKET)
 
 
 @pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.costly)])
@@ -90,11 +108,94 @@ class TestBucket:
                 location_of(bucket).list_names()
         assert "secret" not in str(refused.value)
 
-    @pytest.mark.parametrize("address", ["s3.example.com", "http://", "http://a b", "ftp://a", "https://a/path"])
+    @pytest.mark.parametrize(
+        "address",
+        ["s3.example.com", "http://", "http://a b", "ftp://a", "https://a/path?x=1", "https://a/#b", "https://u:p@a"],
+    )
     def test_no_address(self, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address)
         with pytest.raises(CannotUse, match="AWS_ENDPOINT_URL must be"):
             location_of(BUCKET)
+
+    @pytest.mark.parametrize("unset", [["AWS_ACCESS_KEY_ID"], ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]])
+    def test_no_keys(self, faulty: None, monkeypatch: pytest.MonkeyPatch, unset: list[str]) -> None:
+        """Said at once: without keys the library would ask an address that only machines of a cloud have."""
+        for name in unset:
+            monkeypatch.delenv(name)
+        with pytest.raises(CannotUse, match=f"Set {' and '.join(unset)}\\."):
+            location_of(BUCKET)
+        monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9")  # of a machine that has a role
+        with nullcontext() if len(unset) == 2 else pytest.raises(CannotUse):
+            assert location_of(BUCKET).is_remote
+
+    @pytest.mark.parametrize(
+        ("reply", "reason"),
+        [
+            (
+                answer("403 Forbidden", error("SignatureDoesNotMatch", "Check your key.")),
+                "403 Forbidden: SignatureDoesNotMatch: Check your key.",
+            ),
+            (answer("403 Forbidden", error("RequestTimeTooSkewed")), "403 Forbidden: RequestTimeTooSkewed"),
+            (answer("404 Not Found", error("NoSuchBucket", "x" * 900)), "NoSuchBucket: xxx"),
+            (answer("403 Forbidden", "no"), "403 Forbidden: no"),
+        ],
+    )
+    def test_reason(self, faulty: None, monkeypatch: pytest.MonkeyPatch, reply: bytes, reason: str) -> None:
+        """The store's own word stands in the second line of its answer."""
+        with running(reply) as store, pytest.raises(CannotUse) as refused:
+            at(monkeypatch, store).put("a/one", b"1")
+        assert reason in str(refused.value)
+        assert (True, 1) == (len(str(refused.value)) < 700, len(store.asked))
+
+    def test_reasons_without_an_answer(
+        self, faulty: None, monkeypatch: pytest.MonkeyPatch, certificate: Certificate
+    ) -> None:
+        with closed_port() as port:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+            with pytest.raises(CannotUse, match="Connection refused"):
+                location_of(BUCKET).put("a/one", b"1")
+        with running(OK, tls=certificate.context) as store:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", f"https://127.0.0.1:{store.port}")
+            with pytest.raises(CannotUse, match=r"certificate was not verified.*SSL_CERT_FILE"):
+                location_of(BUCKET).put("a/one", b"1")
+
+    def test_it_goes_on_trying(self, faulty: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        slow = answer("503 Slow Down", error("SlowDown"))
+        with running(*[slow] * 8, OK) as store:
+            at(monkeypatch, store).put("a/one", b"1")
+            assert 9 == len(store.asked)
+        with running(slow) as store:
+            with pytest.raises(CannotUse, match="SlowDown"):
+                at(monkeypatch, store).put("a/one", b"1")
+            assert 9 == len(store.asked)
+        assert locations.RETRIES_MAX * locations.CONNECT_SECONDS_MAX <= locations.RETRY_SECONDS_MAX
+
+    @pytest.mark.parametrize("reply", [answer("400 Bad Request", error("RequestTimeout")), b"no protocol\r\n\r\n"])
+    def test_object_is_put_again(self, faulty: None, monkeypatch: pytest.MonkeyPatch, reply: bytes) -> None:
+        """Where the library asked once alone."""
+        with running(reply, reply, OK) as store:
+            at(monkeypatch, store).put("a/one", b"1")
+            assert 3 == len(store.asked)
+        with running(reply) as store:
+            with pytest.raises(CannotUse):
+                at(monkeypatch, store).put("a/one", b"1")
+            assert 3 == len(store.asked)
+
+    def test_object_of_many_parts_is_put_again(self, faulty: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its first request is answered in half."""
+        begun, done = (f"<{name}MultipartUploadResult>" for name in ("Initiate", "Complete"))
+        begun += f"<Bucket>b</Bucket><Key>k</Key><UploadId>u</UploadId>{begun.replace('<', '</')}"
+        done += f'<ETag>"x"</ETag>{done.replace("<", "</")}'
+        script = [BROKEN, answer("200 OK", begun), OK, OK, answer("200 OK", done)]
+        with running(*script) as store:
+            at(monkeypatch, store).put("a/one", b"1" * 6_000_000)
+            assert ["POST", "POST", "PUT", "PUT", "POST"] == [line.partition(" ")[0] for line in store.asked]
+
+    @pytest.mark.parametrize("path", ["/storage/v1/s3", "/storage/v1/s3/"])
+    def test_address_with_a_path(self, faulty: None, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+        with running(OK) as store:
+            at(monkeypatch, store, path).put("a/one", b"1")
+            assert ["PUT /storage/v1/s3/backups/afterword/a/one HTTP/1.1"] == store.asked
 
     def test_package_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "obstore", None)
