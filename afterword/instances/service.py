@@ -63,11 +63,13 @@ async def update(
     """Apply a PATCH; without an effect, `updated_time` and version stay.
 
     `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
-    (`unknown_id`, `too_many`, of a strict change also `unknown_value`).
+    (`unknown_id`, `too_many`, of a strict change also `unknown_value`), and Held for another person.
     """
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
     if change.responder_id is not None and change.responder_id != before.responder_id:
         await instance_responders.require_seen(db, caller=caller, responder_id=change.responder_id)
+        key = {"organization_id": before.organization_id, "responder_id": before.responder_id}
+        await holds.require_may_move(db, **key)
     after = await store.update_instance(
         db,
         organization_id=before.organization_id,

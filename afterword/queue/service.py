@@ -312,13 +312,19 @@ async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> 
 async def _edit(
     db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
 ) -> QueueItem:
-    """Write the editable members where they differ; raises Invalid `invalid_address`, InDispatch, ItemClosed."""
+    """Write the editable members where they differ.
+
+    Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address.
+    """
     if wanted == editable(item):
         return item
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
     if new_key != item.address_key:  # the reserved contact is of the old address
+        await holds.require_may_move(
+            db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
+        )
         await release_contacts(db, items=[(item.organization_id, item.item_id)])
     written = await store.update_item(
         db,

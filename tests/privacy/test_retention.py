@@ -303,6 +303,37 @@ class TestHolds:
         for each in (paths[0], cancelled, waiting):
             await desk.ask("DELETE", each)
 
+    async def test_nothing_of_it_becomes_somebody_elses(self, desk: Desk) -> None:
+        """By another person of a response, or another address of what waits; other edits stay possible."""
+        known, other = await people(desk, [CANARY, "zqpriam"])
+        nobody = await desk.ask("POST", "/q/responder", {"metadata": {"email": "nobody@b.example"}})
+        reference = {"external_reference": "held-1"}
+        pipeline = f"{desk.base}/pipeline/{desk.house.pipeline_id}/queue"
+        document = {"responder_channel_identifier": known.address, **reference}
+        item = await desk.ask("POST", f"{pipeline}/item", document)
+        waiting = f"/q/queue/item/{item['item_id']}"
+        elsewhere = {"responder_channel_identifier": "nobody@b.example"}
+        moves = [
+            ("PATCH", f"/q/instance/{known.instance_id}", {"responder_id": nobody["responder_id"]}),
+            ("PATCH", waiting, elsewhere),
+            ("PUT", f"{pipeline}/reference/held-1", elsewhere),
+        ]
+        hold = await desk.ask("POST", path(desk, "/hold"), {"reason": "A suit", "responder_id": known.responder_id})
+        for method, each, document in moves:
+            refused = await desk.ask(method, each, document, status=409)
+            assert ("on_hold", True) == (refused["code"], "somebody else's" in refused["detail"])
+        rows = [{**elsewhere, **reference}]
+        [outcome] = (await desk.ask("POST", f"{pipeline}/item/batch?on_conflict=update", rows, status=200))["results"]
+        assert 409 == outcome["status"]
+        assert item["responder_channel_identifier"] == (await desk.ask("GET", waiting))["responder_channel_identifier"]
+        await desk.ask("PATCH", f"/q/instance/{known.instance_id}", {"locale": "el"})
+        await desk.ask("PATCH", waiting, {"locale": "el"})
+        await desk.ask("PATCH", f"/q/instance/{other.instance_id}", {"responder_id": nobody["responder_id"]})
+        await desk.ask("DELETE", path(desk, f"/hold/{hold['hold_id']}"))
+        await desk.ask("POST", path(desk, "/hold"), {"reason": "All of it"})
+        for method, each, document in moves:
+            await desk.ask(method, each, document)
+
     async def test_all_is_held(self, desk: Desk) -> None:
         [known] = await asked(desk, CANARY)
         await keep(desk, anonymize_after_days=10, delete_after_days=30, exports_days=1)

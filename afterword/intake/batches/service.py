@@ -1,7 +1,7 @@
 """Puts thousands of items of one pipeline into the queue: each checked alone, all written with few statements."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -13,6 +13,8 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.intake.batches import store
+from afterword.organizations.retention import store as holds_store
+from afterword.organizations.retention.service import STAYS, Held
 from afterword.queue import store as queue_store
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Scheduler, changed, editable, replaced
@@ -178,6 +180,7 @@ async def _write(batch: _Batch, places: Sequence[int], documents: Sequence[Mappi
 
 async def _meet(batch: _Batch, on_conflict: Policy) -> None:
     found = await _find(batch, is_locking=on_conflict == "update")
+    held = await _held(batch, list(found.values())) if on_conflict == "update" else set[str]()
     edits: dict[str, dict[str, object]] = {}
     moved: list[tuple[str, str]] = []
     for turn, place in enumerate(sorted(batch.taken)):
@@ -192,7 +195,7 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
         batch.outcomes[place] = Outcome(200, item.item_id)
         if on_conflict == "update":
             try:
-                edited = _edited(batch, item, row, edits)
+                edited = _edited(batch, item, row, edits, held)
             except errors.Refusal as refusal:
                 batch.outcomes[place] = Outcome(refusal.status, item.item_id, refusal)
                 continue
@@ -223,13 +226,24 @@ async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     return held | others
 
 
-def _edited(batch: _Batch, item: QueueItem, row: QueueItemRequest, edits: dict[str, dict[str, object]]) -> QueueItem:
+async def _held(batch: _Batch, items: Sequence[QueueItem]) -> set[str]:
+    """The ids of those items whose address stays, as a legal hold keeps the data of the person."""
+    people = [(item.responder_id, item.address_key) for item in items]
+    held = await holds_store.list_held_people(batch.db, organization_id=batch.caller.organization_id, people=people)
+    return {items[place].item_id for place in held}
+
+
+def _edited(
+    batch: _Batch, item: QueueItem, row: QueueItemRequest, edits: dict[str, dict[str, object]], held: Collection[str]
+) -> QueueItem:
     """The item after this row; its document stands in `edits`, which are written once for all rows of an item."""
     require_pending(item)
     wanted = replaced(item, row)
     if wanted == editable(item):
         return item
     document, key = changed(item, wanted, batch.scheduler)
+    if key != item.address_key and item.item_id in held:
+        raise Held(STAYS)
     edits[item.item_id] = {**document, "item_id": item.item_id, "address_key": key.hex()}
     return msgspec.structs.replace(item, **document, address_key=key)
 

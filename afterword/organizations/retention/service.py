@@ -13,6 +13,7 @@ from afterword.organizations.retention import store
 from afterword.organizations.retention.store import LegalHold, Periods
 
 HOLDS_MAX: Final = 1_000
+STAYS: Final = "A legal hold keeps the data of this person, so it cannot become somebody else's. Lift it first."
 
 
 class Held(errors.Conflict):
@@ -80,6 +81,14 @@ async def require_not_held(
     """Raise Held where a hold keeps the data of the person, or of whoever has the address."""
     if await store.get_is_held(db, organization_id=organization_id, responder_id=responder_id, address_key=address_key):
         raise Held("A legal hold keeps the data of this person. Lift it first.")
+
+
+async def require_may_move(
+    db: Database, *, organization_id: str, responder_id: str | None, address_key: bytes | None = None
+) -> None:
+    """Raise Held where a person's hold keeps what an edit would make somebody else's. A hold on all keeps it anyway."""
+    if await store.list_held_people(db, organization_id=organization_id, people=[(responder_id, address_key)]):
+        raise Held(STAYS)
 
 
 def require_reach(caller: Caller) -> None:

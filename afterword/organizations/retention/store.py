@@ -1,6 +1,6 @@
 """SQL of retention periods and legal holds. The periods are columns of the organization."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
@@ -125,6 +125,21 @@ async def delete_hold(db: Database, *, organization_id: str, hold_id: str) -> in
     return await db.execute(
         "delete from legal_hold where organization_id = $1 and hold_id = $2", *(organization_id, hold_id)
     )
+
+
+async def list_held_people(
+    db: Database, *, organization_id: str, people: Sequence[tuple[str | None, bytes | None]]
+) -> set[int]:
+    """The places of those people, each by an id or an address, of whom a hold keeps the data; not a hold on all."""
+    rows = await db.fetch(
+        """select n.place - 1 as place
+           from unnest($2::text[], $3::bytea[]) with ordinality n (responder_id, address_key, place)
+           where exists (select from legal_hold h where h.organization_id = $1 and (h.responder_id = n.responder_id
+               or exists (select from responder_address a where a.organization_id = $1
+                 and a.responder_id = h.responder_id and a.address_key = n.address_key)))""",
+        *(organization_id, [one for one, _ in people], [key for _, key in people]),
+    )
+    return {row["place"] for row in rows}
 
 
 async def get_is_held(
