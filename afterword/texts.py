@@ -16,7 +16,7 @@ from babel.core import UnknownLocaleError
 from babel.dates import format_date, format_skeleton, format_time, get_day_names
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol
 
 from afterword.core.text import locales
 from afterword.errors import Sentence
@@ -62,6 +62,11 @@ class Texts:
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
         return locales.direction(self.language)
+
+    @property
+    def point(self) -> str:
+        """The decimal sign."""
+        return get_decimal_symbol(self._locale)
 
     def date(self, time: datetime, *, time_zone: str) -> str:
         return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)

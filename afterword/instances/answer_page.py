@@ -48,6 +48,7 @@ OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("ranking", "out_of_range"): "Please choose one of the places shown.",
     ("ranking", "too_many"): "Please choose one of the places shown.",
     ("number", "wrong_type"): "Please enter a number in digits.",
+    ("number", "ambiguous"): "Please write thousands without a separator, such as {count}.",
     ("number", "too_long"): "Please enter a number of at most {count} digits.",
     ("number", "invalid_format"): "Please enter a number. Decimals allowed: {count}.",
     ("date", "invalid_format"): "Please enter a date such as 2026-11-21.",
@@ -422,7 +423,7 @@ def read_page(
                 elif before is not None and answer is None and question.is_required:
                     wrong[question.question_id] = missing_answer(question, texts=texts)
             else:
-                answer = answer_forms.read_form(question, posted.fields)
+                answer = answer_forms.read_form(question, posted.fields, point=texts.point)
         except InvalidAnswer as error:
             wrong[question.question_id] = Wrong(_sentence_of(question, error, texts, locale), error.part)
             continue

@@ -161,6 +161,7 @@ class QuestionView:
     least: str
     most: str
     step: str
+    point: str
     files: Sequence[File]
     remove_name: str
     accept: str
@@ -253,6 +254,7 @@ def view_of(
         least=_bound(question, question.date_min, question.number_min, "00:00"),
         most=_bound(question, question.date_max, question.number_max, "23:59"),
         step=str(10 ** -(question.decimals or 0)),
+        point=texts.point,
         files=shown.files,
         remove_name=answer_forms.field_name(question.question_id, REMOVE),
         accept=_accepted(question),

@@ -106,6 +106,8 @@ class TestRefused:
             (2, "nights", {None: "0"}, "Please enter a number from 1 to 60."),
             (2, "nights", {None: "61"}, "Please enter a number from 1 to 60."),
             (2, "nights", {None: "2.5"}, "Please enter a whole number."),
+            (2, "nights", {None: "1.000"}, "Please write thousands without a separator, such as 1000."),
+            (2, "nights", {None: "1,000"}, "Please enter a number from 1 to 60."),
             (2, "nights", {None: "many"}, "Please enter a number in digits."),
             (2, "distance", {None: "1.25"}, "Please enter a number. Decimals allowed: 1."),
             (2, "distance", {None: "9" * 15 + ".9"}, "Please enter a number of at most 15 digits."),

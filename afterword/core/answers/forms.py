@@ -1,13 +1,13 @@
 """One answer as a page posts it: texts by field name, read as the value that JSON would have, or as none."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from afterword.core.answers.files import NewFile, Received
 from afterword.core.answers.values import Given, InvalidAnswer, check, clean
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading import numbers, spellings
 from afterword.core.reading.documents import BOOLEANS
 
 Fields = Mapping[str, Sequence[str]]
@@ -37,8 +37,11 @@ def parts(question: Question) -> list[str]:
             return []
 
 
-def read_form(question: Question, fields: Fields) -> Given | None:
-    """The answer among the fields of a posted page, or None when the question was left blank. Raises InvalidAnswer."""
+def read_form(question: Question, fields: Fields, *, point: str = "") -> Given | None:
+    """The answer among the fields of a posted page, or None when the question was left blank. Raises InvalidAnswer.
+
+    `point`: the decimal sign of the page's language.
+    """
     match question.shape:
         case "scale" | "choice" | "choices":
             return _read_choices(question, fields)
@@ -47,7 +50,7 @@ def read_form(question: Question, fields: Fields) -> Given | None:
         case "matrix" | "ranking" | "contact":
             value = _read_parts(question, fields)
         case _:
-            value = _read_one(question, fields)
+            value = _read_one(question, fields, point)
     return None if value is None else check(question, value)
 
 
@@ -96,7 +99,7 @@ def _read_parts(question: Question, fields: Fields) -> object:
     return [int(part) for part in sorted(numbers, key=lambda one: numbers[one])]  # gaps between places close
 
 
-def _read_one(question: Question, fields: Fields) -> object:  # noqa: PLR0911  one for each shape
+def _read_one(question: Question, fields: Fields, point: str) -> object:  # noqa: PLR0911  one for each shape
     """The value of a question with one field for a text; None when it is blank."""
     name = field_name(question.question_id)
     text = _text(fields, name)
@@ -104,10 +107,7 @@ def _read_one(question: Question, fields: Fields) -> object:  # noqa: PLR0911  o
         return None
     match question.shape:
         case "number":
-            number = read_number(text)
-            if number is None:
-                raise InvalidAnswer("wrong_type", "A number is expected.")
-            return number
+            return read_number(text, question.decimals or 0, point)
         case "date":
             return read_date(text)
         case "time":
@@ -134,34 +134,31 @@ def _integer(text: str, part: str | None = None) -> int:
 
 # Numbers and dates as people write them ------------------------------------------------------------------------------
 
+_ZEROS_MAX: Final = 2  # decimals that say nothing: those of prices
 _INTEGER: Final = re.compile(r"-?[0-9]{1,4}\Z")
-_NUMBER: Final = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
-_GROUPED: Final = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3})+(?:\.\d{1,15})?|(?:\.\d{3})+(?:,\d{1,15})?)\Z", re.ASCII)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\Z", re.ASCII)
 _TIME: Final = re.compile(r"(\d{1,2})(?:[:.](\d{2})(?:[:.]\d{2}(?:\.\d{1,6})?)?)?\Z", re.ASCII)
-_SPELLINGS: Final = str.maketrans(  # the Arabic point and thousands, the minus sign, what groups thousands
-    {"\u066b": ".", "\u066c": " ", "\u2212": "-", "'": " ", "\u2019": " ", "\u00a0": " ", "\u202f": " "}
-)
 
 
-def read_number(text: str) -> int | float | None:
-    """A number as people write it: any script's digits, a point or a comma, spaces between thousands. None for others.
+def read_number(text: str, decimals: int = 0, point: str = "") -> int | float:
+    """A number as people write it, by `core.reading.numbers`. Raises InvalidAnswer.
 
-    A single point or comma precedes decimals; one that repeats, or comes before the other kind, separates thousands.
+    Written decimals count, for `1234,000` may be meant as a million; but `12.00` is twelve.
     """
-    written = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "", _ascii_digits(text).translate(_SPELLINGS).strip())
-    if not _NUMBER.match(written):
-        if not _GROUPED.match(written):
-            return None
-        first = next(one for one in written if one in ".,")
-        written = written.replace(first, "")
-    written = written.replace(",", ".")
-    return float(written) if "." in written else int(written)
+    try:
+        value = numbers.read(text, decimals=decimals, point=point)
+    except numbers.Ambiguous as error:
+        raise InvalidAnswer("ambiguous", "Write thousands without a separator.", limit=error.thousands) from None
+    if value is None:
+        raise InvalidAnswer("wrong_type", "A number is expected.")
+    if -int(value.as_tuple().exponent) > max(decimals, _ZEROS_MAX):
+        raise InvalidAnswer("invalid_format", f"At most {decimals} decimals are possible.", limit=decimals)
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def read_date(text: str) -> str:
     """A date with points, day first, as YYYY-MM-DD; anything else as it is, since one with slashes is ambiguous."""
-    written = _ascii_digits(text).strip()
+    written = spellings.plain(text).strip()
     if match := _DAY_FIRST.match(written):
         day, month, year = match.groups()
         return f"{year}-{month:0>2}-{day:0>2}"
@@ -170,16 +167,12 @@ def read_date(text: str) -> str:
 
 def read_time(text: str) -> str:
     """A time as HH:MM: an hour alone or of one digit, a point in place of the colon; seconds are left out."""
-    match = _TIME.match(_ascii_digits(text).strip())
+    match = _TIME.match(spellings.plain(text).strip())
     return text.strip() if match is None else f"{match[1]:0>2}:{match[2] or '00'}"
 
 
 def read_date_time(text: str) -> str:
     """A date and a time, as browsers send them or with a blank between, as YYYY-MM-DDTHH:MM; anything else as it is."""
-    written = _ascii_digits(text).strip()
+    written = spellings.plain(text).strip()
     day, separator, time = written.partition("T") if "T" in written else written.rpartition(" ")
     return f"{read_date(day)}T{read_time(time)}" if separator else written
-
-
-def _ascii_digits(text: str) -> str:
-    return "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)

@@ -26,6 +26,7 @@ from afterword.core.reading.documents import (
 OTHER_TEXT_CHARACTERS_MAX = 500
 CONTACT_CHARACTERS_MAX = 320
 PHONE_DIGITS_MIN = 5
+FIRST_DAY = "1900-01-01"  # where the bounds say nothing of earlier ones: year 26 is a typing error
 
 Entry: TypeAlias = dict[str, int | str]
 Value: TypeAlias = bool | int | float | str | list[int] | list[Entry] | dict[str, int] | dict[str, str]
@@ -211,6 +212,8 @@ def _check_date(question: Question, value: object) -> str:
         code = "invalid_format" if isinstance(value, str) else "wrong_type"
         raise InvalidAnswer(code, "A date such as 2026-11-21 is expected.")
     low, high = question.date_min, question.date_max
+    if low is None and value < FIRST_DAY and (high is None or high >= FIRST_DAY):
+        raise InvalidAnswer("invalid_format", f"A date such as 2026-11-21 is expected, not before {FIRST_DAY}.")
     if (low is not None and value < low) or (high is not None and value > high):
         raise InvalidAnswer("out_of_range", "A date within the bounds is expected.")
     return value

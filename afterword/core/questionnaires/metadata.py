@@ -5,6 +5,7 @@ A change is a map name -> text, or None where the value is removed; a stored map
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -12,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from afterword import ids
+from afterword.core.reading import numbers
 from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.reading.structs import Context
@@ -208,7 +210,7 @@ def changes_of(
         if strict and definition is None:
             findings.error(pointer, "unknown_metadata", "This name is not declared.")
         elif strict and definition and text and typed(definition.type, text) is None:
-            findings.error(pointer, "invalid_format", _NOT[definition.type])
+            findings.error(pointer, "invalid_format", _sentence(definition.type, text))
         else:
             (changes.questionnaire if kind == "questionnaire" else changes.responder)[name] = text
 
@@ -253,13 +255,27 @@ def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | No
     if not text:
         return None
     if type_name == "number":
-        digits = sum(character.isdigit() for character in text)
-        return Decimal(text) if _NUMBER.match(text) and digits <= NUMBER_DIGITS_MAX else None
+        value = Decimal(text) if _NUMBER.match(text) else _number(text)
+        return value if value is not None and len(value.as_tuple().digits) <= NUMBER_DIGITS_MAX else None
     if type_name == "boolean":
         return BOOLEANS.get(text.lower())
     if type_name == "date":
         return _date(text)
     return text
+
+
+def _sentence(type_name: Type, text: str) -> str:
+    try:
+        numbers.read(text if type_name == "number" else "")
+    except numbers.Ambiguous:
+        return "This number has two readings. Write it without a separator of thousands, such as 1234.5."
+    return _NOT[type_name]
+
+
+def _number(text: str) -> Decimal | None:
+    with suppress(numbers.Ambiguous):
+        return numbers.read(text)
+    return None
 
 
 def _text(value: object) -> str:

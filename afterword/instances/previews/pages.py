@@ -145,7 +145,8 @@ def _answers(answer_page: AnswerPage, fields: Fields) -> dict[str, Given | None]
     found: dict[str, Given | None] = {}
     for question in answer_page.sequence.definition.questions():
         try:
-            found[question.question_id] = answer_forms.read_form(question, fields) if question.is_answered else None
+            read = answer_forms.read_form(question, fields, point=answer_page.texts.point)
+            found[question.question_id] = read if question.is_answered else None
         except InvalidAnswer:
             found[question.question_id] = None
     return found

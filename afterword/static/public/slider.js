@@ -16,7 +16,7 @@
     };
 
     const write = () => {
-      field.value = slider.value;
+      field.value = slider.value.replace(".", box.dataset.point); // as people write it in the language of the page
       box.classList.remove("empty");
     };
 

@@ -1,5 +1,6 @@
 """Answers: what is refused for each type, their stored form, segments, labels, and the facts of conditions."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -305,3 +306,14 @@ def test_any_json_is_stored_the_same_twice_or_refused(type_name: str, value: obj
     except InvalidAnswer:
         return
     assert stored == values.check(asked, stored.value)
+
+
+@pytest.mark.parametrize(("type_name", "time"), [("date", ""), ("date_time", "T09:30")])
+def test_years_before_1900_need_a_bound(type_name: str, time: str) -> None:
+    for high in (None, "2026-12-31"):
+        asked = replace(question(type_name), date_min=None, date_max=high)
+        assert ["invalid_format"] * 2 == [code_of(asked, f"{day}{time}") for day in ("0026-11-21", "1899-12-31")]
+        assert Given(f"1900-01-01{time}") == values.check(asked, f"1900-01-01{time}")
+    for low, high in (("1700-01-01", None), (None, "1850-12-31")):
+        asked = replace(question(type_name), date_min=low, date_max=high)
+        assert Given(f"1849-11-21{time}") == values.check(asked, f"1849-11-21{time}")
