@@ -9,7 +9,7 @@ from typing import Final
 
 import cyclopts
 
-from afterword import __version__, errors, settings
+from afterword import __version__, errors, settings, zones
 from afterword.cli import CommandError
 
 EXIT_REFUSED = 1
@@ -56,6 +56,8 @@ for name, (module, sentence) in COMMANDS.items():
 
 def main() -> None:
     import uvloop
+
+    zones.use_newest()
 
     try:
         try:

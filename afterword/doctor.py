@@ -14,7 +14,6 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import asyncpg
 
@@ -51,7 +50,6 @@ STUCK_SHOWN_MAX = 20
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
 SENDERS_SHOWN_MAX = 20
 WRONG_DAYS_SHOWN_MAX = 10
-ZONES = ("Europe/Athens", "America/New_York", "Asia/Kolkata", "Pacific/Auckland")  # four that no list lacks
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
 BODY_BYTES_MAX = 2000
@@ -98,7 +96,11 @@ async def examine(
         asyncio.to_thread(surroundings.look_at_file_folder, outside.file_folder),
         surroundings.look_at_scan(outside.scan, seconds=outside.scan_seconds),
     )
-    return [*(finding for findings in found for finding in findings), surroundings.look_at_python()]
+    return [
+        *(finding for findings in found for finding in findings),
+        surroundings.look_at_python(),
+        surroundings.look_at_zones(now=clock()),
+    ]
 
 
 # The database ----------------------------------------------------------------------------------------------
@@ -120,7 +122,6 @@ async def _look_at_database(
                 *(await _installation(database, clock, data_folder, backup_every) if revision.ok else ()),
                 await _transactions(database),
                 await _clock(database, clock),
-                await _zones(database, clock),
             ]
     except (errors.Unavailable, asyncpg.PostgresError, OSError, ValueError) as error:
         return [_away(error.__cause__ or error)]
@@ -285,29 +286,6 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
         detail = f"The clocks of this machine and of the database differ by {timedelta(seconds=round(skew))}."
         return Finding("clock", False, detail, "Let both follow a time server: `timedatectl set-ntp true` on each.")
     return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
-
-
-async def _zones(database: db.Database, clock: Callable[[], datetime]) -> Finding:
-    now = clock().replace(microsecond=0)
-    for name in ZONES:
-        try:
-            here = now.astimezone(ZoneInfo(name)).replace(tzinfo=None).isoformat(timespec="microseconds")
-        except ZoneInfoNotFoundError:
-            detail = f"Python does not know {name}."
-            return Finding("time zones", False, detail, "Install the package tzdata into this environment.")
-        try:
-            there = await database.fetch_value(
-                """select to_char($1::timestamptz at time zone $2, 'YYYY-MM-DD"T"HH24:MI:SS.US')""", now, name
-            )
-        except asyncpg.InvalidParameterValueError:
-            detail = f"PostgreSQL does not know {name}."
-            return Finding(
-                "time zones", False, detail, "Install the time zone data of the system that PostgreSQL uses."
-            )
-        if here != there:
-            detail = f"Python and PostgreSQL disagree about {name}: {here} and {there}."
-            return Finding("time zones", False, detail, "Bring the time zone data of both up to date.")
-    return Finding("time zones", True, f"Python and PostgreSQL agree about {', '.join(ZONES)}.")
 
 
 # Mail ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from afterword import zones
 from afterword.core.messaging.networks import NameServer
 from afterword.instances.files import scanning
 from afterword.providers.domains import service as domains
@@ -31,6 +32,7 @@ SENDER: Final = "DNS of sender"
 REMOTE: Final = "s3://"
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+ZONES_YEARS_MAX: Final = 2
 PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {(3, 11): 10, (3, 12): 6}
 
 
@@ -53,6 +55,23 @@ def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
     detail = f"Python {text} lacks security mends, unless your distribution added them."
     advice = f"Upgrade to Python {version[0]}.{version[1]}.{least} or newer."
     return Finding("Python", True, detail, advice, is_warning=True)
+
+
+def look_at_zones(releases: zones.Releases | None = None, *, now: datetime) -> Finding:
+    """The time zone data that are read, of the system or of the package."""
+    found = releases or zones.use_newest()
+    source = "the system" if found.system >= found.package else "the package tzdata"
+    other = (
+        f"the package tzdata has {found.package}"
+        if found.system >= found.package
+        else (
+            f"the system has {found.system}, which is older" if found.system else "the system does not say which it has"
+        )
+    )
+    detail = f"Release {found.newest} of {source} is read; {other}."
+    is_old = int(found.newest[:4]) <= now.year - ZONES_YEARS_MAX
+    advice = "Countries change their clocks each year: install a newer tzdata." if is_old else ""
+    return Finding("time zones", True, detail, advice, is_warning=is_old)
 
 
 def look_at_certificate(url: str, *, now: datetime) -> Sequence[Finding]:

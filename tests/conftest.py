@@ -22,7 +22,7 @@ from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from starlette import routing
 
-from afterword import db, embedded, migrations
+from afterword import db, embedded, migrations, zones
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
 from afterword.db.semaphore import FifoSemaphore
@@ -63,6 +63,7 @@ SITE = Site("http://localhost:8080", b"k" * 32)
 TIME_ZONE = "Europe/Athens"
 EMAIL = 1
 NEWER = os.environ.get("AFTERWORD_TEST_SCHEMA") == "newer"  # each table has columns that this code does not know
+zones.use_newest()
 SETTINGS = {"shared_buffers": "64MB", "max_connections": "200", "max_wal_size": "4GB", "autovacuum": "off"}
 
 

@@ -78,7 +78,7 @@ class TestDatabase:
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
         names = ["database", "database version", "migrations", "sending", "queue", "senders", "past", "backups",
-                 "figures", "responses", "transactions", "clock", "time zones"]  # fmt: skip
+                 "figures", "responses", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -288,28 +288,6 @@ class TestClock:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         assert (await look(tmp_path, database_url=database_url, skew=timedelta(seconds=2)))["clock"].ok
-
-
-class TestZones:
-    async def test_unknown(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(doctor, "ZONES", ("Europe/Atlantis",))
-        finding = (await look(tmp_path, database_url=database_url))["time zones"]
-        assert (False, "Install the package tzdata into this environment.") == (finding.ok, finding.advice)
-
-    async def test_unknown_to_the_database(
-        self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(doctor, "ZONES", ("Europe/Atlantis",))
-        monkeypatch.setattr(doctor, "ZoneInfo", lambda _: UTC)
-        finding = (await look(tmp_path, database_url=database_url))["time zones"]
-        assert not finding.ok
-        assert "that PostgreSQL uses" in finding.advice
-
-    async def test_disagreement(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(doctor, "ZoneInfo", lambda _: UTC)
-        finding = (await look(tmp_path, database_url=database_url))["time zones"]
-        assert not finding.ok
-        assert "disagree about Europe/Athens" in finding.detail
 
 
 class TestMail:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from afterword import surroundings
 from afterword.channels.resolver import NotAsked, Resolver
 from afterword.providers.domains.service import Way
+from afterword.zones import Releases
 from tests.embedded.servers import needs_root, small_disk
 
 HOST = "mail.shop.org"
@@ -38,6 +39,21 @@ def test_python(version: tuple[int, ...], advice: str) -> None:
     finding = surroundings.look_at_python(version)
     assert (True, advice) == (finding.ok, finding.advice)
     assert finding.is_warning is bool(advice)
+
+
+@pytest.mark.parametrize(
+    ("system", "package", "year", "detail", "is_warning"),
+    [
+        ("2025b", "2026f", 2026, "Release 2026f of the package tzdata is read; the system has 2025b", False),
+        ("", "2026f", 2027, "Release 2026f of the package tzdata is read; the system does not say", False),
+        ("2027a", "2026f", 2027, "Release 2027a of the system is read; the package tzdata has 2026f", False),
+        ("2026f", "2026f", 2028, "Release 2026f of the system is read", True),
+    ],
+)
+def test_zones(system: str, package: str, year: int, detail: str, *, is_warning: bool) -> None:
+    now = datetime(year, 3, 1, tzinfo=UTC)
+    finding = surroundings.look_at_zones(Releases(system, package), now=now)
+    assert (True, is_warning, detail) == (finding.ok, finding.is_warning, finding.detail[: len(detail)])
 
 
 class TestScan:

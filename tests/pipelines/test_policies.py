@@ -84,6 +84,7 @@ class TestPut:
             ({"holiday_country": "greece"}, [("/holiday_country", "invalid_format")]),
             ({"holiday_country": "XX"}, [("/holiday_country", "unknown_value")]),
             ({"holiday_country": "GR-99"}, [("/holiday_country", "unknown_value")]),
+            ({"holiday_country": "CH"}, [("/holiday_country", "unknown_value")]),  # each canton has its own
             ({"holidays": ["2026-02-30"]}, [("/holidays/0", "invalid_format")]),
             ({"holidays": ["2026-02-01"] * 367}, [("/holidays", "too_many")]),
             ({"invitations_max": 101}, [("/invitations_max", "out_of_range")]),

@@ -35,7 +35,7 @@ INPUTS: Final = (
           required=True),
     Input("quiet_start_time", "clock", "Quiet hours from", "Nothing leaves then, where the customer lives."),
     Input("quiet_end_time", "clock", "Quiet hours to"),
-    Input("holiday_country", "text", "Country of the holidays", "Such as GR or DE-BY. Empty: no holidays."),
+    Input("holiday_country", "text", "Country of the holidays", "Such as GR, or DE-BY for a part. Empty: no holidays."),
     Input("holidays", "lines", "Further days without sending", "One a line, such as 2026-12-24."),
 )  # fmt: skip
 REASONS: Final = ("blocked", "unsubscribed")
@@ -53,7 +53,9 @@ async def save_policy(visit: Visit) -> Response:
     try:
         request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
-            await service.replace(db, caller=visit.caller, wanted=request.document, check_version=same_version(visit))
+            await service.replace(
+                db, caller=visit.caller, wanted=request.document, check_version=same_version(visit), now=db.clock.now()
+            )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)
     return html.redirect(f"{POLICY}?done=saved")

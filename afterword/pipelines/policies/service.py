@@ -1,7 +1,8 @@
 """Replaces an organization's contact policy."""
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import time
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, time
 from typing import Any
 
 from afterword import errors
@@ -15,11 +16,12 @@ from afterword.pipelines.policies.store import ContactPolicy, DailyWindow
 
 
 async def replace(
-    db: Database, *, caller: Caller, wanted: Mapping[str, Any], check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, wanted: Mapping[str, Any], check_version: Callable[[int], None], now: datetime
 ) -> ContactPolicy:
     """Replace the policy, if this one is new; workers read it with their next claim.
 
-    Raises Forbidden, Stale (by `check_version`), and Invalid for hours that leave a pipeline no time of a week.
+    Raises Forbidden, Stale (by `check_version`), and Invalid: hours that leave a pipeline no time of a week, or a
+    country without the region that its holidays need.
     """
     caller.require_whole()
     caller.require_real()
@@ -30,7 +32,8 @@ async def replace(
         return before
     quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
     pipelines = await store.list_windows(db, organization_id=caller.organization_id) if quiet else []
-    errors.check(list(_errors(document, pipelines)))
+    regions = await asyncio.to_thread(holidays.regions_of, document["holiday_country"] or "", now.year)
+    errors.check(list(_errors(document, before, pipelines, regions=regions)))
     return await store.update_policy(
         db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
     )
@@ -39,7 +42,9 @@ async def replace(
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-def _errors(document: Mapping[str, Any], pipelines: list[DailyWindow]) -> Iterator[FieldError]:
+def _errors(
+    document: Mapping[str, Any], before: ContactPolicy, pipelines: list[DailyWindow], *, regions: Sequence[str]
+) -> Iterator[FieldError]:
     start: time | None = document["quiet_start_time"]
     end: time | None = document["quiet_end_time"]
     if (start is None) != (end is None):
@@ -56,4 +61,7 @@ def _errors(document: Mapping[str, Any], pipelines: list[DailyWindow]) -> Iterat
     country: str | None = document["holiday_country"]
     if country is not None and not holidays.is_known(country):
         text = "The holidays of this country, or of this part of it, are not known."
+        yield FieldError("unknown_value", text, pointer="/holiday_country")
+    elif regions and country != before.holiday_country:
+        text = f"Its holidays differ by region: choose one of {', '.join(regions)}."
         yield FieldError("unknown_value", text, pointer="/holiday_country")
