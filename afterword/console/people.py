@@ -155,10 +155,6 @@ def _date(visit: Visit, time: datetime | None) -> str:
 
 
 @routes.get("/console/people/{responder_id}", scope="Responder.Read")
-async def person_page(visit: Visit) -> Response:
-    return await _person(visit)
-
-
 async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
     async with visit.read() as db:
@@ -413,11 +409,6 @@ async def download_copy(visit: Visit) -> Response:
     return download(file)
 
 
-@routes.get("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
-async def erasure_form(visit: Visit) -> Response:
-    return await _erasure_form(visit)
-
-
 @routes.post("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
 async def erase(visit: Visit) -> Response:
     form = visit.form
@@ -437,6 +428,7 @@ async def erase(visit: Visit) -> Response:
     return html.redirect(f"{PEOPLE}/erasure/{made.erasure_id}")
 
 
+@routes.get("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
 async def _erasure_form(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     words, responder_id = visit.words, visit.id("responder_id")
     async with visit.read() as db:

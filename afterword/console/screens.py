@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from starlette.background import BackgroundTask
@@ -234,8 +234,8 @@ class Visit(Guest):
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 
-Handler = Callable[[Visit], Awaitable[Response]]
-GuestHandler = Callable[[Guest], Awaitable[Response]]
+Handler = TypeVar("Handler", bound=Callable[[Visit], Awaitable[Response]])  # a form's page also takes its refusal
+GuestHandler = TypeVar("GuestHandler", bound=Callable[[Guest], Awaitable[Response]])
 
 
 @dataclass(frozen=True, slots=True)

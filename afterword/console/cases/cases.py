@@ -102,11 +102,6 @@ async def list_cases(visit: Visit) -> Response:
     )
 
 
-@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read")
-async def case_page(visit: Visit) -> Response:
-    return await _page(visit)
-
-
 @routes.post("/console/cases/{alert_instance_id}", scope="Alert Instance.Update")
 async def change_case(visit: Visit) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
@@ -250,6 +245,7 @@ async def _item(visit: Visit, db: Database) -> WorkItem:
     return errors.found(item, "There is no such case.")
 
 
+@routes.get("/console/cases/{alert_instance_id}", scope="Alert Instance.Read")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
     async with visit.read() as db:

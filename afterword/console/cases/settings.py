@@ -23,11 +23,6 @@ QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 routes = Screens()
 
 
-@routes.get(PATH, scope="Alert.Update")
-async def settings_page(visit: Visit) -> Response:
-    return await _page(visit)
-
-
 @routes.post(PATH, scope="Alert.Update")
 async def save_settings(visit: Visit) -> Response:
     form = visit.form
@@ -88,6 +83,7 @@ def _lines(text: str) -> list[str]:
     return list(dict.fromkeys(filter(None, lines)))[: api.TEXTS_MAX]
 
 
+@routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         settings = await store.get_settings(db, organization_id=visit.caller.organization_id)

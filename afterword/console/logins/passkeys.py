@@ -44,11 +44,6 @@ async def prove(visit: Visit) -> Response:
     return proof_form(visit, wrong=visit.words(REFUSED))
 
 
-@routes.get(PASSKEYS, proof=True)
-async def new_page(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(PASSKEYS, proof=True)
 async def add(visit: Visit) -> Response:
     """Show the recovery codes with the first second factor, this once."""
@@ -112,6 +107,7 @@ async def _passkey(visit: Visit, db: Database) -> Passkey:
     return await passkeys.find(db, login_id=visit.session.login_id, **visit.ids)
 
 
+@routes.get(PASSKEYS, proof=True)
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         login = await login_of(visit, db)

@@ -206,11 +206,6 @@ async def preview(visit: Visit) -> Response:
     return response
 
 
-@routes.get(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
-async def message_page(visit: Visit) -> Response:
-    return await _message_form(visit)
-
-
 @routes.post(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
 async def send_message(visit: Visit) -> Response:
     async with visit.read() as db:
@@ -348,6 +343,7 @@ def _questionnaire_form(visit: Visit, name: str, color: str, refusal: errors.Ref
     )
 
 
+@routes.get(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
 async def _message_form(
     visit: Visit, refusal: errors.Refusal | None = None, *, sent: dict[str, Any] | None = None
 ) -> Response:

@@ -54,11 +54,6 @@ INPUTS: Final = (
 routes = Screens()
 
 
-@routes.get(PATH, scope="Public Link.Read")
-async def box_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(PATH, scope="Public Link.Update")
 async def save_box(visit: Visit) -> Response:
     try:
@@ -71,6 +66,7 @@ async def save_box(visit: Visit) -> Response:
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 
+@routes.get(PATH, scope="Public Link.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)

@@ -32,11 +32,6 @@ INPUTS: Final = (
 routes = Screens()
 
 
-@routes.get(PATH, scope="Public Link.Read")
-async def kiosk_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(PATH, scope="Public Link.Update")
 async def save_kiosk(visit: Visit) -> Response:
     """Save the settings, or remove the PIN."""
@@ -53,6 +48,7 @@ async def save_kiosk(visit: Visit) -> Response:
     return html.redirect(f"{visit.request.url.path}?done=saved")
 
 
+@routes.get(PATH, scope="Public Link.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)

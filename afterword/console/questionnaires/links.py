@@ -114,11 +114,6 @@ async def list_links(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{PATH}/new", scope="Public Link.Create")
-async def new_link(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(f"{PATH}/new", scope="Public Link.Create")
 async def create_link(visit: Visit) -> Response:
     try:
@@ -135,11 +130,6 @@ async def create_link(visit: Visit) -> Response:
     except errors.Invalid as refusal:
         return await _new(visit, refusal)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}?done=saved")
-
-
-@routes.get(ONE, scope="Public Link.Read")
-async def link_page(visit: Visit) -> Response:
-    return await _show(visit)
 
 
 @routes.post(ONE, scope="Public Link.Update")
@@ -190,11 +180,6 @@ async def print_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{ONE}/removal", scope="Public Link.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    return await _confirm(visit)
-
-
 @routes.post(f"{ONE}/removal", scope="Public Link.Delete")
 async def remove_link(visit: Visit) -> Response:
     try:
@@ -215,6 +200,7 @@ def count_text(visit: Visit, count: int) -> str:
     return f"{visit.words.count(count)}{'+' if count == COUNTED_MAX else ''}"
 
 
+@routes.get(f"{ONE}/removal", scope="Public Link.Delete")
 async def _confirm(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
@@ -238,6 +224,7 @@ async def _confirm(visit: Visit) -> Response:
     )
 
 
+@routes.get(f"{PATH}/new", scope="Public Link.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         questionnaire = await _questionnaire(visit, db)
@@ -253,6 +240,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     )
 
 
+@routes.get(ONE, scope="Public Link.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)

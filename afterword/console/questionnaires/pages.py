@@ -91,11 +91,6 @@ def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors
     )
 
 
-@routes.get(ANONYMITY, scope="Questionnaire.Update")
-async def anonymity_page(visit: Visit) -> Response:
-    return await _anonymity(visit)
-
-
 @routes.post(ANONYMITY, scope="Questionnaire.Update")
 async def save_anonymity(visit: Visit) -> Response:
     is_on = visit.form.text("anonymous") == "1"
@@ -111,6 +106,7 @@ async def save_anonymity(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}/anonymity?done=saved")
 
 
+@routes.get(ANONYMITY, scope="Questionnaire.Update")
 async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)

@@ -51,11 +51,6 @@ LABELS: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(NEW, scope="Questionnaire.Create")
-async def new_page(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(NEW, scope="Questionnaire.Create")
 async def create(visit: Visit) -> Response:
     form = visit.form
@@ -101,6 +96,7 @@ def _file_of(visit: Visit) -> str | None:
         raise errors.Invalid.at("/file", "invalid_format", visit.words("This file is not a text in UTF-8.")) from error
 
 
+@routes.get(NEW, scope="Questionnaire.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, given = visit.words, visit.form if refusal else None
     template = given.text("template") if given else visit.query.get("copy", "")
@@ -154,11 +150,6 @@ async def download_file(visit: Visit) -> Response:
     return download(Download.of(f"{MEDIA_TYPE}; charset=utf-8", f"{questionnaire_id}.yaml", text.encode()))
 
 
-@routes.get(f"{ONE}/settings", scope="Questionnaire.Update")
-async def settings_page(visit: Visit) -> Response:
-    return await _settings(visit)
-
-
 @routes.post(f"{ONE}/settings", scope="Questionnaire.Update")
 async def save_settings(visit: Visit) -> Response:
     form, wrong = visit.form, _length_errors(visit)
@@ -187,6 +178,7 @@ async def save_settings(visit: Visit) -> Response:
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
 
 
+@routes.get(f"{ONE}/settings", scope="Questionnaire.Update")
 async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form if refusal else None
     async with visit.read() as db:

@@ -28,11 +28,6 @@ NAMES: Final = {"en": "English", "el": "Ελληνικά"}
 routes = Screens()
 
 
-@routes.get(MAILS, scope="Report.Read")
-async def list_mails(visit: Visit) -> Response:
-    return await _page(visit)
-
-
 @routes.post(MAILS, scope="Report.Read")
 async def create_mail(visit: Visit) -> Response:
     frequency, _, day = visit.form.text("when").partition(" ")
@@ -106,6 +101,7 @@ def _ended(guest: Guest) -> Response:
     return guest.page("shared_ended.html", title=words("This mail is stopped"), text=text)
 
 
+@routes.get(MAILS, scope="Report.Read")
 async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

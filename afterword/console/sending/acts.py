@@ -57,11 +57,6 @@ BUTTONS: Final[Mapping[Action, tuple[str, str]]] = {
 routes = Screens()
 
 
-@routes.get(NEW, scope="Queue.Update")
-async def new_page(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(NEW, scope="Queue.Update")
 async def check(visit: Visit) -> Response:
     """Begin the dry run; nothing changes yet."""
@@ -137,6 +132,7 @@ async def resume(visit: Visit) -> Response:
     return html.redirect(_url(job))
 
 
+@routes.get(NEW, scope="Queue.Update")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, chosen, import_id = visit.words, sending.chosen_of(visit), _import_id(visit)
     choice = _choice(visit)

@@ -116,11 +116,6 @@ async def list_lists(visit: Visit) -> Response:
     )
 
 
-@routes.get(NEW, scope="Queue.Create")
-async def new_page(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.get(TEMPLATE, scope="Queue.Create")
 async def template(visit: Visit) -> Response:
     """An empty CSV with the columns that the pipeline knows: those of each message, and its declared metadata."""
@@ -166,11 +161,6 @@ async def stage(visit: Visit) -> Response:
     except (errors.Invalid, errors.Malformed, errors.NotFound) as refusal:
         return await _new(visit, refusal)
     return html.redirect(f"{LISTS}/{list_id}/columns")
-
-
-@routes.get(f"{ONE}/columns", scope="Queue.Create")
-async def columns_page(visit: Visit) -> Response:
-    return await _columns(visit)
 
 
 @routes.post(f"{ONE}/columns", scope="Queue.Create")
@@ -228,6 +218,7 @@ def _state_of(words: Texts, one: store.ListedList) -> str:
     return words("not imported") if one.is_kept else words("not imported, the file is gone")
 
 
+@routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
@@ -260,6 +251,7 @@ def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
     )
 
 
+@routes.get(f"{ONE}/columns", scope="Queue.Create")
 async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     """The first rows as we read them, with the meaning of each column; what was typed stays."""
     words, form = visit.words, visit.form

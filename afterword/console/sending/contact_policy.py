@@ -43,11 +43,6 @@ REASONS: Final = ("blocked", "unsubscribed")
 routes = Screens()
 
 
-@routes.get(POLICY, scope="Contact Policy.Update")
-async def policy_page(visit: Visit) -> Response:
-    return await _policy(visit)
-
-
 @routes.post(POLICY, scope="Contact Policy.Update")
 async def save_policy(visit: Visit) -> Response:
     try:
@@ -59,11 +54,6 @@ async def save_policy(visit: Visit) -> Response:
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)
     return html.redirect(f"{POLICY}?done=saved")
-
-
-@routes.get(SUPPRESSIONS, scope="Suppression.Read")
-async def list_suppressions(visit: Visit) -> Response:
-    return await _suppressions(visit)
 
 
 @routes.post(SUPPRESSIONS, scope="Suppression.Create")
@@ -124,6 +114,7 @@ async def lift(visit: Visit) -> Response:
     return html.redirect(f"{SUPPRESSIONS}?done=lifted")
 
 
+@routes.get(POLICY, scope="Contact Policy.Update")
 async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
@@ -143,6 +134,7 @@ async def _policy(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
     )
 
 
+@routes.get(SUPPRESSIONS, scope="Suppression.Read")
 async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     suppressions.require_reach(visit.caller)

@@ -24,11 +24,6 @@ OWN_OF_A_ROW: Final = (pointer_of(ADDRESS), pointer_of(REFERENCE))  # no two row
 routes = Screens()
 
 
-@routes.get(f"{ONE}/alike", scope="Queue.Create")
-async def alike_page(visit: Visit) -> Response:
-    return await _alike(visit)
-
-
 @routes.post(f"{ONE}/alike", scope="Queue.Create")
 async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
@@ -68,6 +63,7 @@ def _fits(value: str) -> bool:
     return len(value) <= VALUE_CHARACTERS_MAX and value.isprintable()
 
 
+@routes.get(f"{ONE}/alike", scope="Queue.Create")
 async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:

@@ -32,11 +32,6 @@ NUMBER_DIGITS: Final = 6  # of a row
 routes = Screens()
 
 
-@routes.get(f"{ONE}/check", scope="Queue.Read")
-async def check_page(visit: Visit) -> Response:
-    return await _check(visit)
-
-
 @routes.post(f"{ONE}/repair", scope="Queue.Create")
 async def repair(visit: Visit) -> Response:
     """Before the import the corrected rows take the place of the faulty ones; after it they are a list of their own."""
@@ -269,6 +264,7 @@ def _record(visit: Visit, found: AddressList) -> str:
     return f"{said} SHA-256: {found.digest}" if found.digest else said
 
 
+@routes.get(f"{ONE}/check", scope="Queue.Read")
 async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))

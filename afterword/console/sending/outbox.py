@@ -38,11 +38,6 @@ HOURS: Final = (1, 24, 48, 168, 720)  # that the clock of tests can be moved by
 routes = Screens()
 
 
-@routes.get(OUTBOX, scope="Queue.Read")
-async def list_messages(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(OUTBOX, scope="Queue.Create")
 async def try_message(visit: Visit) -> Response:
     """Schedule a test item: its message can end here alone."""
@@ -101,6 +96,7 @@ async def mail(visit: Visit) -> Response:
     return mail_page(service.content_of(message).html, pages=visit.public_pages)
 
 
+@routes.get(OUTBOX, scope="Queue.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     asked = visit.query.get("q", "").strip()[:IDENTIFIER_CHARACTERS_MAX]

@@ -44,11 +44,6 @@ class Chosen:
         return address(path, **values)
 
 
-@routes.get(f"{ONE}/messages", scope="Pipeline.Read")
-async def messages_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(f"{ONE}/messages", scope="Pipeline.Update")
 async def save(visit: Visit) -> Response:
     form = visit.form
@@ -166,6 +161,7 @@ def _with(by_tag: Mapping[str, Mapping[str, str]], locale: str, texts: Mapping[s
     return {**others, locale: dict(texts)} if texts else others
 
 
+@routes.get(f"{ONE}/messages", scope="Pipeline.Read")
 async def _show(
     visit: Visit, refusal: errors.Refusal | None = None, *, sent: Mapping[str, str | None] | None = None
 ) -> Response:

@@ -138,11 +138,6 @@ STAYING: Final[Mapping[str, tuple[str, str]]] = {
 TRIED: Final = frozenset({"conditions", "frequency", "hours", "period"})  # parts by which past items are decided anew
 
 
-@routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
-async def part_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(f"{ONE}/{{part}}", scope="Pipeline.Update")
 async def save_part(visit: Visit) -> Response:
     try:
@@ -236,6 +231,7 @@ def _placed(visit: Visit, refusal: errors.Invalid) -> list[errors.FieldError]:
     return [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
 
 
+@routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
 async def _show(
     visit: Visit, refusal: errors.Refusal | None = None, *, tried: Mapping[str, Any] | None = None
 ) -> Response:

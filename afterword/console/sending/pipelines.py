@@ -86,11 +86,6 @@ async def list_pipelines(visit: Visit) -> Response:
     )
 
 
-@routes.get(NEW, scope="Pipeline.Create")
-async def new_page(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(NEW, scope="Pipeline.Create")
 async def make(visit: Visit) -> Response:
     """Made switched off: nothing leaves before somebody has read its sentences."""
@@ -322,6 +317,7 @@ async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, s
     return [(one.questionnaire_id, one.display_name) for one in found.items]
 
 
+@routes.get(NEW, scope="Pipeline.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:

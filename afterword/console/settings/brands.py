@@ -69,26 +69,8 @@ class Branded:
     application_id: str | None = None
 
 
-@routes.get(BRAND, scope="Organization.Update")
-async def organization_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
-@routes.post(BRAND, scope="Organization.Update")
-async def save_organization(visit: Visit) -> Response:
-    return await _save(visit)
-
-
-@routes.get(APPLICATION, scope="Application.Update")
-async def application_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(APPLICATION, scope="Application.Update")
-async def save_application(visit: Visit) -> Response:
-    return await _save(visit)
-
-
+@routes.post(BRAND, scope="Organization.Update")
 async def _save(visit: Visit) -> Response:
     """Save the brand, or keep an uploaded picture and show what the form says."""
     brand: Mapping[str, Any] | None = None
@@ -177,6 +159,8 @@ def _address(branded: Branded, brand: Mapping[str, Any], seen: Mapping[str, str]
     return address(branded.url, {"typed": 1, **shown, **seen})
 
 
+@routes.get(APPLICATION, scope="Application.Update")
+@routes.get(BRAND, scope="Organization.Update")
 async def _show(
     visit: Visit, refusal: errors.Refusal | None = None, *, typed: Mapping[str, Any] | None = None
 ) -> Response:

@@ -93,11 +93,6 @@ async def create_pool(visit: Visit) -> Response:
     return html.redirect(f"{PATH}/{pool.pool_id}?done=saved")
 
 
-@routes.get(ONE, scope="Coupon Pool.Read")
-async def pool_page(visit: Visit) -> Response:
-    return await _page(visit)
-
-
 @routes.post(ONE, scope="Coupon Pool.Update")
 async def add_codes(visit: Visit) -> Response:
     """Codes of a file, else those that were pasted."""
@@ -193,6 +188,7 @@ def _form(visit: Visit, pool: CouponPool | None, refusal: errors.Refusal | None 
     )
 
 
+@routes.get(ONE, scope="Coupon Pool.Read")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, scopes = visit.words, visit.caller.scopes
     sees_codes = "Responder.Read" in scopes

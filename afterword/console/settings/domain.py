@@ -35,11 +35,6 @@ PROBLEMS: Final = {
 routes = Screens()
 
 
-@routes.get(DOMAIN, scope="Organization.Update")
-async def domain_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(DOMAIN, scope="Organization.Update")
 async def save_domain(visit: Visit) -> Response:
     try:
@@ -86,6 +81,7 @@ async def remove_domain(visit: Visit) -> Response:
     return html.redirect(f"{DOMAIN}?done=removed")
 
 
+@routes.get(DOMAIN, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

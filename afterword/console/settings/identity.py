@@ -36,11 +36,6 @@ INPUTS: Final = (
 routes = Screens()
 
 
-@routes.get(IDENTITY, scope="Organization.Update", proof=True)
-async def identity_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(IDENTITY, scope="Organization.Update", proof=True)
 async def save_identity(visit: Visit) -> Response:
     """An empty secret keeps the one that is stored."""
@@ -96,6 +91,7 @@ async def remove_identity(visit: Visit) -> Response:
     return html.redirect(f"{IDENTITY}?done=removed")
 
 
+@routes.get(IDENTITY, scope="Organization.Update", proof=True)
 async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     service.require_owner(visit.caller)

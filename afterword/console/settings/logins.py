@@ -27,11 +27,6 @@ INPUTS: Final = (
 routes = Screens()
 
 
-@routes.get(LOGINS, scope="Organization.Update")
-async def policy_page(visit: Visit) -> Response:
-    return await _show(visit)
-
-
 @routes.post(LOGINS, scope="Organization.Update", proof=True)
 async def save_policy(visit: Visit) -> Response:
     try:
@@ -53,6 +48,7 @@ async def save_policy(visit: Visit) -> Response:
     return html.redirect(f"{LOGINS}?done=saved")
 
 
+@routes.get(LOGINS, scope="Organization.Update")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     identities.require_owner(visit.caller)

@@ -42,11 +42,6 @@ async def settings(visit: Visit) -> Response:
     return visit.page("settings.html", title=visit.words("Settings"))
 
 
-@routes.get(PEOPLE, scope="User.Read")
-async def people_page(visit: Visit) -> Response:
-    return await _people(visit)
-
-
 @routes.post(PEOPLE, scope="User.Create", proof=True)
 async def invite(visit: Visit) -> Response:
     """Make a user, and mail the link by which the person chooses a password."""
@@ -57,11 +52,6 @@ async def invite(visit: Visit) -> Response:
     except (errors.Invalid, errors.Conflict) as refusal:
         return await _people(visit, refusal)
     return html.redirect(f"{PEOPLE}?done=invited")
-
-
-@routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
-async def new_service_page(visit: Visit) -> Response:
-    return await _new_service(visit)
 
 
 @routes.post(SERVICES, scope="User.Create", proof=True)
@@ -147,6 +137,7 @@ async def remove_person(visit: Visit) -> Response:
     return html.redirect(f"{PEOPLE}?done=removed")
 
 
+@routes.get(PEOPLE, scope="User.Read")
 async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         members = await users_store.list_users(
@@ -170,6 +161,7 @@ async def _people(visit: Visit, refusal: errors.Refusal | None = None) -> Respon
     )
 
 
+@routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
 async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         applications = await applications_of(visit, db)

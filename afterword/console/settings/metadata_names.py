@@ -95,11 +95,6 @@ async def list_names(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{METADATA}/new", scope="Metadata.Create")
-async def new_name(visit: Visit) -> Response:
-    return await _new(visit)
-
-
 @routes.post(f"{METADATA}/new", scope="Metadata.Create")
 async def declare(visit: Visit) -> Response:
     kind = _kind(visit.form.text("kind"))
@@ -116,11 +111,6 @@ async def declare(visit: Visit) -> Response:
     except errors.Invalid as refusal:
         return await _new(visit, refusal)
     return html.redirect(address(METADATA, kind=kind, done="saved"))
-
-
-@routes.get(ONE, scope="Metadata.Update")
-async def name_page(visit: Visit) -> Response:
-    return await _show(visit)
 
 
 @routes.post(ONE, scope="Metadata.Update")
@@ -210,6 +200,7 @@ async def _definition(visit: Visit) -> store.Definition:
     return found
 
 
+@routes.get(f"{METADATA}/new", scope="Metadata.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
@@ -227,6 +218,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     )
 
 
+@routes.get(ONE, scope="Metadata.Update")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, definition = visit.words, await _definition(visit)
     here = f"{METADATA}/{definition.kind}/{definition.metadata_id}"

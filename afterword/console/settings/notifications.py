@@ -78,11 +78,6 @@ class _Choice:
     digest: str
 
 
-@routes.get(NOTIFICATIONS, scope="Notification.Read")
-async def notifications_page(visit: Visit) -> Response:
-    return await _page(visit)
-
-
 @routes.post(NOTIFICATIONS, scope="Notification.Update")
 async def save_notifications(visit: Visit) -> Response:
     def expect(version: int) -> None:
@@ -152,6 +147,7 @@ def _default(name: str) -> dict[str, bool]:
     return {"web": channels.web, "email": channels.email}
 
 
+@routes.get(NOTIFICATIONS, scope="Notification.Read")
 async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     form, types = visit.form, _types_of(visit)
     async with visit.read() as db:

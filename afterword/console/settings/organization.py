@@ -50,11 +50,6 @@ routes = Screens()
 # The organization -------------------------------------------------------------------------------------------------
 
 
-@routes.get(ORGANIZATION, scope="Organization.Update")
-async def organization_page(visit: Visit) -> Response:
-    return await _organization(visit)
-
-
 @routes.post(ORGANIZATION, scope="Organization.Update")
 async def save_organization(visit: Visit) -> Response:
     try:
@@ -72,6 +67,7 @@ async def save_organization(visit: Visit) -> Response:
     return html.redirect(f"{ORGANIZATION}?done=saved")
 
 
+@routes.get(ORGANIZATION, scope="Organization.Update")
 async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
@@ -159,11 +155,6 @@ async def make_application(visit: Visit) -> Response:
     return html.redirect(f"{APPLICATION}?done=saved")
 
 
-@routes.get(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
-async def application_page(visit: Visit) -> Response:
-    return await _application(visit)
-
-
 @routes.post(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
 async def save_application(visit: Visit) -> Response:
     try:
@@ -214,6 +205,7 @@ def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Res
     )
 
 
+@routes.get(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
 async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

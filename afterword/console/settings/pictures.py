@@ -32,11 +32,6 @@ async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> En
     return await asyncio.to_thread(encoding.encode, content, side_max=side_max, pointer=f"/{name}")
 
 
-@routes.get(PATH, scope="Asset.Read")
-async def list_pictures(visit: Visit) -> Response:
-    return await _list(visit)
-
-
 @routes.post(PATH, scope="Asset.Create")
 async def upload(visit: Visit) -> Response:
     title = visit.form.text("title")
@@ -94,6 +89,7 @@ async def remove(visit: Visit) -> Response:
     return html.redirect(f"{PATH}?done=removed")
 
 
+@routes.get(PATH, scope="Asset.Read")
 async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

@@ -72,11 +72,6 @@ async def dns_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
-async def new_address_page(visit: Visit) -> Response:
-    return await _form(visit)
-
-
 @routes.post(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def open_address(visit: Visit) -> Response:
     """Show its key, this once."""
@@ -132,6 +127,7 @@ async def close_address(visit: Visit) -> Response:
     return html.redirect(f"{url_of(account)}?done=removed")
 
 
+@routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form, account = visit.words, visit.form, await account_of(visit)
     possible = {"standard": True, "sns": account.channel_id == EMAIL, "provider": account.kind in CALLED_BACK}

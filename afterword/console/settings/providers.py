@@ -88,16 +88,6 @@ async def providers_page(visit: Visit) -> Response:
     )
 
 
-@routes.get(PROVIDER, scope="Provider.Read")
-async def provider_page(visit: Visit) -> Response:
-    return await _page(visit)
-
-
-@routes.get(f"{PROVIDER}/pause", scope="Provider.Update")
-async def pause_page(visit: Visit) -> Response:
-    return await _pause_form(visit)
-
-
 @routes.post(f"{PROVIDER}/pause", scope="Provider.Update")
 async def pause_provider(visit: Visit) -> Response:
     reason = visit.form.text("reason")
@@ -217,6 +207,7 @@ def url_of(account: Account) -> str:
     return f"{PROVIDERS}/{account.account_id}"
 
 
+@routes.get(PROVIDER, scope="Provider.Read")
 async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: dict[str, Any] | None = None) -> Response:
     words, account = visit.words, await account_of(visit)
     async with visit.read() as db:
@@ -268,6 +259,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
     )
 
 
+@routes.get(f"{PROVIDER}/pause", scope="Provider.Update")
 async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     account = await account_of(visit)
     return visit.page(

@@ -64,11 +64,6 @@ TITLES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(RETENTION, scope="Organization.Update")
-async def retention_page(visit: Visit) -> Response:
-    return await _retention(visit)
-
-
 @routes.post(RETENTION, scope="Organization.Update")
 async def save_retention(visit: Visit) -> Response:
     """Save the periods; before anything is removed by it, ask with how much it is."""
@@ -114,6 +109,7 @@ def _number(words: Texts, one: Preview) -> str:
     return words.number(one.count) + ("+" if one.is_more else "")
 
 
+@routes.get(RETENTION, scope="Organization.Update")
 async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:

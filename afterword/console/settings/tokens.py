@@ -73,11 +73,6 @@ async def tokens_page(visit: Visit) -> Response:
     return visit.page("tokens.html", title=words("Tokens"), list=listed)
 
 
-@routes.get(f"{TOKENS}/new", scope="Token.Create", proof=True)
-async def new_token_page(visit: Visit) -> Response:
-    return await _form(visit)
-
-
 @routes.post(TOKENS, scope="Token.Create", proof=True)
 async def make_token(visit: Visit) -> Response:
     """Show its text, this once."""
@@ -137,11 +132,6 @@ async def token_page(visit: Visit) -> Response:
         may_rotate="Token.Create" in visit.caller.scopes and is_held,
         retires=words.moment(token.retires_time, time_zone=visit.zone) if token.retires_time and not has_ended else "",
     )
-
-
-@routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
-async def edit_page(visit: Visit) -> Response:
-    return await _edit(visit)
 
 
 @routes.post(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
@@ -233,6 +223,7 @@ def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Re
     return response
 
 
+@routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
 async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
@@ -249,6 +240,7 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     )
 
 
+@routes.get(f"{TOKENS}/new", scope="Token.Create", proof=True)
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
