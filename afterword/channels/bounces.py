@@ -1,28 +1,40 @@
 """Reads returned mail: delivery reports (RFC 3464), complaints (RFC 5965), and bounces without a standard form.
 
 Anybody may write such a mail. It is proven for an item only if it quotes the header with our proof
-(`core.messaging.proofs`), not by the Message-ID alone. Only codes that mean "this address does not exist" are hard, by
-the table for SMTP replies. All lengths are limited before parsing, because the standard library and the detectors take
-time by the square of the length of a header or a line.
+(`core.messaging.proofs`), not by the Message-ID alone. Such a bounce is never dropped: without a code it is a soft one.
+The codes and words are judged in `core.messaging`. All lengths are limited before parsing, because the standard library
+takes time by the square of the length of a header or a line.
 """
 
 import email
-import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any, Final
 
-from flufl.bounce import all_failures
-
-from afterword.channels import answers, replies
+from afterword.channels import answers
 from afterword.channels.answers import Answer
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Report, Unreadable, worded
 from afterword.core.messaging import proofs
-from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
+from afterword.core.messaging.refusals import Verdict, judge
+from afterword.core.messaging.reply_text import text_of_html
+from afterword.core.messaging.returned import (
+    RECIPIENT_FIELDS,
+    Fields,
+    failed_in,
+    groups_of,
+    is_failure,
+    is_waiting,
+    parted,
+    reason_in,
+    recipients_of,
+    typed,
+)
 
 MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the quoted headers come first
@@ -31,10 +43,9 @@ LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
 HEADER_CHARACTERS_MAX: Final = 2_000  # of a header with parameters
 PARTS_MAX: Final = 50
 RECIPIENTS_MAX: Final = 100
-TEXT_BYTES_MAX: Final = 65_536  # of a part, and of all text for the detectors
-NEAR_CHARACTERS: Final = 1_500  # of the reason, behind an address
+TEXT_BYTES_MAX: Final = 65_536  # of a part, and of all text of a host
 
-_BOUNDARIES: Final = re.compile(rb"boundary\s{0,9}=|^content-type:\s{0,9}message/", re.IGNORECASE | re.MULTILINE)
+_BOUNDARIES: Final = re.compile(rb"boundary\s{0,9}=|^content-type[ \t]*:\s{0,9}message/", re.IGNORECASE | re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _PARAMETERS: Final = re.compile(
     r"^content-[a-z-]{1,40}[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE | re.ASCII
@@ -44,15 +55,27 @@ _MESSAGE_ID: Final = re.compile(
     r"^[> \t]*(?:Original-)?Message-ID:[ \t]*(?:\r?\n[ \t]+)?<([0-9A-Za-z]{22})@", re.IGNORECASE | re.MULTILINE
 )
 _REFERENCE: Final = re.compile(r"<([0-9A-Za-z]{22})@")
-_STATUS: Final = re.compile(r"\s*([245]\.\d{1,3}\.\d{1,3})\b")
-_REPLY: Final = re.compile(r"(?<![\d.])([45]\d\d)(?:[ -]|$)")
 _AUTOMATIC_SUBJECT: Final = re.compile(
-    r"(?:auto(?:matic(?: reply)?|-?reply|-?response)|out of (?:the )?office|abwesen|vacation|on leave)", re.IGNORECASE
+    r"(?:auto[ -]?(?:matic(?: (?:reply|response))?|reply|response)|out of (?:the )?office|abwesen|vacation|on leave"
+    r"|automatische antwort|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|αυτόματη απάντηση)",
+    re.IGNORECASE,
 )
-logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # it logs each forgery that a detector fails on
+# Reports and mails with UTF-8 (RFC 6533) become texts: the parser would lose a field that is not quite one.
+_MESSAGE_TYPE: Final = re.compile(
+    r"^(content-type[ \t]*:\s{0,9})message/(?:(?:global-)?(delivery-status|feedback-report)|global(?:-headers)?)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHARSET: Final = re.compile(r"(?:iso-|utf-8|windows-|koi8|shift_jis|euc-|gb|big5)")  # not those that take long
+TEXT_TYPES: Final = frozenset({"text", "message", "multipart"})  # the last if its boundary is nowhere
+STATUS_TYPE: Final = "text/delivery-status"
+FEEDBACK_TYPE: Final = "text/feedback-report"
+_ACTION: Final = re.compile(r"[a-z]+", re.IGNORECASE)
+_UNDER_WAY: Final = frozenset({"delayed", "relayed", "expanded"})
 
 PERSON: Final = "No report: a person's mail."
-_HOSTS: Final = re.compile(r"mailer-?daemon|postmaster|mail ?delivery|microsoftexchange", re.IGNORECASE)
+WAITING: Final = "A delivery report that something is still under way."
+_HOSTS: Final = re.compile(r"mailer-?daemon|post_?master|mail ?delivery|microsoftexchange", re.IGNORECASE)
+_ANSWER_SUBJECT: Final = re.compile(r"\s*(?:re|aw|sv|fwd?|wg)\s?:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +92,55 @@ def read(content: bytes, *, secret: bytes) -> Read:
     if len(content) > MAIL_BYTES_MAX:
         raise Unreadable(f"The mail has more than {MAIL_BYTES_MAX:,} bytes.")
     mail = _parsed(content)
-    found = _Quoted.of(mail, secret)
     try:
-        if forms := list(_parts(mail, "message/feedback-report")):
-            return _complaint(forms[0], found)
-        if forms := list(_parts(mail, "message/delivery-status")):
-            return _deliveries(mail, forms, found)
-        read = _formless(mail, found)
-        return (
-            replace(read, answer=answers.answer_of(mail, sender=_address(str(mail["From"] or "")), secret=secret))
-            if read.why == PERSON
-            else read
-        )
+        return _read(mail, secret)
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         # The standard library's parser fails on some forgeries.
         raise Unreadable(f"The mail cannot be read ({type(error).__name__}).") from None
+
+
+def _read(mail: Message, secret: bytes) -> Read:
+    found = _Quoted.of(mail, secret)
+    if complaint := _complaint(mail, found):
+        return complaint
+    notice, quoted = _notice_and_quoted(mail)
+    forms = [_text(form) for form in _parts(mail, STATUS_TYPE)]
+    has_form = "final-recipient" in f"{notice}{quoted}".lower()
+    if not forms and (other := _no_bounce(mail, notice, found, secret, has_form=has_form)):
+        return other
+    groups = [group for form in forms for group in recipients_of(groups_of(form))]
+    if not groups and has_form:
+        groups = recipients_of(groups_of(f"{notice}\n\n{quoted}"))
+    reports = _deliveries(mail, groups, notice, found)
+    if not reports and (groups or is_waiting(notice)):
+        return Read((), WAITING)
+    reports = reports or _formless(mail, notice, quoted, found)
+    return Read(reports, "" if reports else "No report of a form that is known.")
+
+
+def _no_bounce(mail: Message, notice: str, found: "_Quoted", secret: bytes, *, has_form: bool) -> Read | None:
+    """An automatic reply, or a person's mail; None for a bounce, though it has no form."""
+    if _is_automatic(mail) and not mail["X-Failed-Recipients"]:
+        return Read((), "An automatic reply.")
+    if _is_by_host(mail):
+        return None
+    if answer := answers.answer_of(mail, sender=_address(_header(mail, "From")), secret=secret):
+        return Read((), PERSON, answer)
+    is_attached = next(_parts(mail, "message/rfc822"), None) is not None
+    if is_failure(notice) and (found.is_proven or is_attached or has_form):
+        return None
+    # People attach a mail; only programs write its headers into their text.
+    return None if found.is_proven and not is_attached else Read((), PERSON)
+
+
+def _is_by_host(mail: Message) -> bool:
+    subject = _header(mail, "Subject")
+    return (
+        bool(mail["X-Failed-Recipients"] or _HOSTS.search(_header(mail, "From")))
+        or _header(mail, "Return-Path").strip().lower() in {"<>", "<mailer-daemon>"}
+        or mail.get_param("report-type") == "delivery-status"
+        or (is_failure(subject) and not _ANSWER_SUBJECT.match(subject))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +166,7 @@ def _parsed(content: bytes) -> Message:
     """Raises Unreadable."""
     head = content[:READ_BYTES_MAX]
     if head.startswith(b"From "):  # the line with which a pipe or a box begins
-        head = head.partition(b"\n")[2]
+        head = re.split(rb"\r\n?|\n", head, maxsplit=1)[-1]
     if len(_BOUNDARIES.findall(head)) > PARTS_MAX:
         raise Unreadable(f"The mail has more than {PARTS_MAX} parts.")
     try:
@@ -123,7 +180,7 @@ def _parsed(content: bytes) -> Message:
 
 def _message(text: str) -> Message:
     """A mail or a group of fields. Raises Unreadable for a header that would take too long."""
-    text = _cut(text)
+    text = _MESSAGE_TYPE.sub(lambda found: f"{found[1]}text/{found[2] or 'rfc822-headers'}", _cut(text))
     if any(len(header[0]) > HEADER_CHARACTERS_MAX for header in _PARAMETERS.finditer(text)):
         raise Unreadable(f"A header of the mail has more than {HEADER_CHARACTERS_MAX:,} characters.")
     return email.message_from_string(text)
@@ -135,105 +192,84 @@ def _cut(text: str) -> str:
     return "\n".join(line[:LINE_CHARACTERS_MAX] for line in lines)
 
 
-def _complaint(form: Message, found: _Quoted) -> Read:
-    """RFC 5965: one person called one mail spam; other feedback (`not-spam`, `virus`) is ignored."""
-    fields = _fields(form)
-    kind = str(fields["Feedback-Type"] or "").strip().lower()
+def _complaint(mail: Message, found: _Quoted) -> Read | None:
+    """RFC 5965: one person called one mail spam; other feedback (`not-spam`, `virus`) is ignored.
+
+    Hotmail has a form of its own: the mail attached, with the person's address in a header.
+    """
+    form = next(_parts(mail, FEEDBACK_TYPE), None)
+    people = (_header(part, "X-HmXmrOriginalRecipient") for part in mail.walk() if part is not mail)
+    fields = {"original-rcpt-to": next(filter(None, people), ""), "feedback-type": "abuse"}
+    if form is not None:
+        fields = {name: text for group in groups_of(_text(form)) for name, text in group.items()}
+    elif not fields["original-rcpt-to"]:
+        return None
+    kind = fields.get("feedback-type", "").lower()
     if kind not in {"abuse", "fraud"}:
         return Read((), "Feedback, but no complaint.")
-    recipient = _address(str(fields["Original-Rcpt-To"] or ""))
+    recipient = _address(fields.get("original-rcpt-to", ""))
     report = Report(
         kind="complained",
         item_id=found.item_id,
         recipient=recipient,
         code=kind,
-        text=worded(str(fields["User-Agent"] or ""), recipient or ""),
-        time=_time(fields["Arrival-Date"] or fields["Received-Date"]),
+        text=worded(fields.get("user-agent", ""), recipient or ""),
+        time=_time(fields.get("arrival-date") or fields.get("received-date")),
         is_proven=found.is_proven,
     )
     return Read([report])
 
 
-def _deliveries(mail: Message, forms: Sequence[Message], found: _Quoted) -> Read:
+def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Quoted) -> list[Report]:
     """RFC 3464: first the fields of the whole mail, then a group of fields for each recipient."""
+    both = [[_address(typed(group.get(name, ""))) for name in RECIPIENT_FIELDS] for group in groups[:RECIPIENTS_MAX]]
+    told = failed_in(notice, written={one.lower() for pair in both for one in pair if one}, ours=()) if both else {}
     reports: list[Report] = []
-    for form in forms:
-        groups = [group for group in _groups(form) if group["Final-Recipient"] or group["Original-Recipient"]]
-        for group in groups[:RECIPIENTS_MAX]:
-            report = _delivery(mail, group, found)
-            if report is not None:
-                reports.append(report)
-    return Read(reports, "" if reports else "A delivery report that something is still under way.")
+    for group, (original, final) in zip(groups, both, strict=False):
+        action = _ACTION.match(group.get("action", ""))
+        kind = action[0].lower() if action else ""
+        if kind in _UNDER_WAY:
+            continue
+        recipient = original or final or _address(_header(mail, "X-Failed-Recipients"))
+        around = told.get((final or "").lower()) or told.get((recipient or "").lower(), "")
+        if len(told) == len(groups) == 1:
+            [around] = told.values()
+        diagnostic = group.get("diagnostic-code", "")
+        said = diagnostic.partition(";")[2] or diagnostic
+        if kind != "delivered" and not said.strip(" 0123456789"):
+            said = around
+        report = _bounce(found, recipient, judge(group.get("status", ""), said, around), said)
+        is_other = None not in {original, final} and _normal(original) != _normal(final)
+        is_hard = report.is_hard and kind != "delivered" and not is_other
+        time = _time(group.get("last-attempt-date") or mail["Date"])
+        reports.append(
+            replace(report, kind="delivered" if kind == "delivered" else "bounced", is_hard=is_hard, time=time)
+        )
+    return reports
 
 
-def _delivery(mail: Message, group: Message, found: _Quoted) -> Report | None:
-    action = str(group["Action"] or "").split("(")[0].strip().lower()
-    if action not in {"failed", "delivered"}:  # delayed, relayed, expanded: not final
-        return None
-    diagnostic = str(group["Diagnostic-Code"] or "")
-    code = _code(str(group["Status"] or ""), diagnostic)
-    recipient = _typed_address(group["Original-Recipient"]) or _typed_address(group["Final-Recipient"])
-    is_hard = action == "failed" and code in replies.SUPPRESSING
-    return Report(
-        kind="bounced" if action == "failed" else "delivered",
-        is_hard=is_hard,
-        item_id=found.item_id,
-        recipient=recipient,
-        code=code,
-        text=worded(diagnostic.partition(";")[2] or diagnostic, recipient or ""),
-        time=_time(group["Last-Attempt-Date"] or mail["Date"]),
-        is_proven=found.is_proven,
-    )
+def _formless(mail: Message, notice: str, quoted: str, found: _Quoted) -> list[Report]:
+    """A bounce without a standard form: each host has its own words."""
+    named = _addresses([_header(mail, "X-Failed-Recipients")])
+    written = {*named, *(recipients := _addresses_in(quoted, "to", "cc", "delivered-to", "x-original-to"))}
+    ours = _addresses([_header(mail, "To"), _header(mail, "From")])
+    ours += _addresses_in(quoted, "from", "return-path", "sender", "reply-to")
+    failed = failed_in(notice, written=written, ours={*ours} - {*recipients})
+    if not failed:
+        unnamed = [""] if found.is_proven else []
+        failed = dict.fromkeys(named or recipients[:1] or unnamed, reason_in(notice))
+    reports = [_bounce(found, _address(one), judge("", said), said) for one, said in failed.items()]
+    return [replace(report, time=_time(mail["Date"])) for report in reports[:RECIPIENTS_MAX]]
 
 
-def _formless(mail: Message, found: _Quoted) -> Read:
-    """A bounce without a standard form, such as those of qmail and Exim."""
-    failed = _address(str(mail["X-Failed-Recipients"] or ""))
-    if _is_automatic(mail) and not failed:
-        return Read((), "An automatic reply.")
-    if not failed and not _HOSTS.search(str(mail["From"] or "")) and str(mail["Return-Path"] or "").strip() != "<>":
-        return Read((), PERSON)
-    words = "\n".join(_texts(mail))[:TEXT_BYTES_MAX]
-    _cut_parts(mail)
-    try:
-        temporary, permanent = all_failures(mail)
-    except Exception:  # noqa: BLE001  twenty detectors of forms from the wild
-        temporary, permanent = frozenset(), frozenset()
-    recipients = [address.decode("utf-8", "replace") for address in sorted(permanent)[:RECIPIENTS_MAX]]
-    if not recipients and temporary:
-        return Read((), "A delivery report that something is still under way.")
-    if not recipients and failed:
-        recipients = [failed]
-    if not recipients:
-        return Read((), "No report of a form that is known.")
-    return Read([_said(mail, recipient, words, found) for recipient in recipients])
-
-
-def _cut_parts(mail: Message) -> None:
-    left = TEXT_BYTES_MAX
-    for part in mail.walk():
-        payload: Any = part.get_payload(decode=True)
-        if isinstance(payload, bytes):
-            text = _cut(payload[:left].decode("utf-8", "replace"))
-            left = max(0, left - len(payload))
-            del part["Content-Transfer-Encoding"]
-            part.set_payload(text, "utf-8" if not text.isascii() else None)
-
-
-def _said(mail: Message, recipient: str, words: str, found: _Quoted) -> Report:
-    """The host's text after the address."""
-    place = max(words.find(recipient), 0)
-    near = words[place : place + NEAR_CHARACTERS]
-    near = _PROOF.split(near)[0].split("--- Below this line")[0].split("------ This is a copy")[0]
-    code = _code("", near)
+def _bounce(found: _Quoted, recipient: str | None, verdict: Verdict, said: str) -> Report:
     return Report(
         kind="bounced",
-        is_hard=code in replies.SUPPRESSING,
+        is_hard=verdict.is_gone,
         item_id=found.item_id,
-        recipient=_address(recipient),
-        code=code,
-        text=worded(near.removeprefix(recipient), recipient),
-        time=_time(mail["Date"]),
+        recipient=recipient,
+        code=verdict.code[:CODE_CHARACTERS_MAX],
+        text=worded(said, recipient or ""),
         is_proven=found.is_proven,
     )
 
@@ -241,16 +277,14 @@ def _said(mail: Message, recipient: str, words: str, found: _Quoted) -> Report:
 # Fields and texts ----------------------------------------------------------------------------------------------------
 
 
-def _code(status: str, diagnostic: str) -> str:
-    """The enhanced code: of `Status`, but if that is a bare "failed" (5.0.0), of the host's text."""
-    own = _STATUS.match(status)
-    said = replies.enhanced_of(diagnostic)
-    code = own[1] if own else ""
-    if said and (not code or code.endswith(".0.0")):
-        code = said
-    if not code and (reply := _REPLY.search(diagnostic)):
-        code = reply[1]
-    return code[:CODE_CHARACTERS_MAX]
+def _header(mail: Message, name: str) -> str:
+    """A header as it was written, in UTF-8 (RFC 6532), with its encoded words read."""
+    raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
+    text = _utf8(str(raw))[:HEADER_CHARACTERS_MAX]
+    try:
+        return str(make_header(decode_header(text))) if "=?" in text else text
+    except (LookupError, ValueError):
+        return text
 
 
 def _parts(mail: Message, content_type: str) -> Iterator[Message]:
@@ -267,33 +301,74 @@ def _children(mail: Message) -> list[Message]:
     return [part for part in payload if isinstance(part, Message)] if isinstance(payload, list) else []
 
 
-def _groups(form: Message) -> list[Message]:
-    if groups := _children(form):
-        return groups
-    return [_message(group) for group in _text(form).split("\n\n") if group.strip()]  # encoded
-
-
-def _fields(form: Message) -> Message:
-    inside = _children(form)
-    return inside[0] if inside else _message(_text(form))
-
-
 def _texts(mail: Message) -> Iterator[str]:
-    """Every text in the mail, with the headers of quoted mail but not its own."""
+    """Every text in the mail, with the headers of its parts but not its own."""
     if mail.is_multipart():
         for part in _children(mail):
-            if mail.get_content_maintype() == "message":
-                yield "".join(f"{name}: {value}\n" for name, value in part.items())
+            yield _headers_of(part)  # also of a text part: some put the returned headers there
             yield from _texts(part)
-    elif mail.get_content_maintype() in {"text", "message"}:
+        yield str(mail.epilogue or "")[:TEXT_BYTES_MAX]
+    elif mail.get_content_maintype() in TEXT_TYPES:
         yield _text(mail)
+
+
+def _headers_of(mail: Message) -> str:
+    return _utf8("".join(f"{name}: {value}\n" for name, value in mail.raw_items()))
+
+
+def _notice_and_quoted(mail: Message) -> tuple[str, str]:
+    """The words of the host, and the headers of the mail that it returns."""
+    notices: list[tuple[bool, str]] = []
+    quoted: list[str] = []
+    for part in _own_parts(mail):
+        kind, is_html = part.get_content_type(), part.get_content_subtype() == "html"
+        if part.get_content_maintype() == "message":
+            quoted += [_headers_of(inside) for inside in _children(part)] or [_text(part)]
+        elif kind.startswith("text/rfc822-header"):
+            quoted.append(_text(part))
+        elif kind != STATUS_TYPE:
+            words, below = parted(text_of_html(_text(part)) if is_html else _text(part))
+            notices.append((is_html, words))
+            quoted.append(below)
+    plain = [words for is_html, words in notices if not is_html and words.strip()]
+    words = "\n\n".join(plain or [words for _, words in notices])
+    return words[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
+
+
+def _own_parts(mail: Message) -> Iterator[Message]:
+    """The parts that are no containers; a returned mail is one part."""
+    if mail.get_content_maintype() == "multipart" and (parts := _children(mail)):
+        for part in parts:
+            yield from _own_parts(part)
+    elif mail.get_content_maintype() in TEXT_TYPES:
+        yield mail
+
+
+def _addresses_in(headers: str, *names: str) -> list[str]:
+    fields = groups_of(headers[: 16 * HEADER_CHARACTERS_MAX])[:1]
+    return _addresses([group[name][:HEADER_CHARACTERS_MAX] for group in fields for name in names if name in group])
+
+
+def _addresses(fields: list[str]) -> list[str]:
+    return [address.lower() for _, address in getaddresses(fields) if "@" in address]
 
 
 def _text(part: Message) -> str:
     payload: Any = part.get_payload(decode=True)
+    if payload is None and isinstance(raw := part.get_payload(), str):  # a container whose boundary is missing
+        payload = raw.encode("utf-8", "surrogateescape")
     if not isinstance(payload, bytes):
         return ""
-    return payload[:TEXT_BYTES_MAX].decode("utf-8", "replace").replace("\r\n", "\n")
+    charset = part.get_content_charset() or ""
+    try:
+        text = payload[:TEXT_BYTES_MAX].decode(charset if _CHARSET.match(charset) else "utf-8", "replace")
+    except LookupError:
+        text = payload[:TEXT_BYTES_MAX].decode("utf-8", "replace")
+    return text.replace("\r\n", "\n")
+
+
+def _utf8(text: str) -> str:
+    return text.encode("ascii", "surrogateescape").decode("utf-8", "replace")
 
 
 def _is_automatic(mail: Message) -> bool:
@@ -304,22 +379,22 @@ def _is_automatic(mail: Message) -> bool:
         (submitted == "auto-replied" and not is_host)
         or any(mail[name] for name in ("X-Autoreply", "X-Autorespond", "X-Auto-Response-Suppress") if not is_host)
         or str(mail["Precedence"] or "").strip().lower() == "auto_reply"
+        or str(mail["X-Apple-Action"] or "").strip().lower() == "vacation"
         or mail.get_param("report-type") == "disposition-notification"
-        or bool(_AUTOMATIC_SUBJECT.match(str(mail["Subject"] or "").strip()))
+        or bool(_AUTOMATIC_SUBJECT.match(_header(mail, "Subject").strip()))
     )
-
-
-def _typed_address(field: object) -> str | None:
-    """`rfc822; ann@example.com`."""
-    _, _, address = str(field or "").partition(";")
-    return _address(address)
 
 
 def _address(text: str) -> str | None:
     for _, address in getaddresses([text[: 2 * IDENTIFIER_CHARACTERS_MAX]]):
-        if "@" in address and len(address) <= IDENTIFIER_CHARACTERS_MAX:
+        if address.find("@") > 0 and address[0] not in "|/" and len(address) <= IDENTIFIER_CHARACTERS_MAX:
             return address
     return None
+
+
+def _normal(address: str | None) -> str:
+    plain = (address or "").replace('"', "")
+    return (normal_or_none(CHANNEL_EMAIL, plain) or plain).lower()
 
 
 def _time(field: object) -> datetime | None:
