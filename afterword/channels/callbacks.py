@@ -21,12 +21,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from afterword.channels import replies
 from afterword.channels.reports import (
     CODE_CHARACTERS_MAX,
     KINDS,
     REFERENCE_CHARACTERS_MAX,
     REPORTS_MAX,
+    TEXT_CHARACTERS_MAX,
     Kind,
     Report,
     Unreadable,
@@ -34,6 +34,7 @@ from afterword.channels.reports import (
 )
 from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.messaging.refusals import SUPPRESSING, judge
 
 AGE_SECONDS_MAX: Final = 300  # of a signature in our own form, and how far ahead its clock may be
 NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS tries for hours, and repetitions change nothing
@@ -124,7 +125,7 @@ def _bytes_of(key: str) -> bytes:
 def _report_of(entry: _Entry, now: datetime) -> Report:
     code = (entry.code or "")[:CODE_CHARACTERS_MAX]
     is_failure = entry.kind in {"bounced", "failed"}
-    is_hard = code in replies.SUPPRESSING if entry.is_hard is None else entry.is_hard
+    is_hard = code in SUPPRESSING if entry.is_hard is None else entry.is_hard
     return Report(
         kind=entry.kind,
         is_hard=is_failure and is_hard,
@@ -250,9 +251,9 @@ def _bounced(bounce: Mapping[str, Any], about: Mapping[str, str | None], now: da
     for each in _people(bounce.get("bouncedRecipients")):
         text = str(each.get("diagnosticCode") or bounce.get("bounceSubType") or "")
         status = str(each.get("status") or "").strip()
-        code = status if status and not status.endswith(".0.0") else replies.enhanced_of(text) or status
-        one = _noticed("bounced", each, about, code=code, text=text, time=bounce.get("timestamp"), now=now)
-        found.append(one if is_permanent else replace(one, is_hard=False))
+        verdict = judge(status, text[:TEXT_CHARACTERS_MAX])
+        one = _noticed("bounced", each, about, code=verdict.code, text=text, time=bounce.get("timestamp"), now=now)
+        found.append(replace(one, is_hard=is_permanent and verdict.is_gone))
     return found
 
 
@@ -268,7 +269,6 @@ def _noticed(
 ) -> Report:
     return Report(
         kind=kind,
-        is_hard=kind == "bounced" and code in replies.SUPPRESSING,
         item_id=about["item_id"],
         provider_reference=about["provider_reference"],
         recipient=_short(person.get("emailAddress"), IDENTIFIER_CHARACTERS_MAX),

@@ -9,18 +9,16 @@ from typing import Final, Literal
 
 from afterword.channels import reports
 from afterword.channels.base import Cause, Outcome, Refused, Retry, Sent, Unknown
+from afterword.core.messaging.refusals import SUPPRESSING, enhanced_of, judge
 
 GREYLIST_SECONDS = 300
 
-# The only codes that say "this address does not exist": RFC 3463 3.2 and 3.3, and 5.1.10 of RFC 7505.
-SUPPRESSING: Final = frozenset({"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"})
 _ACCOUNT_CODES: Final = frozenset({530, 535})
 _CLOSING: Final = 421
 _THROTTLE_CODES: Final = frozenset({_CLOSING, 454})
 _GREYLIST_CODES: Final = frozenset({450, 451})
 _TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; another may do
 
-_ENHANCED = re.compile(r"(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)")  # and not three parts of an IP address
 # "rate" as a word: separate, corporate and generated are not about speed; nor are loops and reputations. The quota of
 # a day or an hour is a rate too, which some hosts refuse with 550, and so is Exchange Online's number of connections.
 _THROTTLE_WORDS = re.compile(
@@ -97,7 +95,9 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
         return Unknown(f"After the message came no answer that SMTP knows: {reply}")
     cause = _cause(phase, code, text)
     if kind == "never" and cause == "recipient":
-        return Refused(reply, code, suppress=phase in {Phase.RCPT, Phase.DOT} and enhanced_of(text) in SUPPRESSING)
+        verdict = judge("", f"{code} {text[:_JUDGED_CHARACTERS]}")
+        is_gone = verdict.is_gone and verdict.code in SUPPRESSING  # words alone do not count here
+        return Refused(reply, code, suppress=is_gone and phase in {Phase.RCPT, Phase.DOT})
     if cause == "throttle":
         return Retry(cause, reply, code, domain=_throttling_domain(phase, code, text, recipient))
     return Retry(cause, reply, code, GREYLIST_SECONDS if cause == "recipient" and _is_greylisting(code, text) else None)
@@ -194,12 +194,6 @@ def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:
             return "never"
         case _:
             return "odd"
-
-
-def enhanced_of(text: str) -> str | None:
-    """The enhanced status code in a reply's text, `5.1.1`."""
-    found = _ENHANCED.search(text)
-    return found.group(1) if found else None
 
 
 def _is_greylisting(code: int, text: str) -> bool:

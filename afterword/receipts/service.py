@@ -167,7 +167,8 @@ def _softened(about: _About, secret: bytes) -> _About:
     report, item = about.report, about.item
     if not report.is_hard or report.recipient is None:
         return about
-    is_other = _normal(item.channel_id, report.recipient, item.locale) and not _is_recipient(report, item, secret)
+    is_readable = item.channel_id == CHANNEL_EMAIL or _normal(item.channel_id, report.recipient, item.locale)
+    is_other = is_readable and not _is_recipient(report, item, secret)
     return _About(replace(report, is_hard=False), item) if is_other else about
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from afterword import __main__
-from afterword.channels import callbacks, replies
+from afterword.channels import callbacks
 from afterword.channels.reports import KINDS, REPORTS_MAX
+from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.receipts.inbound.service import ADAPTERS
 from afterword.receipts.service import REPORTED_DAYS_MAX
 from afterword.responders.suppressions.service import REASONS
@@ -19,7 +20,7 @@ KEY: Final = "whsec_" + "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s="
 
 def test_the_codes_that_suppress() -> None:
     row = next(line for line in PAGE.splitlines() if "`hard_bounce` |" in line)
-    assert replies.SUPPRESSING == set(re.findall(r"\d\.\d\.\d+", row))
+    assert SUPPRESSING == set(re.findall(r"\d\.\d\.\d+", row))
 
 
 def test_the_example_is_read() -> None:

@@ -15,7 +15,8 @@ import pytest
 from afterword.channels.base import Retry
 from afterword.channels.conversation import Timeouts
 from afterword.channels.email import EmailChannel
-from afterword.channels.replies import GREYLIST_SECONDS, SUPPRESSING
+from afterword.channels.replies import GREYLIST_SECONDS
+from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.queue.sending import outcomes
 from afterword.queue.sending.outcomes import Waits
 from afterword.worker import sender
