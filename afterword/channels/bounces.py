@@ -127,7 +127,7 @@ def _no_bounce(mail: Message, notice: str, found: "_Quoted", secret: bytes, *, h
     if answer := answers.answer_of(mail, sender=_address(_header(mail, "From")), secret=secret):
         return Read((), PERSON, answer)
     is_attached = next(_parts(mail, "message/rfc822"), None) is not None
-    if is_failure(notice) and (found.is_proven or is_attached or has_form):
+    if has_form or (is_failure(notice) and (found.is_proven or is_attached)):
         return None
     # People attach a mail; only programs write its headers into their text.
     return None if found.is_proven and not is_attached else Read((), PERSON)
@@ -254,7 +254,10 @@ def _formless(mail: Message, notice: str, quoted: str, found: _Quoted) -> list[R
     written = {*named, *(recipients := _addresses_in(quoted, "to", "cc", "delivered-to", "x-original-to"))}
     ours = _addresses([_header(mail, "To"), _header(mail, "From")])
     ours += _addresses_in(quoted, "from", "return-path", "sender", "reply-to")
-    failed = failed_in(notice, written=written, ours={*ours} - {*recipients})
+    known = {"written": written, "ours": {*ours} - {*recipients}}
+    failed = failed_in(notice, **known)
+    if not failed and not named and not recipients:
+        failed = failed_in(quoted, **known)  # some tell below the headers
     if not failed:
         unnamed = [""] if found.is_proven else []
         failed = dict.fromkeys(named or recipients[:1] or unnamed, reason_in(notice))

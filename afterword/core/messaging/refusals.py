@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+SAID_CHARACTERS_MAX: Final = 2_000
+
 # The only codes that say "this address does not exist": RFC 3463 3.2 and 3.3, and 5.1.10 of RFC 7505.
 SUPPRESSING: Final = frozenset({"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"})
 # Codes beside which words count: those that say nothing (not 5.2.0, "the mailbox exists", nor 5.7.0), no route, and
@@ -65,7 +67,7 @@ def judge(status: str, said: str, around: str = "") -> Verdict:
 
     `around` is the relay's text with that reply, which may tell when it came.
     """
-    said = " ".join(said.split())
+    said = " ".join(said[:SAID_CHARACTERS_MAX].split())
     code = code_of(status, said)
     return Verdict(code, is_gone=_is_gone(code, said, around))
 

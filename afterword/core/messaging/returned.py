@@ -38,7 +38,7 @@ _LINE_BEFORE: Final = re.compile(
     r"|\b(?:recipients?|(?:rcpt|delivered|mail) to|address|user)\s*:?[\s<]*\Z",
     re.IGNORECASE,
 )
-_CODE_LINE: Final = re.compile(r"\W{0,9}([245]\d\d)[ -]")
+_CODE: Final = re.compile(r"(?<![\w.])([245]\d\d)[ -]")
 _NEXT: Final = re.compile(r"\W{0,9}(?:while talking|[^\s@]{1,64}@[^\s:>]{1,255}>?:)|>>>|-{3}", re.IGNORECASE)
 _WAITING: Final = re.compile(
     r"\bwarning message only|\bdelayed\b|\b(?:will (?:keep|be) (?:trying|retried)|still (?:undelivered|trying))"
@@ -93,14 +93,14 @@ def parted(text: str) -> tuple[str, str]:
         found = _FIELD.match(line)
         if found and (found[1].lower() in _HEADERS or found[1].lower().startswith("x-")):
             start, run = (start, run + 1) if run else (place, 1)
-        elif not (run and line[:1] in {" ", "\t"} and line.strip()) or _LABEL.match(line):
+        elif not (run and line.lstrip(">")[:1] in {" ", "\t"} and line.strip()) or _LABEL.match(line):
             run = 0
         place += len(line) + 1
         if run == RUN_FIELDS_MIN:
             places.append(start)
             break
     cut = min(places, default=len(text))
-    return (text[:cut], text[cut:]) if _ADDRESS.search(text[:cut]) or refusals.begins_at(text[:cut]) else (text, "")
+    return text[:cut], text[cut:]
 
 
 def is_waiting(words: str) -> bool:
@@ -138,10 +138,10 @@ def reason_in(words: str) -> str:
     first, *others = words[start : start + REASON_CHARACTERS_MAX].split("\n")
     before = words[:start].rstrip("\n").rpartition("\n")[2]
     lines = [before, first] if before.endswith(":") else [first]  # "SMTP error after end of data:"
-    code = refusals.code_of("", first)[:3]
+    code = _CODE.search(first)
     for line in others:
-        other = _CODE_LINE.match(line)
-        if not line.strip() or _NEXT.match(line) or (other and other[1] != code):
+        other = _CODE.match(line.lstrip(" \t<>"))
+        if not line.strip() or _NEXT.match(line) or (other and other[1] != (code and code[1])):
             break
         lines.append(line)
     return "\n".join(lines)
