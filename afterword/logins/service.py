@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -55,14 +55,15 @@ class Attempt:
 # Passwords -----------------------------------------------------------------------------------------------------------
 
 
-async def require_patience(
-    db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime
-) -> None:
-    """Raise TooManyFailures where so many were wrong lately that another guess must wait."""
+async def count_guess(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
+    """Count a guess before it is compared, as many may come at once; `take_back` a right one.
+
+    Raises TooManyFailures where so many were wrong lately that another must wait; that one does not count.
+    """
     keys = _keys(attempt, login, secret)
-    found = await store.list_failures(db, keys=keys, after=now - WINDOW)
+    found = await store.insert_failures(db, keys=keys, now=now, after=now - WINDOW)
     limits = dict(zip(keys, (FAILURES_MAX, NETWORK_FAILURES_MAX), strict=False))
-    if any(number >= limits[key] for key, number in found.items()):
+    if any(number > limits[key] for key, number in found.items()):
         minutes = int(WINDOW.total_seconds() // 60)
         raise TooManyFailures(
             Sentence(
@@ -72,11 +73,14 @@ async def require_patience(
         )
 
 
-async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
+async def take_back(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
+    await store.update_failures(db, keys=_keys(attempt, login, secret))
+
+
+async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, now: datetime) -> None:
     login_id = login.login_id if login else ""  # without a login the same statements: they must not tell by their time
     told = {"device": attempt.browser or None, "network": attempt.network}
     await audit.record_login(db, login_id=login_id, action="login_failed", **told, now=now)
-    await store.insert_failures(db, keys=_keys(attempt, login, secret), now=now, after=now - WINDOW)
 
 
 async def forget_failures(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
@@ -115,9 +119,10 @@ async def change_password(
     await audit.record_login(db, login_id=login.login_id, action="password_changed", now=now)
 
 
-async def replace_hash(db: Database, *, login: Login, password_hash: str, now: datetime) -> None:
+async def replace_hash(db: Database, *, login: Login, password_hash: str, now: datetime) -> Login:
     """The same password under newer parameters."""
     await store.update_login(db, login_id=login.login_id, changes={"password_hash": password_hash}, now=now)
+    return replace(login, password_hash=password_hash)
 
 
 async def change_address(db: Database, *, login_id: str, email: str, now: datetime) -> None:
@@ -239,16 +244,20 @@ async def is_second_factor(db: Database, *, login: Login, code: str, secret: byt
 def pending(login: Login, *, secret: bytes, now: datetime) -> str:
     """A sealed proof of the password, for the minutes until the code."""
     until = int((now + PENDING).timestamp())
-    return sealing.seal(f"{login.login_id} {until}", secret=secret, context="login pending").hex()
+    proven = _digest(login.password_hash).hex()
+    return sealing.seal(f"{login.login_id} {until} {proven}", secret=secret, context="login pending").hex()
 
 
-def read_pending(text: str, *, secret: bytes, now: datetime) -> str | None:
-    """The login of such a proof; None where it is none, or too old."""
+async def find_pending(
+    db: Database, *, text: str, secret: bytes, now: datetime, is_locked: bool = False
+) -> Login | None:
+    """The login of such a proof; None where it is none or too old, or the password is another since."""
     try:
-        login_id, until = sealing.unseal(bytes.fromhex(text), secret=secret, context="login pending").split(" ")
+        login_id, until, proven = sealing.unseal(bytes.fromhex(text), secret=secret, context="login pending").split(" ")
     except (ValueError, sealing.Unreadable):
         return None
-    return login_id if now.timestamp() < int(until) else None
+    login = await store.get_login(db, login_id=login_id, is_locked=is_locked) if now.timestamp() < int(until) else None
+    return login if login is not None and _digest(login.password_hash).hex() == proven else None
 
 
 async def _step(db: Database, login: Login, code: str, *, secret: bytes, now: datetime) -> int | None:

@@ -62,11 +62,12 @@ async def get_login(  # any tenant: a login belongs to a person
 
 
 async def get_login_by_email(  # any tenant: a login belongs to a person
-    db: Database, *, email: str
+    db: Database, *, email: str, is_locked: bool = False
 ) -> Login | None:
     """The person's own; those that identity providers vouch for are found by these alone."""
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
-        f"select {_COLUMNS} from login where lower(email) = lower($1) and not is_of_provider", email
+        f"select {_COLUMNS} from login where lower(email) = lower($1) and not is_of_provider {lock}", email
     )
     return Login(**row) if row else None
 
@@ -205,6 +206,17 @@ async def insert_failures(  # any tenant: a login belongs to a person
         *(list(keys), now, after),
     )
     return {row["key"]: row["failures"] for row in rows}
+
+
+async def update_failures(  # any tenant: a login belongs to a person
+    db: Database, *, keys: Sequence[bytes]
+) -> None:
+    """Count one less for each key."""
+    await db.execute(
+        """with locked as (select key from login_failure where key = any($1) and failures > 0 order by key for update)
+           update login_failure f set failures = failures - 1 from locked where f.key = locked.key""",
+        list(keys),
+    )
 
 
 async def delete_failures(  # any tenant: a login belongs to a person

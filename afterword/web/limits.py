@@ -108,6 +108,10 @@ class Limiter:
         """Count a page address that does not exist; raises TooMany over the limit."""
         _count(self._misses, source, "Too many addresses were tried.")
 
+    def take_back_miss(self, source: str) -> None:
+        """Count one less: it was counted before anybody looked, and is none."""
+        self._misses.add(source, -1)
+
     def count_upload(self, source: str) -> None:
         """Count a posted page that may hold files; raises TooMany over the limit."""
         _count(self._uploads, source, "Too many files were sent from this address.")

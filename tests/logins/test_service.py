@@ -9,14 +9,18 @@ from tests.logins.conftest import EMAIL, SITE, Office, browser_of, log_in
 
 
 async def test_pending(office: Office) -> None:
-    async with db.connection(office.pool) as database:
+    """It ends after some minutes, and with the password."""
+    async with db.transaction(office.pool) as database:
         now = database.clock.now()
         login = await store.get_login_by_email(database, email=EMAIL.upper())
-    assert login is not None
-    text = service.pending(login, secret=SITE.secret, now=now)
-    assert login.login_id == service.read_pending(text, secret=SITE.secret, now=now)
-    assert service.read_pending(text, secret=SITE.secret, now=now + service.PENDING) is None
-    assert service.read_pending(text, secret=b"x" * 32, now=now) is None
+        assert login is not None
+        text = service.pending(login, secret=SITE.secret, now=now)
+        for secret, moment in ((SITE.secret, now + service.PENDING), (b"x" * 32, now)):
+            assert await service.find_pending(database, text=text, secret=secret, now=moment) is None
+        given = {"text": text, "secret": SITE.secret, "now": now}
+        assert login == await service.find_pending(database, **given)
+        await service.change_password(database, login=login, password_hash="another", now=now)
+        assert await service.find_pending(database, **given) is None
     assert login.password_hash not in repr(login)
 
 
@@ -28,6 +32,6 @@ async def test_prune(office: Office) -> None:
     async with db.transaction(office.pool) as database:
         now = database.clock.now()
         assert 0 == await service.prune(database, now=now, limit=10)
-        assert 1 == await service.prune(database, now=now + sessions.LIFETIME + timedelta(days=1), limit=10)
+        assert 2 == await service.prune(database, now=now + sessions.LIFETIME + timedelta(days=1), limit=10)
         for query in ("select count(*) from login_session", "select count(*) from login_link"):
             assert 0 == await database.fetch_value(query)

@@ -64,6 +64,17 @@ async def insert_mails(  # any tenant: a batch of events serves many organizatio
     return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 
 
+async def count_link_mails(
+    db: Database, *, organization_id: str, user_id: str | None, purpose: str, since: datetime
+) -> int:
+    """Count the mails to the user, or to all (None), for this purpose since then."""
+    return await db.fetch_value(
+        """select count(*) from notice_mail where organization_id = $1 and ($2::text is null or user_id = $2)
+             and purpose = $3 and created_time > $4""",
+        *(organization_id, user_id, purpose, since),
+    )
+
+
 async def insert_link_mail(
     db: Database,
     *,

@@ -90,12 +90,14 @@ async def ask_address(visit: Visit) -> Response:
     async with visit.write() as db:
         errors.check(checks.email_errors(email))
         await login_of(visit, db)
+        await store.get_login(db, login_id=visit.session.login_id, is_locked=True)
+        key = {"organization_id": visit.session.organization_id, "user_id": visit.session.user_id}
+        await links.require_few(db, **key, purpose="address", now=visit.now)
         link = Link("address", None, None, visit.session.login_id, email)
         secret = await links.make(db, link=link, now=visit.now)
         await mails.schedule_link(
             db,
-            organization_id=visit.session.organization_id,
-            user_id=visit.session.user_id,
+            **key,
             purpose="address",
             url=f"{visit.site.public_url}/console/address/{secret}",
             recipient=email,
@@ -148,19 +150,20 @@ async def proof_page(visit: Visit) -> Response:
 @routes.post("/console/proof")
 async def prove(visit: Visit) -> Response:
     """Take the password again, for the next minutes."""
-    async with visit.read() as db:
+    async with visit.write() as db:
         login = await login_of(visit, db)
         source = visit.source
         attempt = Attempt(
             login.email, source.network, device=visit.cookie(screens.DEVICE_COOKIE), browser=source.device
         )
-        given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret, "now": visit.now}
-        await service.require_patience(db, **given)
+        given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret}
+        await service.count_guess(db, **given, now=visit.now)
     is_right = await hashing.is_right(login.password_hash, visit.form.secret("password")[:1_000])
     async with visit.write() as db:
         if not is_right:
-            await service.note_failure(db, **given)
+            await service.note_failure(db, attempt=attempt, login=login, now=visit.now)
             return proof_form(visit, wrong=visit.words("The password is wrong."))
+        await service.take_back(db, **given)
         await sessions.prove(db, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
 

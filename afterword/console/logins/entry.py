@@ -1,7 +1,9 @@
 """Logging in and out, the code of the second factor, a forgotten password, an invitation, the first set-up."""
 
+from dataclasses import replace
 from typing import Any, Final
 
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from afterword import errors
@@ -59,28 +61,25 @@ async def log_in(guest: Guest) -> Response:
 
 @routes.open_get("/console/login/code")
 async def code_page(guest: Guest) -> Response:
-    login_id = service.read_pending(guest.cookie(PENDING_COOKIE), secret=guest.site.secret, now=guest.now)
     async with guest.read() as db:
-        login = await store.get_login(db, login_id=login_id) if login_id else None
+        login = await _pending(guest, db)
     return html.redirect(LOGIN) if login is None else _code_form(guest, login)
 
 
 @routes.open_post("/console/login/code")
 async def enter_code(guest: Guest) -> Response:
     secret = guest.site.secret
-    login_id = service.read_pending(guest.cookie(PENDING_COOKIE), secret=secret, now=guest.now)
-    if login_id is None:
-        return html.redirect(LOGIN)
     async with guest.write() as db:
-        login = await store.get_login(db, login_id=login_id, is_locked=True)
+        login = await _pending(guest, db, is_locked=True)
         if login is None:
             return html.redirect(LOGIN)
         attempt = _attempt(guest, login.email)
-        await service.require_patience(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+        await service.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
         code = guest.form.text("code")
         if await service.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
+            await service.take_back(db, attempt=attempt, login=login, secret=secret)
             return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
-        await service.note_failure(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+        await service.note_failure(db, attempt=attempt, login=login, now=guest.now)
     return _code_form(guest, login, wrong=guest.words("This code is wrong, or was used already."))
 
 
@@ -122,25 +121,33 @@ async def reset_page(guest: Guest) -> Response:
 
 @routes.open_post("/console/reset")
 async def send_reset(guest: Guest) -> Response:
-    """Mail a link, if there is such a login; the answer is the same without one."""
+    """Mail a link, if there is such a login: after the answer, so that neither its words nor its time tell."""
+    response = html.redirect("/console/login?done=sent")
+    response.background = BackgroundTask(_mail_reset, guest)
+    return response
+
+
+async def _mail_reset(guest: Guest) -> None:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     async with guest.write() as db:
-        login = await store.get_login_by_email(db, email=email) if email else None
-        if login is not None and await links.may_reset(db, login_id=login.login_id, now=guest.now):
-            link = Link("reset", None, None, login.login_id, login.email)
-            secret = await links.make(db, link=link, now=guest.now)
-            user = await service.membership_of(db, login=login)
-            await mails.schedule_link(
-                db,
-                organization_id=user.organization_id,
-                user_id=user.user_id,
-                purpose="reset",
-                url=f"{guest.site.public_url}/console/reset/{secret}",
-                recipient=login.email,
-                secret=guest.site.secret,
-                now=guest.now,
-            )
-    return html.redirect("/console/login?done=sent")
+        login = await store.get_login_by_email(db, email=email, is_locked=True) if email else None
+        if login is None or not await links.may_reset(db, login_id=login.login_id, now=guest.now):
+            return
+        memberships = await store.list_memberships(db, login_id=login.login_id)
+        if not memberships:
+            return
+        link = Link("reset", None, None, login.login_id, login.email)
+        secret = await links.make(db, link=link, now=guest.now)
+        await mails.schedule_link(
+            db,
+            organization_id=memberships[0].organization_id,
+            user_id=memberships[0].user_id,
+            purpose="reset",
+            url=f"{guest.site.public_url}/console/reset/{secret}",
+            recipient=login.email,
+            secret=guest.site.secret,
+            now=guest.now,
+        )
 
 
 @routes.open_get("/console/reset/{secret}")
@@ -167,7 +174,7 @@ async def set_new_password(guest: Guest) -> Response:
         await service.change_password(db, login=login, password_hash=hashed, now=guest.now)
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=f"{HOME}?done=reset")
-    return _ask_code(guest, login, going_on=f"{HOME}?done=reset")
+    return _ask_code(guest, replace(login, password_hash=hashed), going_on=f"{HOME}?done=reset")
 
 
 @routes.open_get("/console/address/{secret}")
@@ -287,18 +294,20 @@ async def _found_organization(guest: Guest, db: Database) -> str:
 async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | None, bool]:
     """The login of the address, and whether the password is its own. Raises TooManyFailures."""
     secret, attempt = guest.site.secret, _attempt(guest, email)
-    async with guest.read() as db:
+    async with guest.write() as db:
         login = await store.get_login_by_email(db, email=email)
-        await service.require_patience(db, attempt=attempt, login=login, secret=secret, now=guest.now)
+        await service.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
     is_right = await hashing.is_right(login.password_hash if login else hashing.NOBODY, password[:1_000])
     if login is None or not is_right:
         async with guest.write() as db:
-            await service.note_failure(db, attempt=attempt, login=login, secret=secret, now=guest.now)
-    elif hashing.is_outdated(login.password_hash):
-        hashed = await hashing.hash_of(password)
-        async with guest.write() as db:
-            await service.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
-    return login, is_right and login is not None
+            await service.note_failure(db, attempt=attempt, login=login, now=guest.now)
+        return login, False
+    hashed = await hashing.hash_of(password) if hashing.is_outdated(login.password_hash) else None
+    async with guest.write() as db:
+        await service.take_back(db, attempt=attempt, login=login, secret=secret)
+        if hashed is not None:
+            login = await service.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
+    return login, True
 
 
 async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
@@ -328,6 +337,12 @@ def _ask_code(guest: Guest, login: Login, *, going_on: str) -> Response:
     pending = service.pending(login, secret=guest.site.secret, now=guest.now)
     guest.set_cookie(response, PENDING_COOKIE, pending, seconds=int(service.PENDING.total_seconds()))
     return response
+
+
+async def _pending(guest: Guest, db: Database, *, is_locked: bool = False) -> Login | None:
+    """The login whose password was given here, and whose code is asked."""
+    text = guest.cookie(PENDING_COOKIE)
+    return await service.find_pending(db, text=text, secret=guest.site.secret, now=guest.now, is_locked=is_locked)
 
 
 def _attempt(guest: Guest, email: str) -> Attempt:

@@ -14,7 +14,7 @@ from afterword.links import service
 from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
 from afterword.links.store import Link
 from afterword.web import html, public, static
-from afterword.web.limits import Limiter
+from afterword.web.limits import Limiter, source_key
 from afterword.web.routing import Pages
 
 PATH: Final = "/l/{link_key}/kiosk"
@@ -58,13 +58,15 @@ async def leave(request: Request) -> Response:
 
 @routes.post(f"{PATH}/leave", for_people=True)
 async def post_leave(request: Request) -> Response:
-    """End kiosk mode; a wrong PIN is counted for the link, from wherever it comes."""
+    """End kiosk mode; wrong PINs are counted for the link and their source, so that strangers keep nobody here."""
     site: Site = request.state.site
     limiter: Limiter = request.state.limiter
     link, placement = await _kiosk(request)
     pin = first(read_posted(await public.read_body(request)).fields, "pin")
-    limiter.count_miss(f"pin {link.link_id}")
-    is_right = service.is_pin(link, pin, secret=site.secret)
+    key = f"pin {link.link_id} {source_key(request.client.host if request.client else '')}"
+    limiter.count_miss(key)
+    if is_right := service.is_pin(link, pin, secret=site.secret):
+        limiter.take_back_miss(key)
     return await _leave_page(request, link, placement, is_right=is_right, is_wrong=not is_right)
 
 

@@ -2,14 +2,16 @@
 
 import hashlib
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.alerts.mails import service as mails
+from afterword.alerts.mails import store as mails_store
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.logins.links import store
 from afterword.logins.links.store import Link
+from afterword.organizations.users import store as users_store
 from afterword.organizations.users.store import User
 
 LIFETIMES: Final = {
@@ -19,6 +21,8 @@ LIFETIMES: Final = {
     "address": timedelta(hours=1),
 }
 RESETS_PER_HOUR: Final = 3
+LINKS_PER_HOUR: Final = 3  # of other purposes, for one user
+INVITATIONS_PER_HOUR: Final = 200  # of an organization
 HOUR: Final = timedelta(hours=1)
 
 
@@ -29,9 +33,15 @@ class LinkGone(errors.Gone):
 
 
 async def make(db: Database, *, link: Link, now: datetime) -> str:
-    """The secret of a new link. Earlier ones for the same purpose of the same person stop to work."""
+    """The secret of a new link. Earlier ones for the same purpose of the same person, or organization, stop to work."""
     if link.purpose != "reset":
-        await store.delete_links(db, purpose=link.purpose, login_id=link.login_id, user_id=link.user_id)
+        await store.delete_links(
+            db,
+            purpose=link.purpose,
+            organization_id=link.organization_id,
+            login_id=link.login_id,
+            user_id=link.user_id,
+        )
     secret = ids.secret()
     expires = now + LIFETIMES[link.purpose]
     await store.insert_link(db, digest=_digest(secret), link=link, now=now, expires_time=expires)
@@ -41,10 +51,12 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
 async def invite(db: Database, *, user: User, site: Site, now: datetime) -> datetime:
     """Mail the link by which this person chooses a password; returns its end. Earlier ones stop to work.
 
-    Raises Forbidden for a service account.
+    Raises Forbidden for a service account, TooMany.
     """
     if user.email is None:
         raise errors.Forbidden("A service account cannot log in, so it is not invited.")
+    await users_store.get_user(db, organization_id=user.organization_id, user_id=user.user_id, is_locked=True)
+    await require_few(db, organization_id=user.organization_id, user_id=user.user_id, purpose="invitation", now=now)
     link = Link("invitation", user.organization_id, user.user_id, None, user.email)
     secret = await make(db, link=link, now=now)
     await mails.schedule_link(
@@ -58,6 +70,17 @@ async def invite(db: Database, *, user: User, site: Site, now: datetime) -> date
         now=now,
     )
     return now + LIFETIMES["invitation"]
+
+
+async def require_few(db: Database, *, organization_id: str, user_id: str, purpose: str, now: datetime) -> None:
+    """Raise TooMany where strangers could be flooded with such mails."""
+    sent: dict[str, Any] = {"organization_id": organization_id, "purpose": purpose, "since": now - HOUR}
+    is_over = await mails_store.count_link_mails(db, user_id=user_id, **sent) >= LINKS_PER_HOUR
+    if purpose == "invitation" and not is_over:
+        is_over = await mails_store.count_link_mails(db, user_id=None, **sent) >= INVITATIONS_PER_HOUR
+    if is_over:
+        sentence = "Too many mails with such a link were sent within an hour. Wait an hour."
+        raise errors.TooMany(sentence, headers={"Retry-After": str(int(HOUR.total_seconds()))})
 
 
 async def read(db: Database, *, secret: str, purpose: str, now: datetime) -> Link:

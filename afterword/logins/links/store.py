@@ -53,13 +53,18 @@ async def delete_link(  # any tenant: the link says which
 
 
 async def delete_links(  # any tenant: a login belongs to a person
-    db: Database, *, purpose: str, login_id: str | None = None, user_id: str | None = None
+    db: Database,
+    *,
+    purpose: str,
+    organization_id: str | None = None,
+    login_id: str | None = None,
+    user_id: str | None = None,
 ) -> None:
-    """End the links of a login or a user for one purpose; without either, of everybody."""
+    """End the links of a login, a user or an organization's set-up for one purpose."""
     await db.execute(
         """delete from login_link where purpose = $1 and login_id is not distinct from $2
-             and user_id is not distinct from $3""",
-        *(purpose, login_id, user_id),
+             and user_id is not distinct from $3 and organization_id is not distinct from $4""",
+        *(purpose, login_id, user_id, organization_id),
     )
 
 

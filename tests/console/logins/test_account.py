@@ -7,6 +7,7 @@ import pytest
 from afterword import db
 from afterword.console.logins.account import ACCOUNT
 from afterword.console.settings.members import PEOPLE
+from afterword.logins.links.service import LINKS_PER_HOUR
 from tests.console.logins.test_entry import mailed
 from tests.logins.conftest import PASSWORD, Office, browser_of, log_in
 
@@ -73,6 +74,17 @@ class TestAccount:
             assert 303 == (await other.get(ACCOUNT)).status_code
             assert 422 == (await log_in(other)).status_code
             assert 303 == (await log_in(other, password=NEW)).status_code
+
+    async def test_mails_to_strangers(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            asked = [
+                await client.post("/console/settings/address", data={"email": f"stranger{n}@b.example"})
+                for n in range(LINKS_PER_HOUR + 1)
+            ]
+        assert [*LINKS_PER_HOUR * [303], 429] == [one.status_code for one in asked]
+        async with db.connection(office.pool) as database:
+            assert LINKS_PER_HOUR == await database.fetch_value("select count(*) from notice_mail")
 
     async def test_address(self, office: Office) -> None:
         async with browser_of(office.pool) as client:

@@ -2,15 +2,19 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime
 from typing import Any, LiteralString
 
 import httpx2
 import pytest
 from pyotp.totp import TOTP
+from starlette.requests import Request
 
 from afterword import db, sealing
 from afterword.alerts.mails.service import link_context
 from afterword.cli.setup import setup_url
+from afterword.console import screens
+from afterword.console.logins import entry
 from afterword.logins import hashing
 from afterword.logins import service as logins
 from tests.logins.conftest import EMAIL, PASSWORD, SITE, Office, browser_of, found, log_in
@@ -174,6 +178,32 @@ class TestOrigin:
 
 
 class TestGuessing:
+    async def test_many_at_once(self, office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No more are compared than one after the other."""
+        compared = 0
+
+        async def is_right(*_: object) -> bool:
+            nonlocal compared
+            compared += 1
+            await asyncio.sleep(0)
+            return False
+
+        monkeypatch.setattr(hashing, "is_right", is_right)
+        async with browser_of(office.pool, source="198.51.100.7") as client:
+            answers = await asyncio.gather(*(log_in(client, password="wrong") for _ in range(logins.FAILURES_MAX + 8)))
+        assert logins.FAILURES_MAX == compared
+        assert 8 == sum(429 == answer.status_code for answer in answers)
+
+    async def test_right_ones_do_not_count(self, office: Office) -> None:
+        async with browser_of(office.pool, source="198.51.100.7") as client:
+            for _ in range(3):
+                await log_in(client)
+                client.cookies.clear()
+            await log_in(client, password="wrong")
+        async with db.connection(office.pool) as database:
+            rows = await database.fetch("select failures from login_failure order by 1")
+        assert [1, 1] == [row["failures"] for row in rows]  # of the login, and of its network
+
     async def test_a_network_must_wait(self, office: Office) -> None:
         async with browser_of(office.pool, source="198.51.100.7") as client:
             for _ in range(logins.FAILURES_MAX):
@@ -248,6 +278,13 @@ async def current_code(office: Office, secret: str) -> str:
 
 
 class TestReset:
+    async def test_nothing_is_looked_up_before_the_answer(self) -> None:
+        """So its time tells nothing: there is not even a database here."""
+        request = Request({"type": "http", "state": {}})
+        guest = screens.Guest(request, datetime.now(UTC), screens.Form({"email": [EMAIL]}))
+        answer = await entry.send_reset(guest)
+        assert (303, True) == (answer.status_code, answer.background is not None)
+
     async def test_unknown_address(self, office: Office) -> None:
         async with browser_of(office.pool) as client:
             answers = [await client.post("/console/reset", data={"email": email}) for email in (EMAIL, "no@x.example")]

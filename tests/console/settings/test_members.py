@@ -9,6 +9,7 @@ import pytest
 from afterword import db
 from afterword.console.logins.account import ACCOUNT
 from afterword.console.settings.members import PEOPLE, SERVICES
+from afterword.logins.links.service import LINKS_PER_HOUR
 from afterword.organizations import service as organizations
 from tests.logins.conftest import EMAIL, Office, browser_of, log_in
 
@@ -85,6 +86,18 @@ class TestPeople:
                 office.organization_id,
             )
         assert 2 * [[second.application_id]] == [row["application_ids"] for row in made]
+
+    async def test_invited_again_and_again(self, office: Office) -> None:
+        """The address may be a stranger's."""
+        async with browser_of(office.pool) as client:
+            await log_in(client)
+            await client.post(PEOPLE, data={"email": "zoe@b.example", "role": "agent"})
+            async with db.connection(office.pool) as database:
+                user_id = await database.fetch_value(
+                    "select user_id from organization_user where email = 'zoe@b.example'"
+                )
+            again = [await client.post(f"{PEOPLE}/{user_id}/invitation") for _ in range(LINKS_PER_HOUR)]
+        assert [*(LINKS_PER_HOUR - 1) * [303], 429] == [one.status_code for one in again]
 
     async def test_invited_twice(self, office: Office, ben: str) -> None:
         async with browser_of(office.pool) as client:

@@ -1,6 +1,7 @@
 """Kiosk mode: what is kept of a person who walks away, posts that arrive late or twice, and the PIN to leave."""
 
 import html
+from typing import Any
 
 from afterword import db
 from afterword.core.answers.forms import field_name
@@ -91,6 +92,11 @@ async def test_leave(shop: Shop) -> None:
         assert (status, status == 200) == (left.status_code, "data-left" in left.text)
     tries = [(await shop.http.post(f"{path}/leave", data={"pin": "1"})).status_code for _ in range(61)]
     assert 429 == tries[-1]
+    transport: Any = shop.http._transport
+    transport.client = ("203.0.113.7", 1)  # those of strangers keep nobody here
+    assert 200 == (await shop.http.post(f"{path}/leave", data={"pin": "4711"})).status_code
+    many = [(await shop.http.post(f"{path}/leave", data={"pin": "4711"})).status_code for _ in range(61)]
+    assert {200} == set(many)  # right ones are not counted
     await shop.patch(f"/q/link/{link_id}", {"kiosk_pin": None})
     other, _ = await kiosk(shop)
     assert "data-left" in (await shop.http.post(f"{other}/leave")).text

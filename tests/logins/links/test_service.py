@@ -1,5 +1,7 @@
 """Links work once, the newest of a purpose alone, and not for another purpose or after their time."""
 
+from dataclasses import replace
+
 import pytest
 
 from afterword import db
@@ -29,6 +31,16 @@ async def test_the_newest_alone(pool: db.Pool) -> None:
         with pytest.raises(service.LinkGone):
             await service.read(database, secret=first, purpose="setup", now=now)
         assert SETUP == await service.read(database, secret=second, purpose="setup", now=now)
+
+
+async def test_set_up_of_another_organization(pool: db.Pool) -> None:
+    """Its link stays when one for this organization is made."""
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        one, other = [replace(SETUP, organization_id=22 * letter) for letter in "ab"]
+        secret = await service.make(database, link=one, now=now)
+        await service.make(database, link=other, now=now)
+        assert one == await service.read(database, secret=secret, purpose="setup", now=now)
 
 
 async def test_stored_nowhere(pool: db.Pool) -> None:
