@@ -11,6 +11,7 @@ from afterword.db import Database
 
 KEPT_DAYS: Final = 730
 NAME_CHARACTERS_MAX: Final = 200
+record_login: Final = store.insert_login_entries
 
 
 async def record(
@@ -43,28 +44,6 @@ async def record(
     unless_since = now - once_in if once_in else None
     await store.insert_entry(
         db, organization_id=caller.organization_id, entry=entry, now=now, unless_since=unless_since
-    )
-
-
-async def record_login(
-    db: Database,
-    *,
-    login_id: str,
-    action: str,
-    now: datetime,
-    organization_id: str | None = None,
-    device: str | None = None,
-    network: str | None = None,
-) -> None:
-    """Note an act about a login in this organization; without one in each that the person works for."""
-    await store.insert_login_entries(
-        db,
-        login_id=login_id,
-        organization_id=organization_id,
-        action=action,
-        device=device,
-        network=network,
-        now=now,
     )
 
 

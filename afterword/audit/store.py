@@ -71,11 +71,11 @@ async def insert_login_entries(  # any tenant: a login belongs to a person
     db: Database,
     *,
     login_id: str,
-    organization_id: str | None,
     action: str,
-    device: str | None,
-    network: str | None,
     now: datetime,
+    organization_id: str | None = None,
+    device: str | None = None,
+    network: str | None = None,
 ) -> None:
     """One entry in this organization; None: in each that the person works for."""
     await db.execute(
