@@ -1,5 +1,6 @@
 """The frame of pages for responders, and the plain page: a heading, a few sentences, one button."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -14,6 +15,8 @@ from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
+# Mail readers take what stands behind a link into it, such as a full stop; no id or key has it.
+_LINK_AND_MORE: Final = re.compile(r"(/[alpsu](?:/[0-9A-Za-z_-]+)+)[^0-9A-Za-z_/-]+\Z")
 _UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False, "is_left": False}
 _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "coupon": None, "call_back": None}
 
@@ -103,6 +106,10 @@ def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
 
 
 def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
+    if isinstance(refusal, errors.NotFound) and request.method in {"GET", "HEAD"}:
+        linked = _LINK_AND_MORE.match(request.url.path)
+        if linked is not None:
+            return html.redirect(f"{linked[1]}?{request.url.query}" if request.url.query else linked[1])
     words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
     match refusal:

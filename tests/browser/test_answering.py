@@ -63,6 +63,17 @@ class TestRefusals:
             assert "This page is not here" in answer.text, address
             assert "default-src 'none'" in answer.headers["content-security-policy"], address
 
+    @pytest.mark.parametrize("more", [".", ",", ")", ";", "]", "%3E", "%20", "%C2%A0", "%E2%80%8B", ".)", "%EF%BC%8E"])
+    async def test_marks_behind_a_link(self, client: httpx2.AsyncClient, shop: Shop, more: str) -> None:
+        """Mail readers take them into the link; what is no link without them stays unknown."""
+        instance_id = (await shop.issue()).instance_id
+        answer = await client.get(f"/a/{instance_id}{more}?q=Q1&v=9")
+        assert (303, f"/a/{instance_id}?q=Q1&v=9") == (answer.status_code, answer.headers["location"])
+        assert 200 == (await client.get(f"/a/{instance_id}{more}", follow_redirects=True)).status_code
+        for address in (f"/u/{NOBODY}", f"/s/no{more}"):
+            assert 404 == (await client.get(f"{address}{more}", follow_redirects=True)).status_code, address
+        assert 404 == (await client.post(f"/a/{instance_id}{more}", data={})).status_code
+
     async def test_language_of_the_browser(self, client: httpx2.AsyncClient) -> None:
         answer = await client.get("/a/no", headers={"Accept-Language": "ja, ar;q=0.9, en"})
         assert '<html lang="ar" dir="rtl">' in answer.text
