@@ -229,7 +229,7 @@ def _text(parts: _Parts) -> Template:
 def _html(parts: _Parts, locale: str) -> Pieces:
     contents: dict[str, Iterable[Piece]] = {
         "title": (ORGANIZATION,),
-        "preview": _escaped(parts.before[0] if parts.before else parts.reason),
+        "preview": _escaped(_preview(parts)),
         "brand": _brand(parts),
         "before": _paragraphs_html(parts.before, parts),
         "question": _question(parts, locale),
@@ -257,6 +257,13 @@ def _html(parts: _Parts, locale: str) -> Pieces:
         "text-align:left", f"text-align:{start}"
     )
     return _spliced(skeleton, {marks[name]: pieces for name, pieces in contents.items()})
+
+
+def _preview(parts: _Parts) -> Pieces:
+    """The question; without one the first paragraph, which may be a greeting alone."""
+    if parts.question is not None:
+        return placeholders.parse(parts.question.title).parts
+    return parts.before[0] if parts.before else parts.reason
 
 
 def _spliced(text: str, contents: Mapping[str, Iterable[Piece]]) -> Pieces:

@@ -364,6 +364,9 @@ def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection
         yield from wrong_at(f"/message_{member}", fields.get(f"message_{member}"), member)
     yield from _translation_errors("/messages", fields.get("messages", {}), wrong_at)
     for place, reminder in enumerate(fields.get("reminders", ())):
+        if not any(reminder.get(f"delay_{unit}") for unit in ("days", "hours", "minutes")):
+            message = "Say after how many days, hours or minutes it follows."
+            yield FieldError("required", message, pointer=f"/reminders/{place}/delay_days")
         yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), wrong_at)
 
 

@@ -372,6 +372,30 @@ async def test_ranking_by_buttons(hotel: Shop, new_page: NewPage) -> None:
     assert [2, 4, 3] == (await hotel.answers(instance.instance_id))["order"]
 
 
+async def test_a_long_list_is_searched(new_page: NewPage) -> None:
+    """Without case and accents; what was chosen stays, and Enter does not send the page."""
+    page = await new_page()
+    names = ["Ελλάδα", "España", "Côte d'Ivoire", *(f"Land {number}" for number in range(30))]
+    options = "".join(f'<option value="{place}">{name}</option>' for place, name in enumerate(names, start=1))
+    await page.set_content(
+        f"""<form onsubmit="document.title = 1"><select id="f" data-search="Search in this list">
+        <option value="">-</option>{options}</select></form>"""
+    )
+    await page.add_script_tag(path="afterword/static/public/answer.js")
+    field = page.get_by_role("searchbox", name="Search in this list")
+    shown = page.locator("#f option")
+    for typed, expected in (("ελλα", ["-", "Ελλάδα"]), ("cote", ["-", "Côte d'Ivoire"]), ("none", ["-"])):
+        await field.fill(typed)
+        assert expected == await shown.all_inner_texts()
+    await field.fill("espa")
+    await page.locator("#f").select_option("2")
+    await field.fill("ivoire")
+    assert (["-", "España", "Côte d'Ivoire"], "2") == (await shown.all_inner_texts(), await page.input_value("#f"))
+    await field.press("Enter")
+    await field.fill("")
+    assert (34, "") == (await shown.count(), await page.title())
+
+
 async def test_without_script(hotel: Shop, new_page: NewPage) -> None:
     """The whole way with every type, without scripts: places by lists to choose from, nothing to be moved."""
     instance = await hotel.issue()

@@ -186,12 +186,20 @@ def test_yes_no_is_answered_from_the_mail() -> None:
 
 def test_lone_link_is_the_place_of_the_question() -> None:
     text = Page(compose(pipeline=Pipeline(message_body=BODY)).html).text
-    assert text.index("is here.") < text.index("Would you recommend us?") < text.index("The team of Northwind")
+    assert text.index("is here.") < text.rindex("Would you recommend us?") < text.index("The team of Northwind")
 
 
 def test_question_follows_a_body_without_a_lone_link() -> None:
     text = Page(compose(pipeline=Pipeline(message_body="Go to {{ link }}\n\nBye")).html).text
-    assert text.index("Bye") < text.index("Would you recommend us?")
+    assert text.index("Bye") < text.rindex("Would you recommend us?")
+
+
+def test_the_line_that_lists_of_mails_show() -> None:
+    """It is the question, in the colour of the text: white on white is a sign of spam."""
+    html = compose(pipeline=Pipeline(message_body=BODY)).html
+    preview = html.partition("display:none")[2].partition("</div>")[0]
+    assert preview.endswith(">Would you recommend us?")
+    assert "#ffffff" not in preview
 
 
 def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,8 @@ class TestCreate:
             ([("/target_url", "invalid_format")], {**MAIL, "channel_id": WEBHOOK, "target_url": "file:///etc/passwd"}),
             ([("/reminders", "too_many")], {**MAIL, "reminders": [{"delay_days": day} for day in range(4)]}),
             ([("/reminders/0/delay_days", "out_of_range")], {**MAIL, "reminders": [{"delay_days": 366}]}),
+            ([("/reminders/0/delay_days", "required")], {**MAIL, "reminders": [{"after_days": 3}]}),  # no such member
+            ([("/reminders/1/delay_days", "required")], {**MAIL, "reminders": [{"delay_hours": 1}, {"delay_days": 0}]}),
             (
                 [("/reminders/0/messages/el/body", "unknown_value")],
                 {**MAIL, "reminders": [{"delay_days": 3, "messages": {"el": {"body": "{{ nobody }}"}}}]},

@@ -33,6 +33,7 @@ PICTURE_CHARACTERS_MAX = 100
 LABEL_CHARACTERS_MAX = 200
 END_LABEL_CHARACTERS_MAX = 100
 CHOICES_MAX = 100
+DROPDOWN_CHOICES_MAX = 500  # countries, shops, models
 COLUMNS_MAX = 11
 RANKED_MAX = 20
 ROWS_MAX = 30
@@ -249,7 +250,8 @@ def _read_type_fields(question: Question, members: Members) -> Question:  # noqa
 
 def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
     choices: list[Choice] = []
-    for path, entry in members.items("choices", 2, _CHOICES_MAX[shape]):
+    is_dropdown = shape == "choice" and members.take("style") == "dropdown"
+    for path, entry in members.items("choices", 2, DROPDOWN_CHOICES_MAX if is_dropdown else _CHOICES_MAX[shape]):
         one = Members(entry, path, members.findings)
         choice = Choice(
             value=one.required_integer("value", 1, CHOICE_VALUE_MAX),

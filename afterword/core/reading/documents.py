@@ -120,21 +120,21 @@ class Members:
     def items(self, name: str, low: int, high: int) -> list[tuple[str, object]]:
         """The entries of an array of `low` to `high`, each with its pointer. Absent is empty, reported if low > 0."""
         if low > 0 and not self.has(name):
-            self.error(name, "required", _count("At least {n} of {name} must be given.", low, name))
+            self.error(name, "required", _count("At least {n} {name} must be given.", low, name))
         value = self._take(name, is_array, "wrong_type", "A list is expected.")
         if value is None:
             return []
         if len(value) < low:
-            self.error(name, "too_few", _count("At least {n} of {name} must be given.", low, name))
+            self.error(name, "too_few", _count("At least {n} {name} must be given.", low, name))
         if len(value) > high:
-            self.error(name, "too_many", _count("At most {n} of {name} are possible.", high, name))
+            self.error(name, "too_many", _count("At most {n} {name} are possible.", high, name))
         return [(f"{self.pointer(name)}/{index}", entry) for index, entry in enumerate(value[:high])]
 
     def entries(self, name: str, high: int) -> list[tuple[str, str, object]]:
         """The members of an object that is a map: pointer, name and value of each; absent is empty."""
         value = self._take(name, is_object, "wrong_type", "An object is expected.") or {}
         if len(value) > high:
-            self.error(name, "too_many", _count("At most {n} of {name} are possible.", high, name))
+            self.error(name, "too_many", _count("At most {n} {name} are possible.", high, name))
         return [(f"{self.pointer(name)}/{escape(key)}", key, entry) for key, entry in list(value.items())[:high]]
 
     def finish(self) -> None:

@@ -13,11 +13,13 @@
       const isThere = field.value.trim() !== "" && Number.isFinite(value);
       box.classList.toggle("empty", !isThere);
       if (isThere) slider.value = String(value);
+      slider.ariaValueText = isThere ? field.value : "–"; // where it stands is no answer yet
     };
 
     const write = () => {
       field.value = slider.value.replace(".", box.dataset.point); // as people write it in the language of the page
       box.classList.remove("empty");
+      slider.ariaValueText = field.value;
     };
 
     slider.addEventListener("input", write);

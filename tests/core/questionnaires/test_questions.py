@@ -16,6 +16,10 @@ ROWS = [{"key": "speed", "label": "Speed"}, {"key": "price", "label": "Price"}]
 PICTURE = f"/asset/{'a' * 22}/0123456789-640x480.jpg"
 
 
+def many(number: int) -> list[dict[str, object]]:
+    return [{"value": value, "label": f"Shop {value}"} for value in range(1, number + 1)]
+
+
 def pictured(path: str) -> list[dict[str, Any]]:
     return [{**COLUMNS[0], "picture": path}, *COLUMNS[1:]]
 
@@ -108,6 +112,8 @@ class TestRead:
             ("date", {"date_min": "2027-01-01"}, "/date_min", "out_of_range"),
             ("date_time", {"date_max": "2025-12-31"}, "/date_min", "out_of_range"),
             ("single_choice", {"style": "stars"}, "/style", "unknown_value"),
+            ("single_choice", {"choices": many(501)}, "/choices", "too_many"),
+            ("single_choice", {"choices": many(101), "style": None}, "/choices", "too_many"),
             ("single_choice", {"choices": pictured(PICTURE)}, "/style", "exclusive"),
             ("single_choice", {"choices": pictured("https://x.example/a.png")}, "/choices/0/picture", "invalid_format"),
             ("ranking", {"choices": pictured(PICTURE)}, "/choices/0/picture", "unknown_value"),
@@ -127,6 +133,9 @@ class TestRead:
     )  # fmt: skip
     def test_refused(self, type_name: str, fields: dict[str, object], pointer: str, code: str) -> None:
         assert (pointer, code) in found(type_name, **fields)
+
+    def test_a_long_list_that_opens(self) -> None:
+        assert 500 == len(parse("single_choice", choices=many(500)).questions()[0].choices)
 
     @pytest.mark.parametrize("type_name", GOOD)
     def test_reads_back(self, type_name: str) -> None:
