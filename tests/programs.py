@@ -1,7 +1,7 @@
 """The programs that tests run beside Python: those that are there, else Debian's by apt (as root).
 
 Chromium opens the pages; without apt it is playwright's own. PHP runs the example of docs/webhooks.md; without apt that
-test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried.
+test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried. PSPP and R read exports.
 """
 
 import fcntl
@@ -16,6 +16,7 @@ from pathlib import Path
 # Without windows it takes half the processor time.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 PACKAGES = {"php": "php-cli", "buildah": "buildah", "mmdebstrap": "mmdebstrap", "zstd": "zstd"}  # of the other programs
+STATISTICS = {"pspp": "pspp", "Rscript": "r-cran-haven"}  # of nightly tests alone, which ask for them
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # the tests may run as root; they visit pages of this process alone
     "--disable-gpu",
@@ -62,7 +63,7 @@ def install_packages(*programs: str, more: Sequence[str] = ()) -> None:
     """Those of `programs` that are missing, and `more`. A run may ask twice at once, which apt refuses."""
     with Path(tempfile.gettempdir(), "afterword-programs.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        packages = [*more, *(PACKAGES[program] for program in programs if not shutil.which(program))]
+        packages = [*more, *({**PACKAGES, **STATISTICS}[program] for program in programs if not shutil.which(program))]
         if packages:
             print(f"Installing Debian's {', '.join(packages)} for the tests.")
             _run("apt-get", "update", "-qq")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from afterword.core.wire.exports import cursor_of
+from afterword.core.wire.exports import Format, cursor_of
 from afterword.db import Database
 from afterword.exports import service, store
 from afterword.exports.writers import MEDIA_TYPES
@@ -23,7 +23,7 @@ OF_LISTS = "/q/response/export"
 class FileRequest(fields.Request):
     """The form of a file."""
 
-    format: Literal["csv", "xlsx", "jsonl"]
+    format: Format
     locale: fields.LocaleNormal | None = None
     values: Literal["labels", "codes", "both"] = "both"
     include_metadata: bool = True
@@ -67,7 +67,7 @@ class Export(fields.Resource):
 
     export_id: fields.Id
     questionnaire_id: Annotated[fields.Id | None, Meta(description="Null for responses chosen from the list of all.")]
-    format: Literal["csv", "xlsx", "jsonl"]
+    format: Format
     from_time: fields.DateTime | None
     to_time: fields.DateTime | None
     date_basis: Literal["submitted", "completed", "sent"]

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final, TypedDict
 from uuid import UUID
 
@@ -19,8 +20,9 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import MetadataDefinition, Type
 from afterword.core.reading.findings import Findings
-from afterword.core.wire.exports import ExportTable, Response, progress, read_cursor
+from afterword.core.wire.exports import LOCAL, SPLIT, ExportTable, Response, progress, read_cursor
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.db.leases import LeaseLost
@@ -29,7 +31,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.exports import store
 from afterword.exports.store import VALUE_SCOPES, Export, Scanned
-from afterword.exports.writers import Writer, writer_of
+from afterword.exports.writers import Writer, missing_extra, writer_of
 from afterword.instances import facts
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
@@ -233,9 +235,10 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         },
         is_of_list=export.questionnaire_id is None,
         locale=export.locale or default_locale,
-        values=export.values_as,
-        questionnaire_names=sorted({name for each in declared for name in each.questionnaire}),
-        responder_names=sorted({name for each in declared for name in each.responder}),
+        is_split=export.format in SPLIT,
+        values="codes" if export.format == "sav" else export.values_as,
+        questionnaire_names=_types([each.questionnaire for each in declared]),
+        responder_names=_types([each.responder for each in declared]),
         has_questionnaire_metadata=has_questionnaire_metadata,
         has_responder_metadata=has_responder_metadata,
         has_item=export.include_recipient,
@@ -244,7 +247,7 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         export=export,
         owner=owner,
         writer=writer_of(export.format, table, byte_order_mark=export.byte_order_mark),
-        time_zone=organization.time_zone if organization else "UTC",
+        time_zone=organization.time_zone if organization and export.format in LOCAL else "UTC",
         condition=_read_filter(table.definitions, export.filter),
         oldest=await store.get_oldest_time(
             db, organization_id=organization_id, questionnaire_id=export.questionnaire_id
@@ -252,14 +255,25 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         if export.questionnaire_id
         else None,
     )
-    if work.writer.is_resumable and export.scan_time is not None and export.scan_id is not None:
-        work.after, work.pieces = (export.scan_time, export.scan_id), export.pieces
-        work.row_count = export.row_count or 0
-        async for content in read_file(db, export=export):
-            work.digest.update(content)
-    elif export.pieces or export.row_count:
+    if not await _resume(db, work) and (export.pieces or export.row_count):
         await store.update_to_empty(db, organization_id=organization_id, export_id=export.export_id, owner=owner)
     return work
+
+
+async def _resume(db: Database, work: Work) -> bool:
+    """Go on behind the kept pieces; False where there are none, or they have other columns by now."""
+    export, head = work.export, work.writer.begin() if work.writer.is_resumable else b""
+    if not work.writer.is_resumable or export.scan_time is None or export.scan_id is None:
+        return False
+    digest, is_same = hashlib.sha256(), True
+    async for content in read_file(db, export=export):
+        is_same, head = is_same and content.startswith(head), b""
+        digest.update(content)
+    if not is_same:
+        return False
+    work.after, work.pieces, work.digest = (export.scan_time, export.scan_id), export.pieces, digest
+    work.row_count = export.row_count or 0
+    return True
 
 
 async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
@@ -383,6 +397,14 @@ async def _record(db: Database, *, export: Export, now: datetime) -> None:
     await events.record(db, events=[event])
 
 
+def _types(declared: Sequence[Mapping[str, MetadataDefinition]]) -> dict[str, Type]:
+    """The declared names in their order, each with its type; with "text" where applications differ."""
+    found: dict[str, Type] = {}
+    for name, one in sorted((each for names in declared for each in names.items()), key=itemgetter(0)):
+        found[name] = one.type if found.get(name, one.type) == one.type else "text"
+    return found
+
+
 class _OfExport(TypedDict):
     organization_id: str
     export: Export
@@ -396,6 +418,8 @@ def _passed(after: tuple[datetime, str] | None) -> int:
 
 
 async def _insert(db: Database, *, caller: Caller, request: Mapping[str, Any], now: datetime) -> Export:
+    if sentence := missing_extra(request["format"]):
+        raise errors.Invalid.at("/format", "unknown_value", sentence)
     return await store.insert_export(
         db,
         organization_id=caller.organization_id,

@@ -6,7 +6,9 @@ import io
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, time
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -14,18 +16,19 @@ import xlsxwriter
 
 from afterword import errors
 from afterword.core.wire.exports import (
-    CELL_CHARACTERS_MAX,
-    FIXED,
+    CELL_BYTES_MAX,
     SUSPECT,
-    TIMES,
+    XLSX_COLUMNS_MAX,
     XLSX_ROWS_MAX,
     Cell,
     ExportTable,
     Format,
-    Part,
+    Kind,
     Response,
+    cut,
     guarded,
     has_formula_behind_separator,
+    typed,
 )
 
 CHUNK_BYTES: Final = 1 << 20
@@ -33,7 +36,10 @@ MEDIA_TYPES: Final[dict[Format, str]] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "jsonl": "application/x-ndjson",
+    "sav": "application/x-spss-sav",
+    "parquet": "application/vnd.apache.parquet",
 }
+EXTRAS: Final = {"sav": ("spss", "pyreadstat"), "parquet": ("parquet", "polars")}  # each with a package of it
 _XLSX_OPTIONS: Final = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -41,16 +47,28 @@ _XLSX_OPTIONS: Final = {
     "strings_to_numbers": False,
     "in_memory": False,
 }
-_TIME_FORMAT: Final = "yyyy-mm-dd hh:mm:ss"
-_DAY_FORMAT: Final = "yyyy-mm-dd"
-_LOCAL_CHARACTERS: Final = len("2026-11-21T10:00:00")  # a time without its offset: cells have no zone
+_FORMATS: Final[dict[Kind, str]] = {
+    "moment": "yyyy-mm-dd hh:mm:ss",
+    "date_time": "yyyy-mm-dd hh:mm",
+    "date": "yyyy-mm-dd",
+    "time": "hh:mm",
+}
+_JSON_LINE_ENDS: Final = {one.encode(): f"\\u{ord(one):04x}".encode() for one in "\u0085\u2028\u2029"}
+LONG_TEXTS: Final = "Long texts"
+_LONG_TEXTS_HEAD: Final = ("instance_id", "column", "part", "text")
+_PART: Final = _LONG_TEXTS_HEAD.index("part")
+_GOES_ON: Final = f" […: {LONG_TEXTS}]"
 YEAR_MIN: Final = 1900  # of a spreadsheet's dates
 WIDTH_MIN: Final = 10  # characters
 WIDTH_MAX: Final = 40
 
 
 class TooManyRows(errors.Conflict):
-    """The format has no room for so many rows."""
+    """The format has no room for so many rows or columns."""
+
+
+class MissingExtra(errors.Conflict):
+    """The packages of a format are not installed."""
 
 
 class Writer(ABC):
@@ -72,6 +90,12 @@ class Writer(ABC):
 
     def close(self) -> None:  # noqa: B027  most hold nothing
         """Release temporary files; may be called at any time, and again."""
+
+
+def chunks_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 class Csv(Writer):
@@ -99,7 +123,7 @@ class Csv(Writer):
 
 
 class JsonLines(Writer):
-    """One JSON object a line."""
+    """One JSON object a line; characters that some readers take for the end of a line are escaped."""
 
     def __init__(self, table: ExportTable) -> None:
         self._table = table
@@ -107,11 +131,17 @@ class JsonLines(Writer):
 
     def write(self, responses: Sequence[Response]) -> bytes:
         document = self._table.document
-        return self._encode([document(response) for response in responses])
+        lines = self._encode([document(response) for response in responses])
+        for raw, escaped in _JSON_LINE_ENDS.items():
+            lines = lines.replace(raw, escaped)
+        return lines
 
 
 class Xlsx(Writer):
-    """One worksheet with a frozen header. Rows go to a temporary file; the workbook is there when all are written."""
+    """One worksheet with a frozen header. Rows go to a temporary file; the workbook is there when all are written.
+
+    What no cell has room for goes on in a second worksheet.
+    """
 
     is_resumable = False
 
@@ -122,16 +152,17 @@ class Xlsx(Writer):
         self._book: Any = xlsxwriter.Workbook(self._path, {**_XLSX_OPTIONS, "tmpdir": self._folder.name})
         self._page: Any = self._book.add_worksheet()
         self._page.freeze_panes(1, 0)
-        self._row = 0
+        self._rest: Any = None
+        self._row = self._rest_row = 0
         self._is_whole = False
-        styles: Any = {name: self._book.add_format({"num_format": name}) for name in (_TIME_FORMAT, _DAY_FORMAT)}
-        formats = [_format_of(part, header) for part in table.parts for header in part.headers]
-        self._dates = {column: styles[name] for column, name in enumerate(formats) if name is not None}
-        for column, header in enumerate(table.headers):
-            least = len(_TIME_FORMAT) if column in self._dates else WIDTH_MIN
-            self._page.set_column(column, column, min(max(least, len(header)), WIDTH_MAX) + 1)
+        self._styles: Any = {kind: self._book.add_format({"num_format": name}) for kind, name in _FORMATS.items()}
+        for index, column in enumerate(table.columns):
+            least = len(_FORMATS.get(column.kind, "")) or WIDTH_MIN
+            self._page.set_column(index, index, min(max(least, len(column.header)), WIDTH_MAX) + 1)
 
     def begin(self) -> bytes:
+        if len(self._table.columns) > XLSX_COLUMNS_MAX:
+            raise TooManyRows(f"A worksheet has room for {XLSX_COLUMNS_MAX:,} columns; export CSV or JSON Lines.")
         self._append(self._table.headers)
         return b""
 
@@ -145,49 +176,69 @@ class Xlsx(Writer):
     def end(self) -> Iterator[bytes]:
         self._book.close()
         self._is_whole = True
-        with open(self._path, "rb") as file:  # noqa: PTH123  read in chunks
-            while chunk := file.read(CHUNK_BYTES):
-                yield chunk
+        yield from chunks_of(Path(self._path))
 
     def close(self) -> None:
         if not self._is_whole:  # the library would write the whole workbook first
-            self._page.row_data_fh.close()
+            for page in self._book.worksheets():
+                page.row_data_fh.close()
         self._folder.cleanup()
 
     def _append(self, cells: Sequence[Cell]) -> None:
         page, row = self._page, self._row
-        for column, cell in enumerate(cells):
-            match cell:
+        for index, (column, cell) in enumerate(zip(self._table.columns, cells, strict=True)):
+            match typed(column.kind, cell) if row else cell:
                 case None | "":
                     pass
-                case str() if column in self._dates and row and (time := _date_of(cell)):
-                    page.write_datetime(row, column, time, self._dates[column])
-                case bool():
-                    page.write_boolean(row, column, cell)
-                case int() | float():
-                    page.write_number(row, column, cell)
+                case bool() as value:
+                    page.write_boolean(row, index, value)
+                case int() | float() as value:
+                    page.write_number(row, index, value)
+                case time() as value:
+                    page.write_datetime(row, index, value, self._styles[column.kind])
+                case date() as value if value.year >= YEAR_MIN:
+                    page.write_datetime(row, index, value, self._styles[column.kind])
                 case _:
-                    page.write_string(row, column, cell[:CELL_CHARACTERS_MAX])
+                    page.write_string(row, index, self._fitting(str(cell), column.header, str(cells[0])))
         self._row += 1
+
+    def _fitting(self, text: str, header: str, instance_id: str) -> str:
+        """The text of a cell; of a longer one the beginning, with the rest on the sheet of long texts."""
+        first, *more = cut(text, "utf-16-le", CELL_BYTES_MAX)
+        if not more:
+            return text
+        if self._rest is None:
+            self._rest = self._book.add_worksheet(LONG_TEXTS)
+            self._rest.write_row(0, 0, _LONG_TEXTS_HEAD)
+        first = first[: -len(_GOES_ON)]
+        for part, piece in enumerate(cut(text[len(first) :], "utf-16-le", CELL_BYTES_MAX), 2):
+            self._rest_row += 1
+            for index, cell in enumerate((instance_id, header, part, piece)):
+                (self._rest.write_number if index == _PART else self._rest.write_string)(self._rest_row, index, cell)
+        return first + _GOES_ON
+
+
+def missing_extra(name: Format) -> str | None:
+    """What to install for a format; None where nothing is missing."""
+    extra, package = EXTRAS.get(name, ("", ""))
+    if not extra or find_spec(package):
+        return None
+    return f"The format {name} needs the extra “{extra}”: pip install 'afterword[{extra}]'."
 
 
 def writer_of(name: Format, table: ExportTable, *, byte_order_mark: bool) -> Writer:
-    """The writer of a format; only CSV has a byte-order mark."""
+    """The writer of a format; only CSV has a byte-order mark. Raises MissingExtra."""
+    if sentence := missing_extra(name):
+        raise MissingExtra(sentence)
     if name == "csv":
         return Csv(table, byte_order_mark=byte_order_mark)
-    return Xlsx(table) if name == "xlsx" else JsonLines(table)
+    if name in {"xlsx", "jsonl"}:
+        return Xlsx(table) if name == "xlsx" else JsonLines(table)
+    from afterword.exports import frames  # noqa: PLC0415  its packages are extras
 
-
-def _format_of(part: Part, header: str) -> str | None:
-    if part.headers is FIXED and header in TIMES:
-        return _TIME_FORMAT
-    return _DAY_FORMAT if part.has_days else None
-
-
-def _date_of(text: str) -> datetime | None:
-    """The local time or day of a cell, where a spreadsheet can hold it as a number."""
-    time = datetime.fromisoformat(text[:_LOCAL_CHARACTERS])
-    return time if time.year >= YEAR_MIN else None
+    if name == "parquet":
+        return frames.Frames(table, frames.write_parquet)
+    return frames.Frames(table, frames.write_sav, bytes_max=frames.SAV_FRAME_BYTES_MAX)
 
 
 def _safe(cells: Sequence[Cell]) -> list[Cell]:

@@ -1,6 +1,5 @@
 """Composes the invitation mail of one responder; `invitation.py` compiles the texts."""
 
-import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -11,7 +10,8 @@ from afterword.channels.mime import one_line
 from afterword.core.messaging.addresses import is_among
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.question_types import Question, Shape
+from afterword.core.questionnaires.length import length
+from afterword.core.questionnaires.question_types import Question
 from afterword.core.text import locales
 from afterword.messages.context import MessageContext
 from afterword.messages.invitation import Authored, Invitation, compile_invitation
@@ -21,10 +21,6 @@ SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in the links of test messages
 SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
 SUBJECT_CHARACTERS_MAX = 300  # after filling; authors have 200
 COMPILED_MAX = 500
-ANSWER_SECONDS: Final[Mapping[Shape, int]] = {
-    "scale": 7, "choice": 9, "choices": 14, "matrix": 30, "ranking": 30, "text": 30, "number": 12, "date": 12,
-    "yes_no": 6, "time": 10, "date_time": 15, "consent": 8, "contact": 30, "files": 30, "none": 5,
-}  # fmt: skip
 
 
 class SenderNotAllowed(ValueError):
@@ -99,12 +95,17 @@ def _drawn(definition: Definition, question_ids: Sequence[str]) -> list[Question
     return [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
 
 
-def minutes_of(definition: Definition, question_ids: Sequence[str]) -> int:
-    """Estimated minutes to answer, at least 1."""
-    drawn = _drawn(definition, question_ids)
-    return max(1, math.ceil(sum(ANSWER_SECONDS[question.shape] for question in drawn) / 60))
+def _minutes_of(context: MessageContext) -> int:
+    """The estimate for this person's questions, kept for the next one with the same."""
+    key = (context.version.version_id, tuple(context.instance.question_ids))
+    if key not in _minutes:
+        if len(_minutes) >= COMPILED_MAX:
+            _minutes.clear()
+        _minutes[key] = length(context.version.definition, drawn=frozenset(key[1])).minutes
+    return _minutes[key]
 
 
+_minutes: dict[tuple[str, tuple[str, ...]], int] = {}
 _compiled: OrderedDict[tuple[object, ...], Invitation] = OrderedDict()  # least recently used first
 
 
@@ -113,7 +114,7 @@ def _invitation(context: MessageContext) -> Invitation:
     pipeline, locale = context.pipeline, context.instance.locale
     definition, question_ids = context.version.definition, context.instance.question_ids
     question = first_question(definition, question_ids)
-    minutes = minutes_of(definition, question_ids)
+    minutes = _minutes_of(context)
     with_address, public_url = bool(context.postal_address), context.pages.public_url
     key = (
         pipeline.organization_id,
@@ -149,6 +150,7 @@ def _invitation(context: MessageContext) -> Invitation:
 
 def forget() -> None:
     _compiled.clear()
+    _minutes.clear()
 
 
 def _headers(locale: str, unsubscribe_url: str | None) -> dict[str, str]:

@@ -884,7 +884,7 @@ CREATE TABLE export (
     CONSTRAINT export_check3 CHECK (((questionnaire_id IS NULL) = (selected_count IS NOT NULL))),
     CONSTRAINT export_date_basis_check CHECK ((date_basis = ANY (ARRAY['submitted'::text, 'completed'::text, 'sent'::text]))),
     CONSTRAINT export_error_check CHECK ((length(error) <= 500)),
-    CONSTRAINT export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'xlsx'::text, 'jsonl'::text]))),
+    CONSTRAINT export_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'xlsx'::text, 'jsonl'::text, 'sav'::text, 'parquet'::text]))),
     CONSTRAINT export_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
     CONSTRAINT export_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'expired'::text, 'failed'::text, 'cancelled'::text]))),
     CONSTRAINT export_values_as_check CHECK ((values_as = ANY (ARRAY['labels'::text, 'codes'::text, 'both'::text])))

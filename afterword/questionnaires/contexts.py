@@ -9,6 +9,7 @@ from afterword import errors
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import removed
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.organizations import store as organizations
@@ -83,10 +84,14 @@ async def context_of(db: Database, *, organization_id: str, owners: Mapping[str,
 
 
 async def questions_of(db: Database, *, organization_id: str, version_ids: Sequence[str]) -> dict[str, Question]:
-    """The questions of versions by id, each as the first of them has it."""
+    """The questions of versions by id, each as the first of them has it, with the choices that others had."""
     found: dict[str, Question] = {}
     for version_id in version_ids:
         version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
         for question in version.definition.questions():
-            found.setdefault(question.question_id, question)
+            newer = found.setdefault(question.question_id, question)
+            if newer.choices != question.choices:
+                known = (*newer.choices, *newer.removed_choices)
+                more = (*newer.removed_choices, *removed(known, question))
+                found[question.question_id] = replace(newer, removed_choices=more)
     return found

@@ -313,8 +313,7 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
             figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
         key = core_rows.part_key(question, part)
         for value, figure in zip(values, figures, strict=True):
-            label = next((each.label for each in question.choices if str(each.value) == value), None)
-            named = {**key, "value": core_rows.number_of(value), "label": label}
+            named = {**key, "value": core_rows.number_of(value), "label": question.label_of(value)}
             condition = core_rows.answer_condition(question, named)
             rows.append(Row(key=named, figures=[figure], selection=_selection(run, {}, condition)))
         number = core_cells.answers_in(counted)

@@ -48,7 +48,7 @@ class TestCreate:
     @pytest.mark.parametrize(
         ("request_body", "pointer", "code"),
         [
-            ({"format": "parquet"}, "/format", "unknown_value"),
+            ({"format": "ods"}, "/format", "unknown_value"),
             ({"date_basis": "viewed"}, "/date_basis", "unknown_value"),
             ({"since_cursor": "nonsense"}, "/since_cursor", "invalid_cursor"),
             ({"from_time": "2026-02-01T00:00:00Z", "to_time": "2026-02-01T00:00:00Z"}, "/to_time", "out_of_range"),

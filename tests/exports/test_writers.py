@@ -6,10 +6,24 @@ import io
 import json
 import re
 import zipfile
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
+from typing import Any
 
+import pytest
+from python_calamine import CalamineWorkbook
+
+from afterword import db
 from afterword.core.answers.values import Given
+from afterword.exports import writers
+from afterword.exports.writers import Csv, JsonLines, TooManyRows, Xlsx
 from tests.exports.conftest import COMMENT, CSAT, REASONS, Shop, table
+from tests.exports.files import LONG, WHY, bytes_of, table_of
+
+
+def sheet(content: bytes, name: str) -> list[dict[str, Any]]:
+    """The rows of a worksheet."""
+    rows: list[list[Any]] = CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_name(name).to_python()
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
 class TestFormats:
@@ -87,3 +101,78 @@ class TestFormats:
         await shop.respond({CSAT: Given(4)})
         assert (await shop.file(byte_order_mark=True)).startswith("\ufeffinstance_id,")
         assert (await shop.file()).startswith("instance_id,")
+
+    async def test_times_have_one_offset(self, shop: Shop) -> None:
+        """One response before the change of clocks, and one after it: data frames read no column of two offsets."""
+        await shop.respond({CSAT: Given(4)})
+        await shop.respond({CSAT: Given(5)})
+        async with db.transaction(shop.pool) as database:
+            await database.execute(
+                """update questionnaire_instance set created_time = '2026-07-01 10:00+00'
+                   where instance_id = (select min(instance_id) from questionnaire_instance)"""
+            )
+        for line in (await shop.file()).splitlines()[1:]:
+            assert {"+00:00"} == set(re.findall(r"\d\d:\d\d:\d\d(.*?),", line))
+        assert "2026-07-01T10:00:00+00:00" in await shop.file(format="jsonl")
+
+
+class TestTypes:
+    """Declared metadata and answers as their types have them; what does not fit stays text."""
+
+    def test_xlsx(self) -> None:
+        options, responses = table_of()
+        first, second, _ = sheet(bytes_of(Xlsx(options), responses), "Sheet1")
+        expected = {
+            "Which day?": date(2026, 10, 25), "At what time?": time(9, 30), "How many nights?": 2.5,
+            "When?": datetime.fromisoformat("2026-10-25T09:30"), "Found everything?": True,
+            "created_time": datetime.fromisoformat("2026-10-25T10:00"),
+            "questionnaire.sum": 1041.5, "questionnaire.paid": True, "questionnaire.ordered": date(2026, 10, 24),
+            "questionnaire.store": "007",
+        }  # fmt: skip
+        assert expected == {name: first[name] for name in expected}
+        assert ("12345678901234567", "perhaps", "2026-10-24T10:00:00Z") == tuple(
+            second[f"questionnaire.{name}"] for name in ("sum", "paid", "ordered")
+        )
+
+    def test_json_lines(self) -> None:
+        options, responses = table_of()
+        first, second, _ = map(json.loads, bytes_of(JsonLines(options), responses).splitlines())
+        assert {"sum": 1041.5, "paid": True, "ordered": "2026-10-24", "store": "007"} == first["metadata"][
+            "questionnaire"
+        ]
+        assert ("12345678901234567", "perhaps") == tuple(
+            second["metadata"]["questionnaire"][name] for name in ("sum", "paid")
+        )
+
+
+class TestNothingIsLost:
+    def test_long_texts_in_xlsx(self) -> None:
+        """A cell holds 32,767 units of UTF-16; the rest stands on a sheet of its own, and the cell says so."""
+        options, responses = table_of()
+        content = bytes_of(Xlsx(options), responses)
+        cell: str = sheet(content, "Sheet1")[0]["why? [with]"]
+        rest = sheet(content, writers.LONG_TEXTS)
+        begin, mark, _ = cell.partition(" […: Long texts]")
+        assert (LONG, True) == (begin + "".join(row["text"] for row in rest), bool(mark))
+        assert {("instance_id!", "why? [with]")} == {(row["instance_id"], row["column"]) for row in rest}
+        assert [2] == [row["part"] for row in rest]
+        assert all(len(text.encode("utf-16-le")) <= 2 * 32_767 for text in (cell, *(row["text"] for row in rest)))
+
+    def test_too_many_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(writers, "XLSX_COLUMNS_MAX", 20)
+        options, responses = table_of()
+        with pytest.raises(TooManyRows, match="20 columns"):
+            bytes_of(Xlsx(options), responses)
+
+    def test_lines_in_json(self) -> None:
+        """Readers that take U+2028 or U+0085 for the end of a line read every row."""
+        options, responses = table_of()
+        text = bytes_of(JsonLines(options), responses).decode()
+        assert 3 == len(text.splitlines())
+        assert "a\u2028b" == json.loads(text.splitlines()[0])["answers"][WHY]["value"]
+
+    def test_headers_and_choices_in_csv(self) -> None:
+        options, responses = table_of()
+        first, *_ = table(bytes_of(Csv(options), responses).decode())
+        assert ("a\u2028b", LONG) == (first["Why?"], first["why? [with]"])
+        assert [["Flour, rye", '"=Tools"']] == list(csv.reader([first["What?"]], skipinitialspace=True))

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from afterword.core.questionnaires.definition import parse
+from afterword.core.questionnaires.length import length
 from afterword.messages import email
 from afterword.messages.invitation import Authored
 from tests.messages.test_email import (
@@ -18,6 +19,8 @@ from tests.messages.test_email import (
     Page,
     Pipeline,
     compose,
+    context_of,
+    instance_of,
     version_of,
 )
 from tests.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
@@ -136,17 +139,20 @@ def test_languages(expected: str, locale: str) -> None:
     assert "recently" not in message.text
 
 
-@pytest.mark.parametrize(("expected", "count"), [("دقيقة واحدة", 1), ("دقيقتان", 3), ("3 دقائق", 5), ("11 دقيقة", 21)])
+@pytest.mark.parametrize(("expected", "count"), [("دقيقة واحدة", 1), ("دقيقتان", 3), ("3 دقائق", 5), ("11 دقيقة", 26)])
 def test_arabic_counts_minutes(expected: str, count: int) -> None:
-    others = [{"question_id": f"{number:022d}", "type": "text"} for number in range(count)]
+    others = [{"question_id": f"{number:022d}", "type": "text", "required": True} for number in range(count)]
     assert expected in compose({}, *others, locale="ar").subject
 
 
-def test_minutes() -> None:
-    definition = version_of({}, *[{"question_id": f"{n:022d}", "type": "text"} for n in range(10)]).definition
-    assert 1 == email.minutes_of(definition, [QUESTION])
-    assert 6 == email.minutes_of(definition, [question.question_id for question in definition.questions()])
-    assert 1 == email.minutes_of(definition, [])
+def test_minutes_are_those_of_the_console() -> None:
+    """An open question that may stay empty counts a third, and one that this person is not asked nothing."""
+    others = [{"question_id": f"{number:022d}", "type": "text"} for number in range(18)]
+    assert 3 == length(version_of({}, *others).definition).minutes
+    assert "(3 minutes)" in compose({}, *others).subject
+    asked = context_of({}, *others)
+    alone = instance_of(version_of({}), "en", {})
+    assert "(1 minute)" in email.compose(replace(asked, instance=alone)).subject
 
 
 def test_authored() -> None:

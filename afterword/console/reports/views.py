@@ -107,7 +107,7 @@ class Names:
             case "question" if name in self.questions and text in BOOLEANS:
                 found = self.words(BOOLEANS[text])
             case "question" if name in self.questions:
-                found = next((one.label for one in self.questions[name].choices if str(one.value) == text), found)
+                found = self.questions[name].label_of(text) or found
             case _:
                 pass
         return found

@@ -8,18 +8,21 @@ from afterword import db as databases
 from afterword import errors
 from afterword.console.response_list import RESPONSES, Choice, chips_of, choice_of
 from afterword.console.screens import Screens, Visit
+from afterword.core.wire.exports import Format
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.exports import api, service
 from afterword.exports.store import Export
-from afterword.exports.writers import MEDIA_TYPES
+from afterword.exports.writers import MEDIA_TYPES, missing_extra
 from afterword.responses import service as responses
 from afterword.web import fields, headers, html
 
 routes = Screens()
 EXPORTS: Final = f"{RESPONSES}/export"
 ONE: Final = f"{EXPORTS}/{{export_id}}"
-FORMATS: Final = {"csv": "CSV", "xlsx": "Excel (XLSX)", "jsonl": "JSON Lines"}
+FORMATS: Final[dict[Format, str]] = {
+    "csv": "CSV", "xlsx": "Excel (XLSX)", "jsonl": "JSON Lines", "sav": "SPSS", "parquet": "Parquet",
+}  # fmt: skip
 OWN: Final = fields.listing_of(api.Export)
 OWN_MAX: Final = 10
 REFRESH_SECONDS: Final = "2"
@@ -92,7 +95,7 @@ async def _form(visit: Visit, choice: Choice, *, refusal: errors.Refusal | None 
         filters=[text for text, _ in chips_of(visit, choice, node)],
         action=fixed.url("export"),
         back=choice.url(),
-        formats=list(FORMATS.items()),
+        formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],
         format=visit.form.text("format") or "csv",
         own=own,
         may_recipient=service.ITEM_SCOPE in visit.caller.scopes,

@@ -7,7 +7,7 @@ page with the questionnaires of the library; the foot of a page does not count.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,10 +40,15 @@ class Length:
     seconds: int
     screens: int
 
+    @property
+    def minutes(self) -> int:
+        return max(1, math.ceil(self.seconds / 60))
 
-def length(definition: Definition, layout: Layout = "by_group") -> Length:
+
+def length(definition: Definition, layout: Layout = "by_group", *, drawn: Collection[str] | None = None) -> Length:
+    """`drawn`: the ids of the questions that one person gets, else each counts by the share of people who get it."""
     flow = Flow(definition, layout)
-    longest = _longest_way(flow)
+    longest = _longest_way(flow, drawn)
     pages: list[list[Question]] = []
     for group in definition.groups:
         page = [one for one in group.questions if one.question_id in longest]
@@ -56,7 +61,7 @@ def length(definition: Definition, layout: Layout = "by_group") -> Length:
     welcome = definition.page_texts(definition.default_locale).welcome
     seconds = _words(welcome) / WORDS_A_SECOND + PAGE_SECONDS * len(pages)
     seconds += sum(_group_words(group) for group in definition.groups if _is_asked(group, longest)) / WORDS_A_SECOND
-    seconds += sum(_seconds(one) for page in pages for one in page)
+    seconds += sum(_seconds(one, drawn) for page in pages for one in page)
     lines = _lines(welcome) * LINE_PIXELS
     screens = [
         math.ceil((PAGE_PIXELS + sum(_pixels(one) for one in page) + (0 if number else lines)) / SCREEN_PIXELS)
@@ -65,7 +70,7 @@ def length(definition: Definition, layout: Layout = "by_group") -> Length:
     return Length(max(5, round(seconds / 5) * 5), sum(screens))
 
 
-def _longest_way(flow: Flow) -> set[str]:
+def _longest_way(flow: Flow, drawn: Collection[str] | None) -> set[str]:
     """The questions on the way that takes longest; jumps lead only forward, so the last questions come first."""
     best: dict[str | None, tuple[float, tuple[str, ...]]] = {None: (0, ())}
     following: dict[str | None, list[str | None]] = {}
@@ -75,9 +80,9 @@ def _longest_way(flow: Flow) -> set[str]:
         seconds, way = max(best[target] for target in following.get(node, [None]))
         question = None if node is None else flow.definition.question(node)
         best[node] = (
-            (seconds, way) if question is None else (seconds + _seconds(question), (question.question_id, *way))
+            (seconds, way) if question is None else (seconds + _seconds(question, drawn), (question.question_id, *way))
         )
-    return set(best[None][1])
+    return {question_id for question_id in best[None][1] if drawn is None or question_id in drawn}
 
 
 def _is_asked(group: Group, question_ids: set[str]) -> bool:
@@ -94,8 +99,9 @@ def reading_seconds(question: Question) -> float:
     return sum(map(_words, texts)) / WORDS_A_SECOND
 
 
-def _seconds(question: Question) -> float:
-    return (reading_seconds(question) + _answering(question)) * question.display_probability / PERCENT
+def _seconds(question: Question, drawn: Collection[str] | None) -> float:
+    share = question.display_probability if drawn is None else PERCENT * (question.question_id in drawn)
+    return (reading_seconds(question) + _answering(question)) * share / PERCENT
 
 
 def _answering(question: Question) -> float:

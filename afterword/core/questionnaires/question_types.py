@@ -162,6 +162,7 @@ class Question:
     style: str | None = None
     rows: tuple[Row, ...] = ()
     choices: tuple[Choice, ...] = ()
+    removed_choices: tuple[Choice, ...] = ()  # of older versions alone, for the names in reports
     choices_min: int | None = None
     choices_max: int | None = None
     rank_max: int | None = None
@@ -225,6 +226,11 @@ class Question:
 
     def choice(self, value: object) -> Choice | None:
         return next((choice for choice in self.choices if choice.value == value), None)
+
+    def label_of(self, value: object) -> str | None:
+        """The label of a choice, by its value as a number or as a text; also of one that was removed."""
+        known = (*self.choices, *self.removed_choices)
+        return next((choice.label for choice in known if str(choice.value) == str(value)), None)
 
     def row(self, row_id: str) -> Row | None:
         return next((row for row in self.rows if row.row_id == row_id), None)

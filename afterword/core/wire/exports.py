@@ -1,16 +1,18 @@
 """Exports: columns made from the questions of all versions, and the cells of one response.
 
-A response is one row. Codes are the answers' values, labels what people read. CSV gets an apostrophe wherever a
-spreadsheet, with whichever separator, would read a formula (`guarded`); in XLSX such text is a plain string.
+A response is one row. Codes are the answers' values, labels what people read. Where a cell holds several texts, one
+that has the separator stands in quotes. CSV gets an apostrophe wherever a spreadsheet, with whichever separator, would
+read a formula (`guarded`); in XLSX such text is a plain string.
 """
 
 import base64
 import binascii
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final, Literal
@@ -18,15 +20,27 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.core.answers import values as answer_values
+from afterword.core.answers.files import names_of
+from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.question_types import YES_NO, Question, Shape
+from afterword.core.questionnaires.questions import joined, localized
+from afterword.core.reading.documents import plain
 
-Format = Literal["csv", "xlsx", "jsonl"]
+Format = Literal["csv", "xlsx", "jsonl", "sav", "parquet"]
 Values = Literal["labels", "codes", "both"]
 Cell = str | int | float | bool | None
-CELL_CHARACTERS_MAX: Final = 32_767  # of a spreadsheet
+Kind = Literal["text", "integer", "number", "boolean", "date", "time", "date_time", "moment"]  # moment: with its offset
+KINDS: Final[Mapping[Shape, Kind]] = {
+    "scale": "integer", "choice": "integer", "matrix": "integer", "number": "number", "yes_no": "boolean",
+    "consent": "boolean", "date": "date", "time": "time", "date_time": "date_time",
+}  # fmt: skip
+SPLIT: Final[Collection[Format]] = {"sav", "parquet"}  # a column for each choice of a multiple choice or a ranking
+LOCAL: Final[Collection[Format]] = {"xlsx", "sav"}  # their times have no offset
+CELL_BYTES_MAX: Final = 2 * 32_767  # of a spreadsheet, in UTF-16
 XLSX_ROWS_MAX: Final = 1_048_575  # below the header
+XLSX_COLUMNS_MAX: Final = 16_384
+DOUBLE_DIGITS_MAX: Final = 15  # of a number that every program reads as it was written
 LABELS_KEPT_MAX: Final = 10_000
 OVERLAP: Final = timedelta(seconds=60)  # longer than any transaction that may still commit an earlier time
 
@@ -36,7 +50,12 @@ FIXED: Final = (
 )  # fmt: skip
 ITEM: Final = ("external_reference", "recipient")
 SEEN: Final = ("questionnaire_id", "questionnaire", "channel_id", "score", "score_max", "band")  # in a list
-TIMES: Final = tuple(name for name in FIXED if name.endswith("_time"))
+_MOMENT: Final[Kind] = "moment"
+_KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(FIXED[5:], _MOMENT),
+    "finalized": "boolean", "channel_id": "integer", "score": "number", "score_max": "number",
+}  # fmt: skip
+LOCAL_CHARACTERS: Final = len("2026-11-21T10:00:00")  # a time without its offset
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _FORMULA: Final = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
@@ -66,12 +85,21 @@ class Response(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Columns side by side: their headers, and their cells of a response, as many."""
+class Column:
+    """`name`: of a variable, where a program takes short names; `labels`: of numbers that stand for choices."""
 
-    headers: Sequence[str]
+    header: str
+    kind: Kind = "text"
+    name: str = ""
+    labels: Mapping[int, str] = field(default_factory=dict[int, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Columns side by side, and their cells of a response, as many."""
+
+    columns: Sequence[Column]
     cells: Callable[[Response], Sequence[Cell]]
-    has_days: bool = False  # texts such as 2026-11-21
 
 
 @dataclass(frozen=True)
@@ -79,18 +107,20 @@ class ExportTable:
     """The columns of one export. `definitions`: of all versions, the newest first; their questions are joined by id.
 
     Declared metadata names have columns of their own; one column has the others as JSON. `is_of_list`: of responses
-    of several questionnaires, whose names `prefixes` has by question where there is more than one.
+    of several questionnaires, whose names `prefixes` has by question where there is more than one. `is_split`: each
+    choice of a multiple choice has a column of 0 and 1, each of a ranking one with its rank.
     """
 
     definitions: Sequence[Definition]
     locale: str
     values: Values = "both"
-    questionnaire_names: Sequence[str] = ()
-    responder_names: Sequence[str] = ()
+    questionnaire_names: Mapping[str, metadata.Type] = field(default_factory=dict[str, metadata.Type])
+    responder_names: Mapping[str, metadata.Type] = field(default_factory=dict[str, metadata.Type])
     has_questionnaire_metadata: bool = True
     has_responder_metadata: bool = True
     has_item: bool = False
     is_of_list: bool = False
+    is_split: bool = False
     prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -104,32 +134,43 @@ class ExportTable:
 
         Its own choices, rows and fields come first, then those that only older versions had.
         """
-        found: dict[str, Question] = {}
-        for definition in self.definitions:
-            for question in definition.questions():
-                if question.is_answered:
-                    shown = localized(question, self.locale)
-                    newer = found.get(question.question_id)
-                    found[question.question_id] = shown if newer is None else _joined(newer, shown)
-        return list(found.values())
+        asked = (one for definition in self.definitions for one in definition.questions() if one.is_answered)
+        return joined(localized(question, self.locale) for question in asked)
 
     @cached_property
     def parts(self) -> list[Part]:
-        made = [Part(FIXED, attrgetter("fixed"))]
+        made = [Part([Column(name, _KINDS.get(name, "text")) for name in FIXED], attrgetter("fixed"))]
         if self.is_of_list:
-            made.append(Part((*SEEN, "tags"), lambda response: [*response.seen, ";".join(response.tags)]))
+            seen = [Column(name, _KINDS.get(name, "text")) for name in (*SEEN, "tags")]
+            made.append(Part(seen, lambda response: [*response.seen, ";".join(response.tags)]))
         if names := self.item:
-            made.append(Part(names, lambda response: response.item[: len(names)]))
-        made += [self._of_question(question) for question in self.questions]
+            made.append(Part([*map(Column, names)], lambda response: response.item[: len(names)]))
+        taken: set[str] = set()
+        for question in self.questions:
+            name = question.display_name or question.plain_title
+            if question.question_id in self.prefixes:
+                name = f"{self.prefixes[question.question_id]}: {name}"
+            is_first = name.casefold() not in taken
+            taken.add(name.casefold())
+            made.append(
+                self._of_question(question, name if is_first or not question.key else f"{name} [{question.key}]")
+            )
         if self.has_questionnaire_metadata:
             made.append(_of_metadata("questionnaire", self.questionnaire_names, attrgetter("questionnaire_metadata")))
         if self.has_responder_metadata:
             made.append(_of_metadata("responder", self.responder_names, attrgetter("responder_metadata")))
         return made
 
+    @cached_property
+    def columns(self) -> list[Column]:
+        """All columns; no two headers are equal, whatever their case."""
+        found = [column for part in self.parts for column in part.columns]
+        headers = distinct([column.header for column in found], "{} ({})")
+        return [replace(column, header=header) for column, header in zip(found, headers, strict=True)]
+
     @property
     def headers(self) -> list[str]:
-        return [header for part in self.parts for header in part.headers]
+        return [column.header for column in self.columns]
 
     def cells(self, response: Response) -> list[Cell]:
         row: list[Cell] = []
@@ -149,12 +190,12 @@ class ExportTable:
             document |= {**dict(zip(SEEN, response.seen, strict=True)), "tags": response.tags}
         document |= dict(zip(self.item, response.item, strict=False))
         document["answers"] = answers
-        metadata: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         if self.has_questionnaire_metadata:
-            metadata["questionnaire"] = response.questionnaire_metadata
+            given["questionnaire"] = _typed(response.questionnaire_metadata, self.questionnaire_names)
         if self.has_responder_metadata:
-            metadata["responder"] = response.responder_metadata
-        return {**document, "metadata": metadata} if metadata else document
+            given["responder"] = _typed(response.responder_metadata, self.responder_names)
+        return {**document, "metadata": given} if given else document
 
     def _answer(self, question: Question, given: Sequence[Any]) -> dict[str, Any]:
         value, other_text = given
@@ -164,25 +205,19 @@ class ExportTable:
             answer["value"] = value
         if self.values != "codes" and label is not None:
             answer["label"] = label
+            if question.shape in {"choices", "ranking"}:
+                answer["labels"] = _labels(question, value)
         if other_text is not None:
             answer["other_text"] = other_text
         return answer
 
-    def _of_question(self, question: Question) -> Part:
-        name, question_id = question.display_name or question.plain_title, question.question_id
-        name = f"{self.prefixes[question_id]}: {name}" if question_id in self.prefixes else name
-        headers: list[str] = []
-        of_value: list[Callable[[Any], Cell]] = []
-        for member, header, is_labelled in _members(question, name):
-            if is_labelled and self.values != "codes":
-                headers.append(header)
-                of_value.append(_label_of(question, member, self.locale))
-            if not is_labelled or self.values != "labels":
-                headers.append(f"{header} [code]" if is_labelled and self.values == "both" else header)
-                of_value.append(_code if member is None else _code_of(member))
-        has_other = any(choice.other for choice in question.choices)
-        headers += [f"{name} [other]"] * has_other
-        nothing: Sequence[Cell] = [None] * len(headers)
+    def _of_question(self, question: Question, name: str) -> Part:
+        made = list(self._columns_of(question, name))
+        if has_other := any(choice.other for choice in question.choices):
+            made.append((Column(f"{name} [other]", name=f"{question.key or name}_other"), _code))
+        columns, of_value = [column for column, _ in made], [cell for _, cell in made][: len(made) - has_other]
+        question_id = question.question_id
+        nothing: Sequence[Cell] = [None] * len(columns)
 
         def cells(response: Response) -> Sequence[Cell]:
             given = response.answers.get(question_id)
@@ -192,7 +227,34 @@ class ExportTable:
             found = [cell(value) for cell in of_value]
             return [*found, other_text] if has_other else found
 
-        return Part(headers, cells, has_days=question.shape == "date")
+        return Part(columns, cells)
+
+    def _columns_of(self, question: Question, name: str) -> Iterator[tuple[Column, Callable[[Any], Cell]]]:
+        """The columns of the value, each with its cell of a value."""
+        short, labels = question.key or name, {choice.value: choice.label for choice in question.choices}
+        if self.is_split and question.shape in {"choices", "ranking"}:
+            for value, label in labels.items():
+                is_ranked = question.shape == "ranking"
+                yield (
+                    Column(f"{name}: {label}", "integer", f"{short}_{value}", {} if is_ranked else YES_NO),
+                    _place_of(value, is_ranked=is_ranked),
+                )
+            return
+        kind = KINDS.get(question.shape, "text")
+        for member, header, is_labelled in _members(question, name):
+            row = question.row(member) if member else None
+            code = f"{short}_{(row and row.key) or member}" if member else short
+            if is_labelled and self.values != "codes":
+                yield Column(header, name=code), _label_of(question, member)
+            if not is_labelled or self.values != "labels":
+                both = is_labelled and self.values == "both"
+                column = Column(
+                    f"{header} [code]" if both else header,
+                    kind,
+                    f"{code}_code" if both else code,
+                    labels if kind == "integer" else {},
+                )
+                yield column, _code if member is None else _code_of(member)
 
 
 def cursor_of(started: datetime) -> str:
@@ -209,6 +271,57 @@ def read_cursor(text: str) -> datetime:
         return _EPOCH + timedelta(microseconds=microseconds)
     except (binascii.Error, OverflowError, struct.error):
         raise ValueError("This is no cursor of an export.") from None
+
+
+def distinct(texts: Iterable[str], form: str) -> list[str]:
+    """The texts, with a number where one repeats an earlier one but for its case: `form` of text and number."""
+    found: list[str] = []
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    for text in texts:
+        made = text
+        while made.casefold() in taken:
+            counts[text] = counts.get(text, 1) + 1
+            made = form.format(text, counts[text])
+        taken.add(made.casefold())
+        found.append(made)
+    return found
+
+
+def cut(text: str, encoding: str, bytes_max: int) -> list[str]:
+    """The text in parts of at most so many bytes in an encoding; one part at least."""
+    if 4 * len(text) <= bytes_max:
+        return [text]
+    data = text.encode(encoding)
+    parts: list[str] = []
+    while len(data) > bytes_max:
+        parts.append(data[:bytes_max].decode(encoding, "ignore"))
+        data = data[len(parts[-1].encode(encoding)) :]
+    return [*parts, data.decode(encoding)]
+
+
+def typed(kind: Kind, cell: Cell) -> Cell | date | time:
+    """The cell as its kind has it, a moment as the local time; unchanged where it does not fit."""
+    if not isinstance(cell, str) or kind == "text":
+        return cell
+    value: Cell | date | time | Decimal = None
+    try:
+        match kind:
+            case "moment" | "date_time":
+                return datetime.fromisoformat(cell[:LOCAL_CHARACTERS])
+            case "time":
+                return time.fromisoformat(cell)
+            case "date":
+                value = metadata.typed("date", cell) if len(cell) <= len("2026-11-21") else None  # a time would be lost
+            case "number" | "boolean":
+                value = metadata.typed(kind, cell)
+            case _:
+                pass
+    except ValueError:
+        return cell
+    if isinstance(value, Decimal):
+        return plain(float(value)) if len(value.as_tuple().digits) <= DOUBLE_DIGITS_MAX else cell
+    return cell if value is None else value
 
 
 def progress(*, started: datetime, oldest: datetime | None, reached: datetime) -> int:
@@ -238,20 +351,6 @@ def _with_apostrophe(match: re.Match[str]) -> str:
     return match[0] if match[1] is None else f"{match[0][:-1]}'{match[1]}"
 
 
-def _joined(newer: Question, older: Question) -> Question:
-    values, row_ids = {choice.value for choice in newer.choices}, {row.row_id for row in newer.rows}
-    others = {choice.value for choice in older.choices if choice.other}
-    return replace(
-        newer,
-        choices=(
-            *(replace(choice, other=choice.other or choice.value in others) for choice in newer.choices),
-            *(choice for choice in older.choices if choice.value not in values),
-        ),
-        rows=(*newer.rows, *(row for row in older.rows if row.row_id not in row_ids)),
-        contact_fields=tuple(dict.fromkeys((*newer.contact_fields, *older.contact_fields))),
-    )
-
-
 def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]]:
     """The columns of a question as member of the value (None: the whole), header, whether there are labels."""
     if question.shape == "matrix":
@@ -264,14 +363,33 @@ def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]
 def _code(value: Any) -> Cell:
     if not isinstance(value, list):
         return value
-    return ";".join(one["name"] if isinstance(one, dict) else str(one) for one in value)  # a file by its name
+    return _in_cell(names_of(value) if value and isinstance(value[0], dict) else map(str, value), ";")
+
+
+def _place_of(choice: int, *, is_ranked: bool) -> Callable[[Any], Cell]:
+    """1 where it was chosen, or its rank; 0 where it was not, but nothing for one without a rank."""
+    if is_ranked:
+        return lambda value: value.index(choice) + 1 if choice in value else None
+    return lambda value: int(choice in value)
 
 
 def _code_of(member: str) -> Callable[[Any], Cell]:
     return lambda value: value.get(member)
 
 
-def _label_of(question: Question, member: str | None, locale: str) -> Callable[[Any], Cell]:
+def _in_cell(texts: Iterable[str], separator: str) -> str:
+    """The texts in one cell, as a CSV line with blanks behind the separators has them."""
+    mark = separator.strip()
+    return separator.join(
+        '"' + text.replace('"', '""') + '"' if mark in text or text.startswith('"') else text for text in texts
+    )
+
+
+def _labels(question: Question, value: Sequence[int]) -> list[str]:
+    return [choice.label for choice in map(question.choice, value) if choice is not None]
+
+
+def _label_of(question: Question, member: str | None) -> Callable[[Any], Cell]:
     """The label of a value, made once for equal values."""
     known: dict[str, str | None] = {}
 
@@ -283,20 +401,28 @@ def _label_of(question: Question, member: str | None, locale: str) -> Callable[[
         if key not in known:
             if len(known) >= LABELS_KEPT_MAX:
                 known.clear()
-            known[key] = answer_values.label(question, chosen, locale)
+            several = isinstance(chosen, list)
+            known[key] = _in_cell(_labels(question, chosen), ", ") if several else question.label_of(chosen)
         return known[key]
 
     return cell
 
 
-def _of_metadata(kind: str, names: Sequence[str], of: Callable[[Response], Mapping[str, str]]) -> Part:
-    declared = frozenset(names)
-
+def _of_metadata(kind: str, names: Mapping[str, metadata.Type], of: Callable[[Response], Mapping[str, str]]) -> Part:
     def cells(response: Response) -> Sequence[Cell]:
         given = of(response)
         others = None
-        if not given.keys() <= declared:
-            others = _json({name: value for name, value in given.items() if name not in declared}).decode()
+        if not given.keys() <= names.keys():
+            others = _json({name: value for name, value in given.items() if name not in names}).decode()
         return [*map(given.get, names), others]
 
-    return Part([*(f"{kind}.{name}" for name in names), f"{kind} metadata, undeclared"], cells)
+    columns = [Column(f"{kind}.{name}", type_) for name, type_ in names.items()]
+    return Part([*columns, Column(f"{kind} metadata, undeclared")], cells)
+
+
+def _typed(given: Mapping[str, str], types: Mapping[str, metadata.Type]) -> dict[str, Any]:
+    """Numbers and booleans of a map as JSON has them; dates stay texts."""
+    return {
+        name: typed(kind, text) if (kind := types.get(name)) in {"number", "boolean"} else text
+        for name, text in given.items()
+    }

@@ -15,6 +15,7 @@ from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.length import length
 from afterword.core.questionnaires.pictures import read_address
 from afterword.core.questionnaires.visuals import Scheme
 from afterword.core.reading.findings import Findings
@@ -171,7 +172,7 @@ async def mail_of(
     invitation = compile_invitation(
         Authored(),
         question=email.first_question(definition, question_ids),
-        minutes=email.minutes_of(definition, question_ids),
+        minutes=length(definition, drawn=question_ids).minutes,
         locale=head.locale,
         with_address=bool(address),
         theme=head.theme,

@@ -84,7 +84,9 @@ class TestColumns:
         )
 
     def test_headers(self) -> None:
-        sheet = ExportTable([definition(*QUESTIONS)], "en", questionnaire_names=["store_id"], responder_names=["email"])
+        sheet = ExportTable(
+            [definition(*QUESTIONS)], "en", questionnaire_names={"store_id": "text"}, responder_names={"email": "text"}
+        )
         assert [
             *FIXED,
             "How likely?",
@@ -140,10 +142,65 @@ class TestColumns:
 
     def test_undeclared_metadata_stands_together(self) -> None:
         sheet = ExportTable(
-            [definition(QUESTIONS[0])], "en", questionnaire_names=["store_id"], has_responder_metadata=False
+            [definition(QUESTIONS[0])], "en", questionnaire_names={"store_id": "text"}, has_responder_metadata=False
         )
         cells = sheet.cells(response({}, questionnaire_metadata={"store_id": "7", "b": "2", "a": "1"}))
         assert ["7", '{"a":"1","b":"2"}'] == cells[-2:]
+
+
+class TestHeaders:
+    @pytest.mark.parametrize(
+        ("expected", "questions"),
+        [
+            (["Why?", "why? [b]", "Why? [c]"], [("Why?", "a"), ("why?", "b"), ("Why?", "c")]),
+            (["Why?", "Why? (2)", "Why? (3)"], [("Why?", None), ("Why?", None), ("Why?", None)]),
+            (["Why? (2)", "Why?", "Why? (3)"], [("Why? (2)", None), ("Why?", None), ("Why?", None)]),
+            (["locale (2)", "Why?"], [("locale", "a"), ("Why?", "b")]),
+        ],
+    )
+    def test_none_repeats(self, expected: list[str], questions: list[tuple[str, str | None]]) -> None:
+        asked = [
+            {"question_id": f"Q{n}".ljust(22, "0"), "type": "text", "title": title, **({"key": key} if key else {})}
+            for n, (title, key) in enumerate(questions)
+        ]
+        sheet = ExportTable([definition(*asked)], "en", has_questionnaire_metadata=False, has_responder_metadata=False)
+        assert expected == sheet.headers[len(FIXED) :]
+
+    def test_a_mark_stays_when_the_order_changes(self) -> None:
+        """A key belongs to its question; so a reader by the name goes on with the same column of a later file."""
+        first, second, third = (
+            {"question_id": f"Q{n}".ljust(22, "0"), "type": "text", "title": "Why?", "key": f"k{n}"} for n in range(3)
+        )
+        for asked in ([first, second, third], [first, third, second]):
+            table = ExportTable([definition(*asked)], "en")
+            row = dict(zip(table.headers, table.cells(response({third["question_id"]: ["c", None]})), strict=True))
+            assert "c" == row["Why? [k2]"]
+
+
+class TestSeveralInACell:
+    @pytest.mark.parametrize(
+        ("expected", "labels"),
+        [
+            ("Speed, Price", ["Speed", "Price"]),
+            ('"Flour, rye", =Tools', ["Flour, rye", "=Tools"]),
+            ('"a,b", c;d', ["a,b", "c;d"]),
+            ('"""So"" so", b"c', ['"So" so', 'b"c']),
+        ],
+    )
+    def test_labels_can_be_split(self, expected: str, labels: list[str]) -> None:
+        choices = [{"value": n, "label": label} for n, label in enumerate(labels, 1)]
+        for kind in ("multiple_choice", "ranking"):
+            question = {"question_id": SINGLE, "type": kind, "title": "What?", "choices": choices}
+            sheet = ExportTable([definition(question)], "en", "labels")
+            given = response({SINGLE: [[1, 2], None]})
+            assert expected == sheet.cells(given)[len(FIXED)]
+            assert labels == next(csv.reader([expected], skipinitialspace=True))
+            assert labels == sheet.document(given)["answers"][SINGLE]["labels"]
+
+    def test_files(self) -> None:
+        sheet = ExportTable([definition({"question_id": TEXT, "type": "file", "title": "Which?"})], "en")
+        given = response({TEXT: [[{"name": "a;b.pdf"}, {"name": "c.pdf"}], None]})
+        assert '"a;b.pdf";c.pdf' == sheet.cells(given)[len(FIXED)]
 
 
 class TestDocument:
