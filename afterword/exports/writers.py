@@ -219,7 +219,7 @@ class Xlsx(Writer):
 
 
 def missing_extra(name: Format) -> str | None:
-    """What to install for a format; None where nothing is missing."""
+    """A sentence with the extra that a format needs; None where it is installed."""
     extra, package = EXTRAS.get(name, ("", ""))
     if not extra or find_spec(package):
         return None

@@ -111,6 +111,32 @@ class House:
             await self.answer(instance, answers, now=now, complete=complete, start=start)
         return instance
 
+    async def publish(self, question_id: str, **members: Any) -> None:
+        """Publish the next version, with other members of a question."""
+        changed = [
+            {**group, "questions": [
+                {**one, **members} if one["question_id"] == question_id else one for one in group["questions"]
+            ]} for group in DOCUMENT["groups"]
+        ]  # fmt: skip
+        async with db.transaction(self.pool) as database:
+            key = {"organization_id": self.caller.organization_id, "questionnaire_id": self.questionnaire_id}
+            version = await questionnaires_store.insert_version(
+                database,
+                **key,
+                version_id=ids.ordered(datetime(2026, 1, 1, tzinfo=UTC)),
+                number=1 + await questionnaires_store.count_versions(database, **key),
+                note=None,
+                definition=core_definition.parse({**DOCUMENT, "groups": changed}),
+                checksum="sha256:" + "0" * 64,
+                now=datetime(2026, 1, 1, tzinfo=UTC),
+                by=None,
+            )
+            await database.execute(
+                "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
+                version.version_id,
+                self.questionnaire_id,
+            )
+
     async def answer(
         self,
         instance: Instance,

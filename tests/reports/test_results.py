@@ -180,6 +180,18 @@ class TestScores:
         row = next(row for row in result["rows"] if row["figures"][0]["value"])
         assert (key, 100.0) == (row["key"], row["figures"][0]["value"])
 
+    async def test_removed_choices_keep_their_names(self, house: House, now: datetime) -> None:
+        """The newest version that had one names it; one that nobody chose gets no row."""
+        await house.set_organization(minimum_base=1)
+        for given in ([1], [2], [2]):
+            await house.respond({MANY: given}, now=now - timedelta(hours=1))
+        await house.publish(MANY, choices=[{"value": 1, "label": "One"}, {"value": 4, "label": "Four"}])
+        await house.respond({MANY: [4]}, now=now - timedelta(hours=1))
+        await house.publish(MANY, choices=[{"value": 1, "label": "First"}, {"value": 5, "label": "Five"}])
+        result = await house.template("distribution", question_id=MANY)
+        found = [(row["key"]["value"], row["key"]["label"], row["figures"][0]["value"]) for row in result["rows"]]
+        assert [(1, "First", 25.0), (5, "Five", 0.0), (2, "Choice 2", 50.0), (4, "Four", 25.0)] == found
+
     async def test_distribution_of_yes_and_no(self, house: House, now: datetime) -> None:
         question_id = f"Q{'YES':0<21}"
         questions = [{"question_id": question_id, "type": "yes_no", "title": "Solved?"}]

@@ -38,7 +38,7 @@ class TestWorker:
             with pytest.raises(LeaseLost):
                 await service.keep(database, work=work, piece=piece)
 
-    @pytest.mark.parametrize("format_name", ["csv", "jsonl", "xlsx"])
+    @pytest.mark.parametrize("format_name", ["csv", "jsonl", "xlsx", "sav"])
     async def test_goes_on_where_another_died(
         self, shop: Shop, monkeypatch: pytest.MonkeyPatch, format_name: str
     ) -> None:
@@ -56,6 +56,24 @@ class TestWorker:
         assert (f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)) == (done["checksum"], done["bytes"])
         if format_name == "csv":
             assert 5 == len({row["instance_id"] for row in table(content.decode())})
+
+    async def test_begins_again_where_its_columns_changed(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No file has rows of two tables: a name was declared, or a version published, between two pieces."""
+        monkeypatch.setattr(service, "BATCH_ROWS", 2)
+        for n in range(5):
+            await shop.respond({CSAT: Given(1 + n)}, metadata={"questionnaire": {"floor": "3"}})
+        export = await shop.ask()
+        await self._die_after_one_piece(shop)
+        declared = await shop.client.post(
+            "/v3.2/q/metadata/questionnaire",
+            json={"name": "floor", "level": "organization", "title": "Floor", "type": "number"},
+            headers=shop.house.headers,
+        )
+        assert 201 == declared.status_code, declared.text
+        await shift(shop.pool, LEASE_SECONDS + 1)
+        assert 1 == await shop.write()
+        content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
+        assert ["3"] * 5 == [row["questionnaire.floor"] for row in table(content.decode())]
 
     async def test_stop_hands_it_back(self, shop: Shop) -> None:
         await shop.respond({CSAT: Given(1)})

@@ -3158,7 +3158,7 @@ class ExportRequest(Struct, kw_only=True):
     The content of a file. It holds responses whose time of `date_basis` lies in the period.
     """
 
-    format: Literal["csv", "jsonl", "xlsx"]
+    format: Literal["csv", "jsonl", "parquet", "sav", "xlsx"]
     locale: str | None | UnsetType = UNSET
     values: Literal["both", "codes", "labels"] | UnsetType = "both"
     include_metadata: bool | UnsetType = True
@@ -3238,7 +3238,7 @@ class ListExportRequest(Struct, kw_only=True):
     The form of a file, and the responses in it: those of a search.
     """
 
-    format: Literal["csv", "jsonl", "xlsx"]
+    format: Literal["csv", "jsonl", "parquet", "sav", "xlsx"]
     locale: str | None | UnsetType = UNSET
     values: Literal["both", "codes", "labels"] | UnsetType = "both"
     include_metadata: bool | UnsetType = True
