@@ -8,7 +8,7 @@ from msgspec import Meta, field
 from afterword.core.wire.exports import Format, cursor_of
 from afterword.db import Database
 from afterword.exports import service, store
-from afterword.exports.writers import MEDIA_TYPES
+from afterword.exports.formats import MEDIA_TYPES
 from afterword.questionnaires import access
 from afterword.responses import service as responses
 from afterword.responses.api import ResponseFilter, check_filter, filter_of

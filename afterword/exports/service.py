@@ -30,8 +30,9 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.exports import store
+from afterword.exports.formats import missing_extra, writer_of
 from afterword.exports.store import VALUE_SCOPES, Export, Scanned
-from afterword.exports.writers import Writer, missing_extra, writer_of
+from afterword.exports.writers import Writer
 from afterword.instances import facts
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store

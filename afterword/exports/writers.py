@@ -7,7 +7,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import date, time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +21,6 @@ from afterword.core.wire.exports import (
     XLSX_ROWS_MAX,
     Cell,
     ExportTable,
-    Format,
     Kind,
     Response,
     cut,
@@ -32,14 +30,6 @@ from afterword.core.wire.exports import (
 )
 
 CHUNK_BYTES: Final = 1 << 20
-MEDIA_TYPES: Final[dict[Format, str]] = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "jsonl": "application/x-ndjson",
-    "sav": "application/x-spss-sav",
-    "parquet": "application/vnd.apache.parquet",
-}
-EXTRAS: Final = {"sav": ("spss", "pyreadstat"), "parquet": ("parquet", "polars")}  # each with a package of it
 _XLSX_OPTIONS: Final = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -65,10 +55,6 @@ WIDTH_MAX: Final = 40
 
 class TooManyRows(errors.Conflict):
     """The format has no room for so many rows or columns."""
-
-
-class MissingExtra(errors.Conflict):
-    """The packages of a format are not installed."""
 
 
 class Writer(ABC):
@@ -216,29 +202,6 @@ class Xlsx(Writer):
             for index, cell in enumerate((instance_id, header, part, piece)):
                 (self._rest.write_number if index == _PART else self._rest.write_string)(self._rest_row, index, cell)
         return first + _GOES_ON
-
-
-def missing_extra(name: Format) -> str | None:
-    """A sentence with the extra that a format needs; None where it is installed."""
-    extra, package = EXTRAS.get(name, ("", ""))
-    if not extra or find_spec(package):
-        return None
-    return f"The format {name} needs the extra “{extra}”: pip install 'afterword[{extra}]'."
-
-
-def writer_of(name: Format, table: ExportTable, *, byte_order_mark: bool) -> Writer:
-    """The writer of a format; only CSV has a byte-order mark. Raises MissingExtra."""
-    if sentence := missing_extra(name):
-        raise MissingExtra(sentence)
-    if name == "csv":
-        return Csv(table, byte_order_mark=byte_order_mark)
-    if name in {"xlsx", "jsonl"}:
-        return Xlsx(table) if name == "xlsx" else JsonLines(table)
-    from afterword.exports import frames  # noqa: PLC0415  its packages are extras
-
-    if name == "parquet":
-        return frames.Frames(table, frames.write_parquet)
-    return frames.Frames(table, frames.write_sav, bytes_max=frames.SAV_FRAME_BYTES_MAX)
 
 
 def _safe(cells: Sequence[Cell]) -> list[Cell]:

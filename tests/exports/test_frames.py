@@ -13,9 +13,10 @@ import pytest
 
 from afterword.core.answers.values import Given
 from afterword.core.wire.exports import Column
-from afterword.exports import frames, writers
+from afterword.exports import formats, frames
+from afterword.exports.formats import writer_of
 from afterword.exports.frames import variable_names
-from afterword.exports.writers import TooManyRows, writer_of
+from afterword.exports.writers import TooManyRows
 from tests import programs
 from tests.exports.conftest import CSAT, REASONS, Shop
 from tests.exports.files import LONG, bytes_of, table_of
@@ -153,7 +154,7 @@ async def test_as_exports(shop: Shop, tmp_path: Path) -> None:
         export = await shop.ask(format=name)
         assert 1 == await shop.write()
         response = await shop.get(f"/q/export/{export['export_id']}/file")
-        assert writers.MEDIA_TYPES[name] == response.headers["content-type"]
+        assert formats.MEDIA_TYPES[name] == response.headers["content-type"]
         assert f'.{name}"' in response.headers["content-disposition"]
         (tmp_path / name).write_bytes(response.content)
     data = pd.read_parquet(tmp_path / "parquet")
@@ -165,7 +166,7 @@ async def test_as_exports(shop: Shop, tmp_path: Path) -> None:
 async def test_a_server_without_the_extra(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """The request is refused with what to install, and a worker without it fails with the same sentence."""
     export = await shop.ask(format="sav")
-    monkeypatch.setattr(writers, "find_spec", lambda _: None)
+    monkeypatch.setattr(formats, "find_spec", lambda _: None)
     [error] = (await shop.ask(422, format="parquet"))["errors"]
     assert ("/format", True) == (error["pointer"], "pip install 'afterword[parquet]'" in error["message"])
     assert 1 == await shop.write()

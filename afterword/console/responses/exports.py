@@ -12,8 +12,8 @@ from afterword.core.wire.exports import Format
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.exports import api, service
+from afterword.exports.formats import MEDIA_TYPES, missing_extra
 from afterword.exports.store import Export
-from afterword.exports.writers import MEDIA_TYPES, missing_extra
 from afterword.responses import service as responses
 from afterword.web import fields, headers, html
 
