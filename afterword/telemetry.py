@@ -32,8 +32,6 @@ class MissingExtra(Exception):
 
 
 class Figure(Protocol):
-    """A figure of /metrics."""
-
     @property
     def name(self) -> str: ...
     @property

@@ -65,7 +65,6 @@ class Texts:
 
     @property
     def point(self) -> str:
-        """The decimal sign."""
         return get_decimal_symbol(self._locale)
 
     def date(self, time: datetime, *, time_zone: str) -> str:
@@ -76,7 +75,6 @@ class Texts:
         return format_skeleton("MMMEd", time.astimezone(ZoneInfo(time_zone)), locale=self._locale)
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
-        """Day and time of day."""
         local = time.astimezone(ZoneInfo(time_zone))
         day = format_date(local, format="medium", locale=self._locale)
         return f"{day}, {format_time(local, format='short', locale=self._locale)}"

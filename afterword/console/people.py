@@ -394,7 +394,6 @@ async def _suppression(visit: Visit, db: Database) -> Suppression:
 
 @routes.get("/console/people/{responder_id}/subject", scope="Responder Value.Read", proof=True)
 async def download_copy(visit: Visit) -> Response:
-    """A copy of all that is held, as a file."""
     for scope in api.SUBJECT_SCOPES:
         visit.caller.require(scope)
     file = await api.subject(

@@ -90,7 +90,6 @@ class Choice:
         return f"{RESPONSES}{f'/{below}' if below else ''}{f'?{text}' if text else ''}"
 
     def below(self, name: str) -> str:
-        """The address of a page below this one of the list."""
         return f"{RESPONSES}/{name}{f'?{self.text}' if self.text else ''}"
 
     @cached_property
@@ -126,7 +125,6 @@ class Choice:
 
     @cached_property
     def marked(self) -> Query:
-        """The words to mark in comments."""
         return (*self.words, *search_words.whole_word(self.word))
 
     def node(self, visit: Visit) -> Node | None:
@@ -336,7 +334,6 @@ def _between(visit: Visit, choice: Choice) -> str:
 
 
 def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
-    """The values of a row for the template."""
     words = visit.words
     band = row.band or ""
     return {

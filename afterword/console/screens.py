@@ -499,7 +499,6 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
 
 
 def download(file: Download) -> Response:
-    """A file as it is read."""
     return StreamingResponse(
         file.chunks,
         media_type=file.media_type,

@@ -72,7 +72,6 @@ async def list_pools(db: Database, *, organization_id: str, page: Page) -> Rows[
 
 
 async def list_keys(db: Database, *, organization_id: str, keys: Sequence[str]) -> set[str]:
-    """Those of the keys that a pool has."""
     rows = await db.fetch(
         "select key from coupon_pool where organization_id = $1 and key = any($2::text[])", organization_id, keys
     )
@@ -102,7 +101,6 @@ async def insert_pool(
 
 
 async def get_has_key(db: Database, *, organization_id: str, key: str, pool_id: str) -> bool:
-    """Whether another pool than this has the key."""
     return await db.fetch_value(
         "select exists (select from coupon_pool where organization_id = $1 and key = $2 and pool_id <> $3)",
         *(organization_id, key, pool_id),

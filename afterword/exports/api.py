@@ -31,7 +31,6 @@ class FileRequest(fields.Request):
     byte_order_mark: bool = False
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the export with this content."""
         columns = self.named()
         columns["values_as"] = columns.pop("values")
         return columns

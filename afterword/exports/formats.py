@@ -17,10 +17,6 @@ MEDIA_TYPES: Final[dict[Format, str]] = {
 EXTRAS: Final = {"sav": ("spss", "pyreadstat"), "parquet": ("parquet", "polars")}  # each with a package of it
 
 
-class MissingExtra(errors.Conflict):
-    """The packages of a format are not installed."""
-
-
 def missing_extra(name: Format) -> str | None:
     """A sentence with the extra that a format needs; None where it is installed."""
     extra, package = EXTRAS.get(name, ("", ""))
@@ -30,9 +26,9 @@ def missing_extra(name: Format) -> str | None:
 
 
 def writer_of(name: Format, table: ExportTable, *, byte_order_mark: bool) -> Writer:
-    """The writer of a format; only CSV has a byte-order mark. Raises MissingExtra."""
+    """The writer of a format; only CSV has a byte-order mark. Raises Conflict where it is not installed."""
     if sentence := missing_extra(name):
-        raise MissingExtra(sentence)
+        raise errors.Conflict(sentence)
     if name == "csv":
         return Csv(table, byte_order_mark=byte_order_mark)
     if name in {"xlsx", "jsonl"}:

@@ -146,7 +146,6 @@ async def create_of_list(
 
 
 async def list_of_lists(db: Database, *, caller: Caller, page: Page) -> Rows[Export]:
-    """The exports of lists that the caller asked for."""
     return await store.list_exports_of_lists(
         db,
         organization_id=caller.organization_id,
@@ -310,7 +309,6 @@ def pack(work: Work, responses: Sequence[Response], *, is_first: bool = False) -
 
 
 def pack_rest(work: Work) -> Iterator[Piece]:
-    """The last bytes, after all rows."""
     for chunk in work.writer.end():
         yield _piece(work, chunk, row_count=0)
 

@@ -140,7 +140,6 @@ async def list_exports(
 async def list_exports_of_lists(
     db: Database, *, organization_id: str, created_by: str, test_only: bool, page: Page
 ) -> Rows[Export]:
-    """A page of the exports of lists that somebody asked for."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)""",
@@ -153,7 +152,6 @@ async def list_exports_of_lists(
 async def insert_export(
     db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
 ) -> Export:
-    """Queue an export; `request` has the columns of its content."""
     row = await db.fetch_row(
         f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
              date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
@@ -265,7 +263,6 @@ async def list_selected(
 
 
 async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:
-    """The creation of the questionnaire's first instance."""
     time: datetime | None = await db.fetch_value(
         """select created_time from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
                order by created_time, instance_id desc limit 1""",
@@ -336,7 +333,6 @@ async def delete_export(db: Database, *, organization_id: str, export_id: str) -
 async def update_to_expired(  # any tenant: a worker serves all of them
     db: Database, *, now: datetime, limit: int
 ) -> None:
-    """Mark files as expired that were kept long enough."""
     query = """update export e set state = 'expired', version = version + 1
                from (
                  select organization_id, export_id from export

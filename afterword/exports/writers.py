@@ -63,7 +63,6 @@ class Writer(ABC):
     is_resumable = True
 
     def begin(self) -> bytes:
-        """The first bytes of the file."""
         return b""
 
     @abstractmethod

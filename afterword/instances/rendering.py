@@ -143,7 +143,6 @@ def _shown_first(head: Head, questions: list[QuestionView]) -> int | None:
 
 
 def _languages(answer_page: AnswerPage) -> list[dict[str, str]]:
-    """The other languages of the page, each by its own name."""
     return [
         {"go": f"{LOCALE_GO}{one}", "tag": one, "name": own_name(one)}
         for one in answer_page.languages

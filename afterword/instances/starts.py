@@ -248,7 +248,6 @@ def _set_cookie(request: Request, answer: Response, name: str, value: str) -> No
 
 
 def instance_id_of(request: Request, start: Start) -> str:
-    """The id of the instance that this start makes."""
     return _instance_id(request.state.site.secret, start.subject)
 
 

@@ -97,7 +97,6 @@ async def count_links_locked(db: Database, *, organization_id: str) -> int:
 async def count_answered(
     db: Database, *, organization_id: str, link_ids: Sequence[str], limit: int = COUNTED_MAX
 ) -> dict[str, int]:
-    """The responses of each link, counted up to `limit`."""
     rows = await db.fetch(
         """select k.link_id, (
              select count(*) from (

@@ -110,7 +110,6 @@ _compiled: OrderedDict[tuple[object, ...], Invitation] = OrderedDict()  # least 
 
 
 def _invitation(context: MessageContext) -> Invitation:
-    """The compiled invitation, from the cache if it is there."""
     pipeline, locale = context.pipeline, context.instance.locale
     definition, question_ids = context.version.definition, context.instance.question_ids
     question = first_question(definition, question_ids)

@@ -104,7 +104,6 @@ async def messages_of(db: Database, *, organization_id: str, responder_id: str) 
 async def instances_of(
     db: Database, *, organization_id: str, responder_id: str
 ) -> AsyncGenerator[Sequence[Instance], None]:
-    """All instances, some at once."""
     person = {"organization_id": organization_id, "responder_id": responder_id}
     after: str | None = ""
     while after is not None:

@@ -111,7 +111,6 @@ async def get_has_default(db: Database, *, organization_id: str, channel_id: int
 
 
 async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
-    """The titles of the pipelines that send through it."""
     rows = await db.fetch(
         """select title from pipeline
            where organization_id = $1 and account_id = $2 and deleted_time is null

@@ -9,7 +9,6 @@ from afterword import errors
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.questions import removed
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.organizations import store as organizations
@@ -91,7 +90,5 @@ async def questions_of(db: Database, *, organization_id: str, version_ids: Seque
         for question in version.definition.questions():
             newer = found.setdefault(question.question_id, question)
             if newer.choices != question.choices:
-                known = (*newer.choices, *newer.removed_choices)
-                more = (*newer.removed_choices, *removed(known, question))
-                found[question.question_id] = replace(newer, removed_choices=more)
+                found[question.question_id] = newer.naming(question)
     return found

@@ -41,8 +41,6 @@ _EVENTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """A report and the item that it is about."""
-
     report: Report
     item: Item
 
@@ -114,7 +112,6 @@ async def _items_of(
     now: datetime,
     secret: bytes,
 ) -> list[Item | None]:
-    """The item of each report, or None."""
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     account = {"organization_id": organization_id, "account_id": account_id}
     references = [

@@ -144,7 +144,6 @@ async def get_last_item_id(
 async def get_last_item(  # any tenant: a returned mail names no organization
     db: Database, *, channel_id: int, address_key: bytes, since: datetime
 ) -> ItemKey | None:
-    """The item that was sent last to an address, since then."""
     row = await db.fetch_row(
         """select q.organization_id, q.item_id
            from organization o

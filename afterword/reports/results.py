@@ -221,7 +221,6 @@ def _tabulated(run: Plan, now: Counted, before: Counted | None) -> Table:
 
 
 async def _counted(db: Database, run: Plan) -> tuple[Counted, Counted | None]:
-    """The counts of the period, and of the one that it is compared with."""
     if run.context.protected:
         now = await _protected(db, run, run.period)
         return now, None if run.earlier is None else await _protected(db, run, run.earlier)

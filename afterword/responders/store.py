@@ -269,7 +269,6 @@ async def list_address_facts(  # any tenant: a batch serves many
 
 
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
-    """A responder's addresses, by channel."""
     rows = await db.fetch(
         f"""select {_ADDRESS_COLUMNS} from responder_address where organization_id = $1 and responder_id = $2
            order by channel_id, created_time, address_key""",

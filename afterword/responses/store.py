@@ -318,7 +318,6 @@ class TabCounts:
 async def count_tabs(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
 ) -> TabCounts:
-    """The responses of each tab with this filter."""
     values = (organization_id, list(application_ids), *_values(chosen))
     if chosen.is_plain:
         row = await db.fetch_one(
@@ -434,7 +433,6 @@ def _row(row: Row) -> ResponseRow:
 
 
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
-    """The values $3 to $15."""
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),
         *(chosen.band, chosen.score_kind, chosen.channel_id, chosen.search, chosen.user_id, chosen.seen_time),

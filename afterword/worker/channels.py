@@ -119,7 +119,6 @@ class ChannelRegistry:
         await self._caller.close()
 
     async def _current(self, account: AccountKey) -> _AccountChannel | None:
-        """The account's own channel, None if it has none."""
         if account in self._versions and self._versions[account] is None:
             return None
         own = self._made.get(account)

@@ -16,8 +16,6 @@ from afterword.worker.long_work import LongWorker
 
 
 class Exporter(LongWorker[Export]):
-    """Writes the files of exports."""
-
     counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
 
     def __init__(self, pool: db.Pool, owner: UUID) -> None:

@@ -46,7 +46,6 @@ def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> li
 
 
 def crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
-    """The event of a case that was resolved or reopened, if any."""
     if (case.resolved_time is not None) == was_resolved:
         return ()
     return ("reopened",) if was_resolved else ("resolved",)

@@ -50,7 +50,6 @@ async def insert_entries(  # any tenant: a batch of events serves many organizat
 
 
 async def list_entries(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Entry]:
-    """A page of all that happened in one case."""
     rows = await db.fetch_list(
         """select e.history_id, e.alert_instance_id, e.kind, e.user_id, e.body, e.changes, e.created_time,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,

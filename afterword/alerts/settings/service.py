@@ -48,7 +48,6 @@ async def update(
 
 
 async def calendar_of(db: Database, *, organization_id: str) -> Calendar:
-    """The business hours of the organization."""
     return (await business_hours.list_calendars(db, organization_ids=[organization_id]))[organization_id]
 
 

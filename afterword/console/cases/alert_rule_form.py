@@ -182,7 +182,6 @@ async def _subjects(
 
 
 def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
-    """The form of a rule as it is stored, or of a new one."""
     values = {name: getattr(rule, name) if rule else NEW.get(name) for name in LABELS}
     found = condition_rows.rows_of(values["conditions"], subjects)
     group, rows = found or ("all", [])
@@ -304,7 +303,6 @@ def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: 
 
 
 def _text(value: object) -> str:
-    """A value as the field of a form has it."""
     if isinstance(value, bool):
         return "1" if value else ""
     return "" if value is None else str(value)

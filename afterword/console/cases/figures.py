@@ -80,7 +80,6 @@ async def figures_page(visit: Visit) -> Response:
 
 @routes.get(FOUND, scope="Alert Instance.Read")
 async def found_cases(visit: Visit) -> Response:
-    """The cases behind a figure."""
     query, words = visit.query, visit.words
     name = query.get("figure", "")
     selection: Selection = name if name in SELECTIONS else "opened"
@@ -164,7 +163,6 @@ def _share(visit: Visit, measure: Measure, url: str) -> Shown:
 
 
 def _url(found: Figures, row: Row, selection: Selection, number: int | None, *, is_total: bool) -> str:
-    """The address of the cases that were counted; none where there are none."""
     if not number:
         return ""
     period, group = found.period, found.group_by

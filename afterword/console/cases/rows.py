@@ -43,7 +43,6 @@ def status_text(words: Texts, status_id: int, title: str) -> str:
 
 
 def with_load(words: Texts, name: str, open_cases: int) -> str:
-    """A person with the cases that are open with them."""
     return f"{name} · {words.plural('{n} open case', '{n} open cases', open_cases)}"
 
 

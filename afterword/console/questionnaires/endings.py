@@ -215,7 +215,6 @@ def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[
 
 
 def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors.Refusal | None:
-    """The problems of this ending at its fields."""
     path = f"/endings/{number - 1}/"
     found = [
         errors.FieldError(one.code, one.message, pointer=f"/{_field(one.path.removeprefix(path), rows)}")

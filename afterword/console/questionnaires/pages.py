@@ -288,7 +288,6 @@ def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
 
 
 def _values_of(group: Document) -> Document:
-    """The values of the form of a page."""
     texts = {name: group.get(name) or None for name in ("title", "description")}
     return {**texts, "enabled": group.get("enabled") is not False}
 

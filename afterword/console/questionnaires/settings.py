@@ -225,7 +225,6 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
 
 
 def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) -> list[tuple[str, str]]:
-    """The questions of the draft that have answers, and the chosen one where it is none of them."""
     found = [
         (str(one.get("question_id")), outline.title_of(words, one))
         for group in editing.groups_of(document)

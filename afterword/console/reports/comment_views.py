@@ -34,7 +34,6 @@ def words_view(words: Texts, found: Sequence[Counted], *, n: int, title: str = "
 
 
 def groups_view(words: Texts, found: Sequence[tuple[Counted, Sequence[Counted]]], *, group: str, title: str) -> View:
-    """Groups, each with its words."""
     rows: list[list[Text]] = []
     for (name, count, url), said in found:
         rows.append([Text(name, url), Text(words.count(count))])

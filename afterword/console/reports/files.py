@@ -43,7 +43,6 @@ async def note(visit: Visit, db: Database, *, report_id: str | None, name: str |
 
 
 def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
-    """A file to download."""
     text = io.StringIO()
     csv.writer(text).writerows(lines)
     return Response(

@@ -202,7 +202,6 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 
 
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
-    """The groups that a report is offered by, with their titles."""
     return {
         **declared(words, context),
         **{group: words(report_views.GROUPS[group]) for group in core_cells.CASE_GROUPS},

@@ -335,7 +335,6 @@ async def _page(
 
 
 def values_of(words: Texts, result: Result, names: Names, *, template_id: str | None) -> dict[str, Any]:
-    """The values of a template for the figures of a report."""
     views = report_views.views(result, names, template_id=template_id)
     totals = [] if template_id in {"distribution", "funnel", "sending", "drivers", templates.COMMENTS} else result.total
     return {
@@ -375,7 +374,6 @@ def months_of(words: Texts, period: Period) -> str:
 
 
 async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
-    """The names of the questionnaires that the caller reaches."""
     return {one.questionnaire_id: one.display_name for one in await _questionnaires(db, caller=caller)}
 
 

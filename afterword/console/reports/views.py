@@ -72,12 +72,10 @@ class Names:
         return "" if figure.suppressed else self.url(selection, stages_of(figure.measure.metric))
 
     def base_url(self, selection: Selection, figure: Figure) -> str:
-        """The address of the base that a figure is computed from."""
         rate = RATES.get(figure.measure.metric)
         return self.url(selection, (rate[1],) if rate else stages_of(figure.measure.metric))
 
     def group(self, group: str) -> str:
-        """The head of a column of groups."""
         kind, _, name = group.partition(":")
         if kind == "question":
             return self.questions[name].plain_title if name in self.questions else name

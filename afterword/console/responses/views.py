@@ -53,7 +53,6 @@ async def remove_view(visit: Visit) -> Response:
 
 
 async def views_of(visit: Visit, db: Database, choice: Choice) -> list[dict[str, Any]]:
-    """The views for the list, the one that is shown marked."""
     here = choice.url()
     return [
         {

@@ -258,7 +258,6 @@ async def _kinds(db: Database, found: AddressList, job: Import | None) -> list[P
 
 
 def _record(visit: Visit, found: AddressList) -> str:
-    """The person and the file of the list."""
     words, when = visit.words, visit.words.moment(found.created_time, time_zone=visit.zone)
     said = words("Uploaded {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
     return f"{said} SHA-256: {found.digest}" if found.digest else said

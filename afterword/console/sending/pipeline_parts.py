@@ -265,7 +265,6 @@ async def _show(
 
 
 def _conditions(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
-    """The condition as the form has it, or as it is stored."""
     known = condition_rows.with_named(subjects, pipeline.conditions)
     values = conditions.typed(visit) if visit.form.values else conditions.stored(pipeline.conditions, known)
     return conditions.values_of(visit.words, values, known)

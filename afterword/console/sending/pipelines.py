@@ -256,7 +256,6 @@ async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) ->
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:
-    """The address of a new list for the pipeline."""
     return address(NEW_LIST, pipeline=f"{pipeline.questionnaire_id}/{pipeline.pipeline_id}")
 
 

@@ -184,7 +184,6 @@ class Choice:
 
 
 def history_url(kind: str, thing_id: str) -> str:
-    """The entries about one thing."""
     return Choice(kind=kind, thing=thing_id).url()
 
 

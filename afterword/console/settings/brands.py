@@ -147,7 +147,6 @@ def _typed(form: Form, branded: Branded) -> dict[str, Any]:
 
 
 def _seen(form: Form) -> dict[str, str]:
-    """The choices of the preview."""
     return {name: form.text(name) for name in ("questionnaire", "language", "look", "shade") if form.text(name)}
 
 

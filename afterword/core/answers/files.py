@@ -62,7 +62,6 @@ class NewFile:
 
     @property
     def entry(self) -> dict[str, int | str]:
-        """The file in the value of an answer."""
         return {"file_id": self.file_id, "name": self.name, "type": self.media_type, "bytes": len(self.content)}
 
 
@@ -96,7 +95,6 @@ def name_of(given: str, media_type: str) -> str:
 
 
 def names_of(value: object) -> list[str]:
-    """The names in the value of an answer."""
     entries = value if is_array(value) else ()
     return [str(one.get("name")) for one in entries if is_object(one)]
 

@@ -19,7 +19,6 @@ class Piece:
 
 
 def width(count: int) -> int:
-    """Pixels of so many lanes."""
     return count * LANE_PIXELS
 
 

@@ -48,7 +48,6 @@ class Days:
 
     @property
     def after(self) -> date:
-        """The day after the last one."""
         return self.first + timedelta(days=len(self.starts))
 
     def start(self, day: date) -> datetime:
@@ -96,7 +95,6 @@ def day_of(moment: datetime, zone: ZoneInfo) -> date:
 
 
 def days(first: date, after: date, zone: ZoneInfo) -> Days:
-    """The days from `first` up to `after`, that one excluded."""
     count = max(0, (after - first).days)
     starts = tuple(day_start(first + timedelta(days=index), zone) for index in range(count))
     return Days(first, starts, day_start(first + timedelta(days=count), zone))

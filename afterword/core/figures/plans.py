@@ -21,8 +21,6 @@ from afterword.errors import FieldError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """The parameters that only some templates have."""
-
     question_id: str | None = None
     metric: str | None = None
     metadata: str | None = None
@@ -93,7 +91,6 @@ class Plan:
         return CountQuery(**{**given, **more})
 
     def of_cases(self, period: Period, earlier: Period | None = None) -> CountQuery:
-        """The cases of a period, and of one before it."""
         return self.asked(
             period,
             earlier=self._part(earlier),

@@ -321,7 +321,6 @@ class CountQuery:
 
     @property
     def question_columns(self) -> tuple[list[str], list[str]]:
-        """The questions, and those under which they are counted."""
         return list(self.questions), list(self.questions.values())
 
     @property

@@ -86,7 +86,6 @@ def candidates_of(assignment: Mapping[str, Any], facts: Facts) -> tuple[list[str
 
 
 def users_of(assignment: Mapping[str, Any]) -> list[str]:
-    """All users that an assignment names."""
     return [*(one for choice in assignment["choices"] for one in choice["user_ids"]), *assignment["user_ids"]]
 
 

@@ -124,7 +124,6 @@ def warn(definition: Definition, findings: Findings) -> None:
 
 
 def used_by_endings(definition: Definition, question_id: str) -> list[Ending]:
-    """The endings that ask for its answer."""
     return [one for one in definition.endings if _asks_for(one.conditions, question_id)]
 
 
@@ -140,7 +139,6 @@ def used_by_jumps(definition: Definition, question_id: str) -> list[str]:
 
 
 def used_to_show(definition: Definition, question_id: str) -> list[str]:
-    """The questions that are shown, or not, by the answer to a question."""
     return [one.question_id for one in definition.questions() if _asks_for(one.show_if, question_id)]
 
 

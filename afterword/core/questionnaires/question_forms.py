@@ -86,7 +86,6 @@ def values_of(question: Mapping[str, Any]) -> Values:
 
 
 def picture_name(choice: Mapping[str, Any]) -> str:
-    """The name of the field with the picture of a choice."""
     return f"picture-{choice.get('value')}"
 
 

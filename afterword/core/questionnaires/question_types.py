@@ -1,7 +1,7 @@
 """The types of questions in one table, and the records that a question is made of. `questions.py` reads them."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from afterword.core.questionnaires import conditions
@@ -231,6 +231,12 @@ class Question:
         """The label of a choice, by its value as a number or as a text; also of one that was removed."""
         known = (*self.choices, *self.removed_choices)
         return next((choice.label for choice in known if str(choice.value) == str(value)), None)
+
+    def naming(self, older: "Question") -> "Question":
+        """The question with the choices that only an older version had."""
+        known = {choice.value for choice in (*self.choices, *self.removed_choices)}
+        more = [choice for choice in older.choices if choice.value not in known]
+        return replace(self, removed_choices=(*self.removed_choices, *more)) if more else self
 
     def row(self, row_id: str) -> Row | None:
         return next((row for row in self.rows if row.row_id == row_id), None)

@@ -1,7 +1,7 @@
 """One question: how it is read from JSON, written back, shown in a language. Its types: `question_types.py`."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final, TypeVar
 
@@ -85,35 +85,6 @@ def localized(question: Question, locale: str, *, seed: str | None = None) -> Qu
         jumps=(),
         translations={},
     )
-
-
-def joined(questions: Iterable[Question]) -> list[Question]:
-    """Each question as the first of its versions has it; what only later ones have follows: choices, rows, fields."""
-    found: dict[str, Question] = {}
-    for older in questions:
-        newer = found.get(older.question_id)
-        found[older.question_id] = older if newer is None else _joined(newer, older)
-    return list(found.values())
-
-
-def _joined(newer: Question, older: Question) -> Question:
-    row_ids = {row.row_id for row in newer.rows}
-    others = {choice.value for choice in older.choices if choice.other}
-    return replace(
-        newer,
-        choices=(
-            *(replace(choice, other=choice.other or choice.value in others) for choice in newer.choices),
-            *removed(newer.choices, older),
-        ),
-        rows=(*newer.rows, *(row for row in older.rows if row.row_id not in row_ids)),
-        contact_fields=tuple(dict.fromkeys((*newer.contact_fields, *older.contact_fields))),
-    )
-
-
-def removed(choices: Sequence[Choice], older: Question) -> tuple[Choice, ...]:
-    """The choices of an older version that are not among these."""
-    values = {choice.value for choice in choices}
-    return tuple(choice for choice in older.choices if choice.value not in values)
 
 
 def _shuffled(question: Question, seed: str) -> Question:

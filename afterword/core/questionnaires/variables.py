@@ -102,7 +102,6 @@ def metadata_of(definition: Definition) -> dict[str, list[str | None]]:
 
 
 def places(definition: Definition) -> Iterator[AuthoredText]:
-    """The texts that may have variables."""
     count = len(definition.questions())
     for locale, page in definition.pages.items():
         for name in PAGES:

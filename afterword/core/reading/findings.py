@@ -45,7 +45,6 @@ class Findings:
 
     @property
     def errors(self) -> list[FieldError]:
-        """The findings that refuse the document."""
         return [self.place(each.code, each.message, each.path) for each in self.found if each.severity == "error"]
 
     def error(self, path: str, code: str, message: str) -> None:

@@ -24,7 +24,7 @@ from afterword.core.answers.files import names_of
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import YES_NO, Question, Shape
-from afterword.core.questionnaires.questions import joined, localized
+from afterword.core.questionnaires.questions import localized
 from afterword.core.reading.documents import plain
 
 Format = Literal["csv", "xlsx", "jsonl", "sav", "parquet"]
@@ -56,6 +56,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "finalized": "boolean", "channel_id": "integer", "score": "number", "score_max": "number",
 }  # fmt: skip
 LOCAL_CHARACTERS: Final = len("2026-11-21T10:00:00")  # a time without its offset
+DAY_CHARACTERS: Final = len("2026-11-21")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _FORMULA: Final = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
@@ -134,8 +135,11 @@ class ExportTable:
 
         Its own choices, rows and fields come first, then those that only older versions had.
         """
-        asked = (one for definition in self.definitions for one in definition.questions() if one.is_answered)
-        return joined(localized(question, self.locale) for question in asked)
+        found: dict[str, Question] = {}
+        for question in (one for definition in self.definitions for one in definition.questions() if one.is_answered):
+            shown, newer = localized(question, self.locale), found.get(question.question_id)
+            found[question.question_id] = shown if newer is None else _joined(newer, shown)
+        return list(found.values())
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -302,26 +306,18 @@ def cut(text: str, encoding: str, bytes_max: int) -> list[str]:
 
 def typed(kind: Kind, cell: Cell) -> Cell | date | time:
     """The cell as its kind has it, a moment as the local time; unchanged where it does not fit."""
-    if not isinstance(cell, str) or kind == "text":
+    if not isinstance(cell, str) or kind == "text" or kind == "integer":  # noqa: PLR1714  narrows the type
         return cell
-    value: Cell | date | time | Decimal = None
+    if kind == "date" or kind == "number" or kind == "boolean":  # noqa: PLR1714
+        value = metadata.typed(kind, cell)
+        if isinstance(value, Decimal) and len(value.as_tuple().digits) <= DOUBLE_DIGITS_MAX:
+            return plain(float(value))
+        is_lost = value is None or isinstance(value, Decimal) or (kind == "date" and cell[DAY_CHARACTERS:])
+        return cell if is_lost else value
     try:
-        match kind:
-            case "moment" | "date_time":
-                return datetime.fromisoformat(cell[:LOCAL_CHARACTERS])
-            case "time":
-                return time.fromisoformat(cell)
-            case "date":
-                value = metadata.typed("date", cell) if len(cell) <= len("2026-11-21") else None  # a time would be lost
-            case "number" | "boolean":
-                value = metadata.typed(kind, cell)
-            case _:
-                pass
+        return time.fromisoformat(cell) if kind == "time" else datetime.fromisoformat(cell[:LOCAL_CHARACTERS])
     except ValueError:
         return cell
-    if isinstance(value, Decimal):
-        return plain(float(value)) if len(value.as_tuple().digits) <= DOUBLE_DIGITS_MAX else cell
-    return cell if value is None else value
 
 
 def progress(*, started: datetime, oldest: datetime | None, reached: datetime) -> int:
@@ -349,6 +345,18 @@ def has_formula_behind_separator(text: str) -> bool:
 
 def _with_apostrophe(match: re.Match[str]) -> str:
     return match[0] if match[1] is None else f"{match[0][:-1]}'{match[1]}"
+
+
+def _joined(newer: Question, older: Question) -> Question:
+    row_ids = {row.row_id for row in newer.rows}
+    others = {choice.value for choice in older.choices if choice.other}
+    choices = [replace(choice, other=choice.other or choice.value in others) for choice in newer.choices]
+    return replace(
+        newer,
+        choices=(*choices, *newer.naming(older).removed_choices),
+        rows=(*newer.rows, *(row for row in older.rows if row.row_id not in row_ids)),
+        contact_fields=tuple(dict.fromkeys((*newer.contact_fields, *older.contact_fields))),
+    )
 
 
 def _members(question: Question, name: str) -> list[tuple[str | None, str, bool]]:

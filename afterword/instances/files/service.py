@@ -29,8 +29,6 @@ STRAYS_MAX: Final = 100  # removed in one transaction
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file as it came, for a question."""
-
     question_id: str
     name: str
     content: bytes

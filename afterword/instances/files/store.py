@@ -25,7 +25,6 @@ async def get_file(db: Database, *, organization_id: str, instance_id: str, file
 
 
 async def list_hashes(db: Database, *, organization_id: str, instance_id: str) -> set[tuple[str, bytes]]:
-    """The question and hash of each file of the instance."""
     rows = await db.fetch(
         "select question_id, content_hash from response_file where organization_id = $1 and instance_id = $2",
         organization_id,
@@ -58,7 +57,6 @@ async def insert_file(
 async def delete_files_but(
     db: Database, *, organization_id: str, instance_id: str, question_id: str, file_ids: Sequence[str]
 ) -> None:
-    """Delete the files of the question that are not in the list."""
     await db.execute(
         """delete from response_file where organization_id = $1 and instance_id = $2 and question_id = $3
              and file_id <> all($4::text[])""",

@@ -36,7 +36,6 @@ async def list_tags(db: Database, *, organization_id: str, instance_id: str, pag
 
 
 async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Tag]:
-    """The tags of these instances, ordered by instance and tag."""
     rows = await db.fetch(
         f"""select {_COLUMNS} from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
@@ -84,7 +83,6 @@ async def list_words(
 
 
 async def list_instance_ids(db: Database, *, organization_id: str, tag: str, limit: int) -> list[str]:
-    """The instances with this tag."""
     rows = await db.fetch(
         "select instance_id from instance_tag where organization_id = $1 and tag = $2 order by instance_id limit $3",
         *(organization_id, tag, limit),

@@ -80,7 +80,6 @@ async def list_responder_values_of_questionnaire(
     test_only: bool,
     page: Page,
 ) -> Rows[ResponderValue]:
-    """A page of the values of responders with an instance of a questionnaire."""
     rows = await db.fetch_list(
         f"""select {_RESPONDER_VALUES}
            cross join (select $4::text[] as application_ids, $3::boolean as test_only) reach

@@ -52,7 +52,6 @@ async def get_asset(db: Database, *, organization_id: str, asset_id: str, is_loc
 
 
 async def list_asset_ids(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
-    """Those of the ids that an asset has."""
     rows = await db.fetch(
         "select asset_id from asset where organization_id = $1 and asset_id = any($2::text[])",
         *(organization_id, asset_ids),

@@ -14,7 +14,6 @@ from afterword.db import Database
 async def list_calendars(  # any tenant: a batch of events serves many organizations
     db: Database, *, organization_ids: Collection[str]
 ) -> dict[str, Calendar]:
-    """The business hours of each organization, in its zone."""
     rows = await db.fetch(
         """select o.organization_id, o.time_zone, s.weekdays, s.start_time, s.end_time, s.closed_on_holidays,
              p.holiday_country, p.holidays

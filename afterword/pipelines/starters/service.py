@@ -87,7 +87,6 @@ async def start(
 
 
 async def pipeline_of(db: Database, *, organization_id: str, questionnaire_id: str) -> str | None:
-    """The pipeline that came with the questionnaire."""
     return await pipelines_store.get_pipeline_id_by_slug(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id, slug=PIPELINE_SLUG
     )

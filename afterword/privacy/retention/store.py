@@ -233,7 +233,6 @@ async def list_instances_locked(
 async def list_instances_with_files(
     db: Database, *, organization_id: str, after: str, before: datetime, scanned_max: int, limit: int
 ) -> Passed:
-    """Instances with a file that came before."""
     row = await db.fetch_row(
         f"""with {_HELD}, passed as materialized (
              {_WITH_FILES} and f.instance_id > $2 group by f.instance_id order by f.instance_id limit $4),

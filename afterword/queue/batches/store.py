@@ -145,7 +145,6 @@ async def list_items_of_import(
 
 
 async def count_items_of_import(db: Database, *, organization_id: str, import_id: str, limit: int) -> int:
-    """The items that wait, up to the limit."""
     return await db.fetch_value(
         """select count(*) from (
              select from queue_import_row r

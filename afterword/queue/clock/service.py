@@ -19,7 +19,6 @@ class TooManyItems(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, now: datetime) -> datetime:
-    """The time of the test clock."""
     seconds = await store.get_seconds(db, organization_id=caller.organization_id)
     return now + timedelta(seconds=seconds)
 

@@ -394,7 +394,6 @@ async def list_overlaps(
 
 
 async def get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
-    """The place of an item in the order of the list."""
     row = await db.fetch_row(
         "select send_time, item_id from queue_item where organization_id = $1 and item_id = $2",
         organization_id,

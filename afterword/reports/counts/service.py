@@ -155,7 +155,6 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
 async def _count(
     db: Database, asked: CountQuery, kept: Kept | None, *, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
-    """The counts of each period."""
     scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
     found = kept or Kept()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX

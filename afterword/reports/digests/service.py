@@ -64,7 +64,6 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def list_of(db: Database, *, caller: Caller) -> list[Digest]:
-    """The digests of the caller's user."""
     if caller.user_id is None:
         return []
     return await store.list_digests(

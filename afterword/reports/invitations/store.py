@@ -144,7 +144,6 @@ async def count_invitations(
 
 
 async def get_key(db: Database, *, organization_id: str, instance_id: str, basis: Basis) -> Key | None:
-    """The place of an instance in the list."""
     row = await db.fetch_row(
         """select case $3 when 'submitted' then submitted_time when 'completed' then completed_time
              else coalesce(sent_time, created_time) end as at

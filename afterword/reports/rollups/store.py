@@ -449,7 +449,6 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
 
 
 def _key(organization_id: str, span: Span) -> tuple[str, str, str, int]:
-    """The values $1 to $4 of `_OF_SPAN`."""
     return organization_id, span.questionnaire_id, span.dimension, span.generation
 
 

@@ -129,7 +129,6 @@ def _carried(counts: Sequence[Count]) -> list[Count]:
 
 
 def _groups(counts: Sequence[Count], shown: Sequence[Count], written: Mapping[str, str]) -> list[GroupCount]:
-    """The groups by size, each with its words."""
     of_word: dict[str | None, dict[str | None, Count]] = {one.word: {} for one in shown} | {None: {}}
     for one in counts:
         if not one.is_all and one.word in of_word:

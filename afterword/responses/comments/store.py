@@ -72,7 +72,6 @@ async def list_counts(
 
 
 async def get_first_time(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> datetime | None:
-    """The time of the oldest of these responses."""
     return await db.fetch_value(
         "select min(r.submitted_time) from response r where r.organization_id = $1 and r.instance_id = any($2::text[])",
         *(organization_id, list(instance_ids)),

@@ -206,7 +206,6 @@ def band_of(kind: str, score: int) -> str | None:
 
 
 def _texts(question: Question | None, answer: Mapping[str, Any]) -> list[str]:
-    """The words of a person in an answer."""
     found = [answer["other_text"] or ""]
     if question is not None and question.type == "text":
         found.insert(0, str(answer["value"]))
