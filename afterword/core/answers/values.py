@@ -24,6 +24,7 @@ from afterword.core.reading.documents import (
 )
 
 OTHER_TEXT_CHARACTERS_MAX = 500
+MARKS_MAX = 30  # on one letter, as the stream-safe format of UAX 15 has it
 CONTACT_CHARACTERS_MAX = 320
 PHONE_DIGITS_MIN = 5
 FIRST_DAY = "1900-01-01"  # where the bounds say nothing of earlier ones: year 26 is a typing error
@@ -98,9 +99,15 @@ def facts_of(question: Question, value: object) -> dict[str, object]:
 
 
 def clean(text: str, *, multiline: bool) -> str:
-    """Trimmed, with line breaks as one character (or spaces), without other control characters or lone surrogates."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    kept = "".join(one for one in lines if one in "\n\t" or unicodedata.category(one) not in {"Cc", "Cs"})
+    """Trimmed, with line breaks as one character (or spaces), without other control characters or lone surrogates.
+
+    Of marks in a row `MARKS_MAX` stay: to put them in order takes the square of their number.
+    """
+    kept, marks = "", 0
+    for one in text.replace("\r\n", "\n").replace("\r", "\n"):
+        marks = marks + 1 if unicodedata.combining(one) else 0
+        if one in "\n\t" or (unicodedata.category(one) not in {"Cc", "Cs"} and marks <= MARKS_MAX):
+            kept += one
     return kept.strip() if multiline else " ".join(kept.split())
 
 

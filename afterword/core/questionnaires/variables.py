@@ -169,14 +169,14 @@ def _has_form(name: str) -> bool:
     return name == ORGANIZATION or name.startswith(f"{ANSWER}.") or placeholders.is_metadata(name)
 
 
-_VARIABLE: Final = re.compile(r"\{\{\s*([^{}|]{1,600}?)\s*(\|[^{}]{0,400})?\}\}")
+_VARIABLE: Final = re.compile(r"\{\{([^{}|]{1,600})(\|[^{}]{0,400})?\}\}")
 
 
 def with_titles(text: str, titles: Mapping[str, str]) -> str:
     """The text as people edit it: questions by their titles in place of their ids. `titles`: by id."""
 
     def one(match: re.Match[str]) -> str:
-        kind, _, question_id = match[1].partition(".")
+        kind, _, question_id = match[1].strip().partition(".")
         title = titles.get(question_id) if kind == ANSWER else None
         return match[0] if title is None else f"{{{{ {title} {match[2] or ''}}}}}"
 

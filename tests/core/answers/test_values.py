@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from afterword.core.answers import values
 from afterword.core.answers.progress import PageSequence
-from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.answers.values import MARKS_MAX, Given, InvalidAnswer, clean
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.definition import Definition, Group
 from afterword.core.questionnaires.question_types import TYPES, Jump, Question, Translation
@@ -317,3 +317,9 @@ def test_years_before_1900_need_a_bound(type_name: str, time: str) -> None:
     for low, high in (("1700-01-01", None), (None, "1850-12-31")):
         asked = replace(question(type_name), date_min=low, date_max=high)
         assert Given(f"1849-11-21{time}") == values.check(asked, f"1849-11-21{time}")
+
+
+@pytest.mark.parametrize(("marks", "kept"), [(1, 1), (MARKS_MAX, MARKS_MAX), (MARKS_MAX + 1, MARKS_MAX)])
+def test_marks_in_a_row(marks: int, kept: int) -> None:
+    mark = "\N{COMBINING GRAVE ACCENT}"
+    assert f"a{mark * kept} b{mark}" == clean(f"a{mark * marks} b{mark}", multiline=True)

@@ -102,6 +102,13 @@ def test_titles() -> None:
     assert "{{ Whence? }}" == variables.with_ids("{{ Whence? }}", titles)
 
 
+@pytest.mark.parametrize(("spaces", "is_found"), [(594, True), (595, False)])
+def test_spaces_are_looked_at_once(spaces: int, *, is_found: bool) -> None:
+    """They count among the 600 characters of a name; a pattern that gave them back would try each split of them."""
+    written = "{{" + " " * spaces + "Where?}}"
+    assert (written == variables.with_ids(written, {A: "Where?"})) is not is_found
+
+
 def test_metadata_of() -> None:
     age = {"subject": "responder_metadata:age", "operator": "is_empty"}
     whole = document(title="{{ questionnaire.store_id | here }}?", show_if=age, jumps=[{"conditions": age}])
