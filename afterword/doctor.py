@@ -6,13 +6,14 @@ import ssl
 import stat
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -53,6 +54,7 @@ WRONG_DAYS_SHOWN_MAX = 10
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
 BODY_BYTES_MAX = 2000
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +296,7 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:
     if url is None:
         detail = "None is set: invitations, new passwords and notices stay in the operator's outbox and reach nobody."
-        sends = await _has_accounts(database_url)
+        sends = await ask(database_url, providers_store.get_has_own_accounts, otherwise=False)
         advice = "Accounts of organizations do not send them. " if sends else ""
         return [Finding("mail server", not sends, detail, f"{advice}To send, set AFTERWORD_SMTP_URL.")]
     from afterword.channels import email  # noqa: PLC0415  an installation without mail does not load it
@@ -312,30 +314,25 @@ async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[F
         return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
 
 
-async def _has_accounts(database_url: str | None) -> bool:
+async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable[Asked]], otherwise: Asked) -> Asked:
+    """The answer of a query, else `otherwise`: another finding says what is wrong with the database."""
     if database_url is not None:
-        with suppress(errors.Unavailable, asyncpg.PostgresError, OSError, ValueError):  # the other findings name it
+        with suppress(errors.Refusal, asyncpg.PostgresError, OSError, ValueError):
             async with (
                 await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
                 db.connection(pool) as database,
             ):
-                return await providers_store.get_has_own_accounts(database)
-    return False
+                return await query(database)
+    return otherwise
 
 
 async def _look_at_senders(database_url: str | None, smtp_url: str | None, outside: Outside) -> Sequence[Finding]:
     """The installation's own sender, and those of the pipelines of all organizations."""
     host = surroundings.host_of(smtp_url)
     ways = [Way(outside.mail_from.rpartition("@")[2].lower(), host)] if host else []
-    if database_url is not None and outside.site is not None:
-        with suppress(errors.Unavailable, asyncpg.PostgresError, OSError, ValueError):  # the other findings name it
-            async with (
-                await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
-                db.connection(pool) as database,
-            ):
-                ways += await domains.list_ways(
-                    database, site=outside.site, mail_from=outside.mail_from, host=host, limit=surroundings.SENDERS_MAX
-                )
+    if outside.site is not None:
+        given: dict[str, Any] = {"site": outside.site, "mail_from": outside.mail_from, "host": host}
+        ways += await ask(database_url, partial(domains.list_ways, **given, limit=surroundings.SENDERS_MAX), [])
     return await surroundings.look_at_senders(ways, name_servers=outside.name_servers)
 
 

@@ -1,11 +1,12 @@
 """`afterword doctor`: the faults of this installation, and what to do about them."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from afterword import db, errors, keys, sealing
+from afterword import db, keys, sealing
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.core.wire.site import Site
@@ -102,31 +103,21 @@ async def _secrets(database_url: str, site: Site) -> list[Finding]:
     if not keys.before(site.secret):
         return []
     advice = "Restart web and workers, run afterword secret reseal, then afterword secret retire."
-    try:
-        async with (
-            await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
-            db.connection(pool) as database,
-        ):
-            left = await resealing.count_sealed(database, head=sealing.head_of(site.secret))
-    except (errors.Refusal, OSError, ValueError):
-        return []  # the finding about the database says it
-    return [
-        Finding("secret", not left, f"{left} values are sealed with a secret of before, which still opens.", advice)
-    ]
+    count = partial(resealing.count_sealed, head=sealing.head_of(site.secret))
+    left = await examination.ask(database_url, count, None)
+    words = f"{left} values are sealed with a secret of before, which still opens."
+    return [] if left is None else [Finding("secret", not left, words, advice)]
 
 
 async def _tokens(database_url: str) -> list[Finding]:
     """Tokens that nobody seems to need; they are no fault."""
-    try:
-        async with (
-            await db.open_pool(database_url, size_max=1, statement_cache_size=0) as pool,
-            db.connection(pool) as database,
-        ):
-            now = database.clock.now()
-            before = now - timedelta(days=tokens.UNUSED_DAYS)
-            unused = await tokens_store.count_unused_tokens(database, before=before, now=now)
-    except (errors.Refusal, OSError, ValueError):
-        return []  # the finding about the database says it
+
+    async def count(database: db.Database) -> int:
+        now = database.clock.now()
+        before = now - timedelta(days=tokens.UNUSED_DAYS)
+        return await tokens_store.count_unused_tokens(database, before=before, now=now)
+
+    unused = await examination.ask(database_url, count, 0)
     words = (
         f"{unused} valid ones were not used for {tokens.UNUSED_DAYS} days. Settings, Tokens in the console ends them."
     )
