@@ -32,14 +32,7 @@ from afterword.instances.logos import logo_of
 from afterword.instances.mixing import pages as mixing
 from afterword.instances.mixing.pages import refused_page
 from afterword.instances.posts import ReadPage, read_files
-from afterword.instances.rendering import (
-    Marked,
-    closed_page,
-    expired_page,
-    question_page,
-    thank_you_page,
-    used_page,
-)
+from afterword.instances.rendering import Marked, closed_page, expired_page, question_page, thank_you_page, used_page
 from afterword.instances.starts import START_PURPOSE, Start, issue, observed, read_start, with_proof, wrong_at_start
 from afterword.web import html, public, uploads
 from afterword.web.limits import Limiter

@@ -52,13 +52,7 @@ async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], 
 
 
 async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    instance_id: str,
-    change: Change,
-    now: datetime,
-    expect: Expect | None = None,
+    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: Expect | None = None
 ) -> Instance:
     """Apply a PATCH; without an effect, `updated_time` and version stay.
 

@@ -95,12 +95,7 @@ class Instance(ShownInstance, frozen=True):
         return cls(*_values(row))
 
     def event(
-        self,
-        kind: str,
-        *,
-        now: datetime,
-        caller: Caller | None = None,
-        response: Mapping[str, object] | None = None,
+        self, kind: str, *, now: datetime, caller: Caller | None = None, response: Mapping[str, object] | None = None
     ) -> NewEvent:
         """An event by the caller, else by the responder; `response` holds answers and metadata.
 
@@ -192,11 +187,7 @@ async def get_instance(
     """The instance, unless it belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of i" if is_locked else ""
     row = await db.fetch_row(
-        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}",
-        organization_id,
-        instance_id,
-        list(application_ids),
-        test_only,
+        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}", organization_id, instance_id, list(application_ids), test_only
     )
     return _found(row)
 

@@ -11,13 +11,7 @@ from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHA
 from afterword.core.questionnaires.pictures import Picture, read_address
 from afterword.core.questionnaires.question_types import YES_NO, Number, Question
 from afterword.instances import file_texts
-from afterword.instances.answer_page import (
-    NUMBER_DIGITS_MAX,
-    Fields,
-    Wrong,
-    bounds,
-    first,
-)
+from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
 
 STARS: Final = "stars"

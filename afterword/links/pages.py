@@ -104,12 +104,7 @@ async def require_begun(database: db.Database, *, link: Link, instance_id: str) 
 
 
 async def read_link(
-    request: Request,
-    database: db.Database,
-    *,
-    nonce: str,
-    is_post: bool = False,
-    placement: Placement | None = None,
+    request: Request, database: db.Database, *, nonce: str, is_post: bool = False, placement: Placement | None = None
 ) -> Start | Response:
     """The start, or the page in its place; with `is_post` other starts wait, so that `responses_max` holds."""
     opened = await open_link(request, database, nonce=nonce, is_post=is_post, placement=placement)
@@ -117,12 +112,7 @@ async def read_link(
 
 
 async def open_link(
-    request: Request,
-    database: db.Database,
-    *,
-    nonce: str,
-    is_post: bool = False,
-    placement: Placement | None = None,
+    request: Request, database: db.Database, *, nonce: str, is_post: bool = False, placement: Placement | None = None
 ) -> Opened:
     """Raises NotFound."""
     site: Site = request.state.site

@@ -39,13 +39,7 @@ async def get(db: Database, *, caller: Caller, link_id: str, is_locked: bool = F
 
 
 async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str,
-    columns: Mapping[str, Any],
-    secret: bytes,
-    now: datetime,
+    db: Database, *, caller: Caller, questionnaire_id: str, columns: Mapping[str, Any], secret: bytes, now: datetime
 ) -> Link:
     """Raises NotFound (questionnaire), Invalid. `columns` may have the `kiosk_pin`, of which a hash is kept."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)

@@ -185,11 +185,7 @@ async def get_organization(call: Call[None], db: Database) -> Answer:
 )
 async def update_organization(call: Call[OrganizationUpdate], db: Database) -> Answer:
     organization = await service.update_organization(
-        db,
-        caller=call.caller,
-        changes=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, changes=call.body.named(), check_version=call.check_version, now=call.now
     )
     return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
 
@@ -215,11 +211,7 @@ async def get_billing(call: Call[None], db: Database) -> service.Billing:
 )
 async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Billing:
     return await service.update_billing(
-        db,
-        caller=call.caller,
-        changes=call.body.named(),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, changes=call.body.named(), check_version=call.check_version, now=call.now
     )
 
 

@@ -117,12 +117,7 @@ async def create_application(
 
 
 async def update_organization(
-    db: database.Database,
-    *,
-    caller: Caller,
-    changes: Mapping[str, Any],
-    now: datetime,
-    check_version: CheckVersion,
+    db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
 ) -> Organization:
     """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, Stale."""
     before = await _organization_locked(db, caller=caller)
@@ -151,12 +146,7 @@ async def update_organization(
 
 
 async def update_billing(
-    db: database.Database,
-    *,
-    caller: Caller,
-    changes: Mapping[str, Any],
-    now: datetime,
-    check_version: CheckVersion,
+    db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
 ) -> Billing:
     """Change what a PATCH names of the billing. Raises Forbidden, Invalid, Stale."""
     await _organization_locked(db, caller=caller)

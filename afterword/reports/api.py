@@ -65,12 +65,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
     template = errors.found(TEMPLATES.get(call.ids["template_id"]), "There is no such template.")
     query: TemplateQuery = call.query
     result = await results.run_template(
-        db,
-        caller=call.caller,
-        template=template,
-        query=_query(query),
-        given=query.named(),
-        now=call.now,
+        db, caller=call.caller, template=template, query=_query(query), given=query.named(), now=call.now
     )
     return _answer(call, result, template_id=template.template_id, title=template.title)
 
@@ -163,12 +158,7 @@ def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None 
 
 
 def _answer(
-    call: Call[Any],
-    result: results.Result,
-    *,
-    title: str,
-    template_id: str | None = None,
-    report_id: str | None = None,
+    call: Call[Any], result: results.Result, *, title: str, template_id: str | None = None, report_id: str | None = None
 ) -> Answer:
     """The result as the API shows it; the period in its own zone."""
     period = result.period

@@ -21,8 +21,7 @@ Level = Annotated[float, Meta(ge=0.5, le=0.999)]
 QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
 GroupBy = Annotated[str, Meta(min_length=1, max_length=300, examples=["bucket", "questionnaire_metadata:store_id"])]
 Condition = Annotated[
-    dict[str, Any],
-    Meta(examples=[{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}]),
+    dict[str, Any], Meta(examples=[{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}])
 ]
 
 

@@ -53,12 +53,7 @@ async def update(
     if "spec" in changes:
         await results.planned(db, caller=caller, spec=changes["spec"], now=now)
     after = await store.update_report(
-        db,
-        organization_id=caller.organization_id,
-        report_id=report_id,
-        changes=changes,
-        now=now,
-        by=caller.actor_id,
+        db, organization_id=caller.organization_id, report_id=report_id, changes=changes, now=now, by=caller.actor_id
     )
     return after or before
 

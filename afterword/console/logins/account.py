@@ -27,11 +27,7 @@ from afterword.web import html, static
 
 ACCOUNT: Final = "/console/settings/account"
 LOGINS_SHOWN: Final = 10
-LOGINS: Final = {
-    "logged_in": "Logged in",
-    "logged_in_anew": "Logged in from a new browser",
-    "login_failed": "Refused",
-}
+LOGINS: Final = {"logged_in": "Logged in", "logged_in_anew": "Logged in from a new browser", "login_failed": "Refused"}
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά"}
 
 routes = Screens()

@@ -280,10 +280,7 @@ async def _found_organization(guest: Guest, db: Database) -> str:
         now=guest.now,
     )
     await organizations.create_application(
-        db,
-        organization_id=organization.organization_id,
-        display_name=organization.display_name,
-        now=guest.now,
+        db, organization_id=organization.organization_id, display_name=organization.display_name, now=guest.now
     )
     return organization.organization_id
 

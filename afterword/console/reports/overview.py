@@ -131,10 +131,7 @@ def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[s
         return None
     period = found.period
     selection = Selection(
-        questionnaire_ids=list(subjects.owners),
-        from_time=period.from_time,
-        to_time=period.to_time,
-        date_basis="sent",
+        questionnaire_ids=list(subjects.owners), from_time=period.from_time, to_time=period.to_time, date_basis="sent"
     )
     return [link_of(selection, [stage]) for stage, _ in found.funnel]
 

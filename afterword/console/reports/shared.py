@@ -37,9 +37,7 @@ async def shared_report(guest: Guest) -> Response:
             title, text = map(words, WORDS[refusal.status])
             return guest.page("shared_ended.html", title=title, status=refusal.status, text=text)
         found = await questionnaires_store.list_questionnaires(
-            db,
-            organization_id=organization_id,
-            page=Page.first(reports.QUESTIONNAIRES, limit=reports.LISTED_MAX),
+            db, organization_id=organization_id, page=Page.first(reports.QUESTIONNAIRES, limit=reports.LISTED_MAX)
         )
     names = Names(
         words=words,

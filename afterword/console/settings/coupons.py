@@ -41,9 +41,7 @@ async def list_pools(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         found = await store.list_pools(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page_of(POOLS, visit.query),
+            db, organization_id=visit.caller.organization_id, page=page_of(POOLS, visit.query)
         )
     is_whole = not visit.caller.is_limited
     new = (

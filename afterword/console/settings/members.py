@@ -177,10 +177,7 @@ async def _new_service(visit: Visit, refusal: errors.Refusal | None = None) -> R
 
 
 def _typed(visit: Visit, *names: str) -> dict[str, Any]:
-    return {
-        **{name: visit.form.text(name) for name in (*names, "role")},
-        "applications": visit.form.all("application"),
-    }
+    return {**{name: visit.form.text(name) for name in (*names, "role")}, "applications": visit.form.all("application")}
 
 
 async def _tokens_of(visit: Visit, db: Database, account: users_store.User) -> list[tokens_store.Token]:

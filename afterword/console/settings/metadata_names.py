@@ -149,11 +149,7 @@ async def remove_name(visit: Visit) -> Response:
     kind = _kind(visit.id("kind"))
     async with visit.write() as db:
         await service.delete(
-            db,
-            caller=visit.caller,
-            kind=kind,
-            metadata_id=visit.id("metadata_id"),
-            check_version=lambda _: None,
+            db, caller=visit.caller, kind=kind, metadata_id=visit.id("metadata_id"), check_version=lambda _: None
         )
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 

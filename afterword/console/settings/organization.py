@@ -56,11 +56,7 @@ async def save_organization(visit: Visit) -> Response:
         request = read_as(OrganizationUpdate, document_of(visit.form, ORGANIZATION_INPUTS), visit)
         async with visit.write() as db:
             await service.update_organization(
-                db,
-                caller=visit.caller,
-                changes=request.named(),
-                now=visit.now,
-                check_version=same_version(visit),
+                db, caller=visit.caller, changes=request.named(), now=visit.now, check_version=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _organization(visit, refusal)

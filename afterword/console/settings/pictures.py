@@ -94,9 +94,7 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words = visit.words
     async with visit.read() as db:
         found = await store.list_assets(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page_of(PICTURES, visit.query),
+            db, organization_id=visit.caller.organization_id, page=page_of(PICTURES, visit.query)
         )
     return visit.page(
         "pictures.html",

@@ -144,12 +144,7 @@ async def save_provider(visit: Visit) -> Response:
         changes = {**columns, "rate_ceiling": _rate(visit)}
         async with visit.write() as db:
             await service.update(
-                db,
-                caller=visit.caller,
-                account_id=account.account_id,
-                changes=changes,
-                site=visit.site,
-                expect=expect,
+                db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return _form(visit, account=account, refusal=refusal)

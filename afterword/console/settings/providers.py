@@ -49,11 +49,7 @@ ADDRESSES: Final = {
     SMS: "Phone number, with + and country code",
     WEBHOOK: "Web address of the receiver",
 }
-ADAPTERS: Final = {
-    "standard": "our own form, signed",
-    "sns": "Amazon SES by SNS",
-    "provider": "as this provider calls",
-}
+ADAPTERS: Final = {"standard": "our own form, signed", "sns": "Amazon SES by SNS", "provider": "as this provider calls"}
 OUTCOMES: Final = {
     "accepted": "The provider took it.",
     "refused": "It was refused.",
@@ -71,9 +67,7 @@ async def providers_page(visit: Visit) -> Response:
     visit.caller.require_whole()
     async with visit.read() as db:
         found = await store.list_own_accounts(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=Page.first(LISTING, limit=service.ACCOUNTS_MAX),
+            db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=service.ACCOUNTS_MAX)
         )
     heads = (words("Account"), words("Channel"), words("State"), words("Pipelines"))
     return visit.page(
@@ -112,10 +106,7 @@ async def confirm_default(visit: Visit) -> Response:
     words, account = visit.words, await account_of(visit)
     async with visit.read() as db:
         moved = await store.count_other_pipelines(
-            db,
-            organization_id=account.organization_id,
-            channel_id=account.channel_id,
-            account_id=account.account_id,
+            db, organization_id=account.organization_id, channel_id=account.channel_id, account_id=account.account_id
         )
     return visit.confirm(
         title=words("Send everything through “{name}”?", name=name_of(visit, account)),

@@ -76,11 +76,7 @@ async def save_retention(visit: Visit) -> Response:
                     same_version(visit)((await periods.get(db, caller=visit.caller)).version)
                     return _confirm(visit, touched)
             await periods.update(
-                db,
-                caller=visit.caller,
-                changes=request.named(),
-                now=visit.now,
-                check_version=same_version(visit),
+                db, caller=visit.caller, changes=request.named(), now=visit.now, check_version=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _retention(visit, refusal)
@@ -138,11 +134,7 @@ async def list_runs(visit: Visit) -> Response:
     words = visit.words
     periods.require_reach(visit.caller)
     async with visit.read() as db:
-        found = await store.list_runs(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page_of(RUNS, visit.query),
-        )
+        found = await store.list_runs(db, organization_id=visit.caller.organization_id, page=page_of(RUNS, visit.query))
     here = f"{RETENTION}/runs"
     return visit.page(
         "things.html",
@@ -181,9 +173,7 @@ async def list_holds(visit: Visit) -> Response:
     here = f"{RETENTION}/holds"
     async with visit.read() as db:
         found = await periods_store.list_holds(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page_of(HOLDS, visit.query),
+            db, organization_id=visit.caller.organization_id, page=page_of(HOLDS, visit.query)
         )
     return visit.page(
         "things.html",

@@ -255,13 +255,7 @@ async def save_answers(
 
 
 async def _write(
-    db: Database,
-    context: AnswerContext,
-    edit: Edit,
-    files: Sequence[NewFile],
-    *,
-    is_provisional: bool,
-    now: datetime,
+    db: Database, context: AnswerContext, edit: Edit, files: Sequence[NewFile], *, is_provisional: bool, now: datetime
 ) -> None:
     instance = context.instance
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}

@@ -11,15 +11,7 @@ from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
 from afterword.core.scheduling import call_windows
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
-from afterword.instances.answer_page import (
-    CALL_RIGHT,
-    OWN_SENTENCES,
-    SENTENCES,
-    AnswerPage,
-    CallBack,
-    Fields,
-    first,
-)
+from afterword.instances.answer_page import CALL_RIGHT, OWN_SENTENCES, SENTENCES, AnswerPage, CallBack, Fields, first
 from afterword.instances.call_backs import store
 from afterword.instances.rendering import chosen_ending
 from afterword.organizations.business_hours import store as business_hours

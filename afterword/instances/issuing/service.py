@@ -118,14 +118,7 @@ async def issue(
 
 
 async def issue_by_link(
-    db: Database,
-    *,
-    issuable: Issuable,
-    version: Version,
-    request: IssueInput,
-    now: datetime,
-    secret: bytes,
-    draw: Draw,
+    db: Database, *, issuable: Issuable, version: Version, request: IssueInput, now: datetime, secret: bytes, draw: Draw
 ) -> tuple[Instance, bool]:
     """Issue an instance through a public link: as `issue`, but to a new responder unless the address is confirmed.
 
@@ -203,11 +196,7 @@ async def issue_for_items(
 
 
 async def get_issuable(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    application_ids: Sequence[str] = (),
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Issuable:
     """The questionnaire's settings; raises NotFound, also for another application's."""
     found = await issuing_store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])

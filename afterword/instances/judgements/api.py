@@ -80,10 +80,6 @@ async def list_doubtful_responses(call: Call[None], db: Database) -> Answer:
 )
 async def judge_responses(call: Call[JudgementRequest], db: Database) -> Answer:
     count = await service.judge(
-        db,
-        caller=call.caller,
-        instance_ids=call.body.instance_ids,
-        decision=call.body.judgement,
-        now=call.now,
+        db, caller=call.caller, instance_ids=call.body.instance_ids, decision=call.body.judgement, now=call.now
     )
     return Answer(JudgementResult(count=count))

@@ -33,11 +33,7 @@ async def send(
         return show(request, after, 1, posted=posted, wrong=wrong, status=422 if wrong else 200)
     try:
         taken = await service.take(
-            database,
-            context=answer_page.context,
-            answers=form.given,
-            secret=site.secret,
-            now=database.clock.now(),
+            database, context=answer_page.context, answers=form.given, secret=site.secret, now=database.clock.now()
         )
     except (answers.Expired, answers.Inactive, answers.Closed) as refusal:
         return refused_page(answer_page, refusal)

@@ -80,12 +80,7 @@ async def get_custom_domain(call: Call[None], db: Database) -> Answer:
 )
 async def set_custom_domain(call: Call[CustomDomainRequest], db: Database) -> Answer:
     domain, is_new = await service.claim(
-        db,
-        caller=call.caller,
-        host=call.body.host,
-        site=call.site,
-        now=call.now,
-        check_version=call.check_version,
+        db, caller=call.caller, host=call.body.host, site=call.site, now=call.now, check_version=call.check_version
     )
     answer = _shown(domain, call)
     answer.status = 201 if is_new else 200

@@ -45,13 +45,7 @@ async def get(db: Database, *, caller: Caller) -> CustomDomain:
 
 
 async def claim(
-    db: Database,
-    *,
-    caller: Caller,
-    host: str,
-    site: Site,
-    now: datetime,
-    check_version: Callable[[int], None],
+    db: Database, *, caller: Caller, host: str, site: Site, now: datetime, check_version: Callable[[int], None]
 ) -> tuple[CustomDomain, bool]:
     """The claim of a host, and whether there was none before. Raises Invalid, Forbidden, Stale."""
     caller.require_whole()

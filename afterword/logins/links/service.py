@@ -36,11 +36,7 @@ async def make(db: Database, *, link: Link, now: datetime) -> str:
     """The secret of a new link. Earlier ones for the same purpose of the same person, or organization, stop to work."""
     if link.purpose != "reset":
         await store.delete_links(
-            db,
-            purpose=link.purpose,
-            organization_id=link.organization_id,
-            login_id=link.login_id,
-            user_id=link.user_id,
+            db, purpose=link.purpose, organization_id=link.organization_id, login_id=link.login_id, user_id=link.user_id
         )
     secret = ids.secret()
     expires = now + LIFETIMES[link.purpose]

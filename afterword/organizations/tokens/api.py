@@ -138,11 +138,7 @@ async def update_token(call: Call[TokenUpdate], db: Database) -> Answer:
 )
 async def revoke_token(call: Call[None], db: Database) -> None:
     await service.revoke(
-        db,
-        caller=call.caller,
-        token_id=call.ids["token_id"],
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, token_id=call.ids["token_id"], check_version=call.check_version, now=call.now
     )
 
 
@@ -157,11 +153,7 @@ async def revoke_token(call: Call[None], db: Database) -> None:
 )
 async def rotate_token(call: Call[RotationRequest], db: Database) -> Answer:
     token, text = await service.rotate(
-        db,
-        caller=call.caller,
-        token_id=call.ids["token_id"],
-        overlap_hours=call.body.overlap_hours,
-        now=call.now,
+        db, caller=call.caller, token_id=call.ids["token_id"], overlap_hours=call.body.overlap_hours, now=call.now
     )
     return _made(call, token, text)
 

@@ -157,12 +157,7 @@ async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
 
 
 async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    token_id: str,
-    changes: Mapping[str, Any],
-    check_version: CheckVersion,
+    db: Database, *, caller: Caller, token_id: str, changes: Mapping[str, Any], check_version: CheckVersion
 ) -> Token:
     """Change the `title` or the `networks`.
 

@@ -185,11 +185,7 @@ async def update_user(call: Call[UserUpdate], db: Database) -> service.User:
 )
 async def remove_user(call: Call[None], db: Database) -> None:
     await service.remove_user(
-        db,
-        caller=call.caller,
-        user_id=_user_id(call),
-        check_version=call.check_version,
-        now=call.now,
+        db, caller=call.caller, user_id=_user_id(call), check_version=call.check_version, now=call.now
     )
 
 

@@ -287,11 +287,7 @@ async def _deleted(db: Database, run: Run, now: datetime) -> Turn:
     if not found:
         return Turn()
     counts = await rows.blank_items(
-        db,
-        organization_id=run.organization_id,
-        item_ids=found,
-        salt=secrets.token_bytes(SALT_BYTES),
-        is_change=False,
+        db, organization_id=run.organization_id, item_ids=found, salt=secrets.token_bytes(SALT_BYTES), is_change=False
     )
     return Turn(counts=counts, mark="more")
 
@@ -303,13 +299,7 @@ async def _of_instances(
     del now
     key = {"organization_id": run.organization_id}
     found: Passed = await store.list_old_instances(
-        db,
-        **key,
-        after=run.mark,
-        before=run.before_time,
-        kind=run.kind,
-        scanned_max=SCANNED_MAX,
-        limit=INSTANCES_MAX,
+        db, **key, after=run.mark, before=run.before_time, kind=run.kind, scanned_max=SCANNED_MAX, limit=INSTANCES_MAX
     )
     counts = Counter[str]()
     if found.ids:

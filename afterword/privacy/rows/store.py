@@ -22,13 +22,7 @@ _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 # scans -----------------------------------------------------------------------------------------------------------
 async def update_events_by_address(
-    db: Database,
-    *,
-    organization_id: str,
-    person: Person,
-    blanks: Mapping[str, Any],
-    after: str,
-    limit: int,
+    db: Database, *, organization_id: str, person: Person, blanks: Mapping[str, Any], after: str, limit: int
 ) -> ScanResult:
     """Blank the next events of the log that name an address: of suppressions that were lifted, of items long gone."""
     row = await db.fetch_row(

@@ -307,9 +307,7 @@ def rules_of(settings: LaneSettings) -> Rules:
         has_credits=settings.fingerprint.has_credits,
         conditions=condition_reader.read(pipeline.conditions, "/conditions", Findings()),
         cap=timedelta(
-            days=pipeline.frequency_cap_days,
-            hours=pipeline.frequency_cap_hours,
-            minutes=pipeline.frequency_cap_minutes,
+            days=pipeline.frequency_cap_days, hours=pipeline.frequency_cap_hours, minutes=pipeline.frequency_cap_minutes
         ),
         if_capped=pipeline.if_capped,
         policy=policy.rule,

@@ -236,11 +236,7 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
 
 
 async def update_items_to_sending(  # any tenant: a batch serves many
-    db: Database,
-    *,
-    begins: Sequence[tuple[str, str, int, str, str, int]],
-    lease_seconds: float,
-    margin_seconds: float,
+    db: Database, *, begins: Sequence[tuple[str, str, int, str, str, int]], lease_seconds: float, margin_seconds: float
 ) -> set[LeaseKey]:
     """Record the intent to send (lease key, instance, responder, channel) and open the attempts; the leases that hold.
 

@@ -182,11 +182,7 @@ async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Si
         logger.info("reports that were no news", inbound_id=inbound_id, count=len(result.reports) - counted)
     if counted or result.confirm_url is not None:
         await store.update_endpoint_heard(
-            db,
-            organization_id=endpoint.organization_id,
-            inbound_id=inbound_id,
-            confirm_url=result.confirm_url,
-            now=now,
+            db, organization_id=endpoint.organization_id, inbound_id=inbound_id, confirm_url=result.confirm_url, now=now
         )
     return counted
 

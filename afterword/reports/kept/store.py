@@ -198,13 +198,7 @@ async def get_kept(
 
 
 async def list_stages(
-    db: Database,
-    *,
-    organization_id: str,
-    asked: CountQuery,
-    whole: Sequence[Days],
-    events_max: int,
-    number_max: int,
+    db: Database, *, organization_id: str, asked: CountQuery, whole: Sequence[Days], events_max: int, number_max: int
 ) -> tuple[list[Cell], int]:
     """Count cases by stage, from kept counts on their `whole` days; also the number of cases that were read."""
     ends: list[tuple[datetime, datetime]] = []

@@ -78,11 +78,7 @@ async def get_overview(call: Call[None], db: Database) -> Answer:
                 OverviewScore(
                     figure=_figure(score.figure),
                     bins=[
-                        OverviewBin(
-                            bucket=bin_.start.isoformat(),
-                            figure=_figure(bin_.figure),
-                        )
-                        for bin_ in score.bins
+                        OverviewBin(bucket=bin_.start.isoformat(), figure=_figure(bin_.figure)) for bin_ in score.bins
                     ],
                 )
                 for score in found.scores

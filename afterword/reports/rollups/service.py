@@ -95,10 +95,7 @@ async def keep(db: Database, *, now: datetime) -> int:
     if marked:
         return len(marked)
     claimed = await store.claim_dirty_hours(
-        db,
-        before=now - timedelta(seconds=AGAIN_SECONDS),
-        hour=periods.hour_name(now),
-        limit=AGAIN_DAYS_MAX,
+        db, before=now - timedelta(seconds=AGAIN_SECONDS), hour=periods.hour_name(now), limit=AGAIN_DAYS_MAX
     )
     for span, day, names in claimed:
         await _count_hours(db, span=span, day=day, names=names, now=now)
@@ -163,11 +160,7 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
         elif span.time_zone != questionnaire.time_zone:
             await store.update_span(
-                db,
-                organization_id=organization_id,
-                span=span,
-                time_zone=questionnaire.time_zone,
-                now=now,
+                db, organization_id=organization_id, span=span, time_zone=questionnaire.time_zone, now=now
             )
             is_begun_anew = is_begun_anew or dimension == store.HOUR
     hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
