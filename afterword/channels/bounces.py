@@ -32,7 +32,6 @@ from afterword.core.messaging.returned import (
     is_waiting,
     parted,
     reason_in,
-    recipients_of,
     typed,
 )
 
@@ -69,8 +68,7 @@ _CHARSET: Final = re.compile(r"(?:iso-|utf-8|windows-|koi8|shift_jis|euc-|gb|big
 TEXT_TYPES: Final = frozenset({"text", "message", "multipart"})  # the last if its boundary is nowhere
 STATUS_TYPE: Final = "text/delivery-status"
 FEEDBACK_TYPE: Final = "text/feedback-report"
-_ACTION: Final = re.compile(r"[a-z]+", re.IGNORECASE)
-_UNDER_WAY: Final = frozenset({"delayed", "relayed", "expanded"})
+_UNDER_WAY: Final = ("delay", "defer", "relay", "expand")  # how such an action begins
 
 PERSON: Final = "No report: a person's mail."
 WAITING: Final = "A delivery report that something is still under way."
@@ -91,9 +89,8 @@ def read(content: bytes, *, secret: bytes) -> Read:
     """The reports of one mail; raises Unreadable for content that is no mail or too large for returned mail."""
     if len(content) > MAIL_BYTES_MAX:
         raise Unreadable(f"The mail has more than {MAIL_BYTES_MAX:,} bytes.")
-    mail = _parsed(content)
     try:
-        return _read(mail, secret)
+        return _read(_parsed(content), secret)
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         # The standard library's parser fails on some forgeries.
         raise Unreadable(f"The mail cannot be read ({type(error).__name__}).") from None
@@ -101,16 +98,20 @@ def read(content: bytes, *, secret: bytes) -> Read:
 
 def _read(mail: Message, secret: bytes) -> Read:
     found = _Quoted.of(mail, secret)
-    if complaint := _complaint(mail, found):
+    parts = list(_parts(mail))
+    if complaint := _complaint(mail, parts, found):
         return complaint
-    notice, quoted = _notice_and_quoted(mail)
-    forms = [_text(form) for form in _parts(mail, STATUS_TYPE)]
-    has_form = "final-recipient" in f"{notice}{quoted}".lower()
-    if not forms and (other := _no_bounce(mail, notice, found, secret, has_form=has_form)):
-        return other
-    groups = [group for form in forms for group in recipients_of(groups_of(form))]
-    if not groups and has_form:
-        groups = recipients_of(groups_of(f"{notice}\n\n{quoted}"))
+    notice, quoted = _notice_and_quoted(parts)
+    forms = [_text(part) for part in parts if part.get_content_type() == STATUS_TYPE]
+    if not forms:
+        if "final-recipient" in f"{notice}{quoted}".lower():
+            forms = [f"{notice}\n\n{quoted}"]
+        is_attached = any(part.get_content_maintype() == "message" for part in parts)
+        is_likely = bool(forms) or (is_failure(notice) and (found.is_proven or is_attached))
+        # People attach a mail; only programs write its headers into their text.
+        if other := _no_bounce(mail, secret, is_likely=is_likely or (found.is_proven and not is_attached)):
+            return other
+    groups = [group for form in forms for group in groups_of(form) if not group.keys().isdisjoint(RECIPIENT_FIELDS)]
     reports = _deliveries(mail, groups, notice, found)
     if not reports and (groups or is_waiting(notice)):
         return Read((), WAITING)
@@ -118,19 +119,14 @@ def _read(mail: Message, secret: bytes) -> Read:
     return Read(reports, "" if reports else "No report of a form that is known.")
 
 
-def _no_bounce(mail: Message, notice: str, found: "_Quoted", secret: bytes, *, has_form: bool) -> Read | None:
-    """An automatic reply, or a person's mail; None for a bounce, though it has no form."""
+def _no_bounce(mail: Message, secret: bytes, *, is_likely: bool) -> Read | None:
+    """An automatic reply, or a person's mail; None for a bounce, which is `is_likely` by its words."""
     if _is_automatic(mail) and not mail["X-Failed-Recipients"]:
         return Read((), "An automatic reply.")
     if _is_by_host(mail):
         return None
-    if answer := answers.answer_of(mail, sender=_address(_header(mail, "From")), secret=secret):
-        return Read((), PERSON, answer)
-    is_attached = next(_parts(mail, "message/rfc822"), None) is not None
-    if has_form or (is_failure(notice) and (found.is_proven or is_attached)):
-        return None
-    # People attach a mail; only programs write its headers into their text.
-    return None if found.is_proven and not is_attached else Read((), PERSON)
+    answer = answers.answer_of(mail, sender=_address(_header(mail, "From")), secret=secret)
+    return Read((), PERSON, answer) if answer or not is_likely else None
 
 
 def _is_by_host(mail: Message) -> bool:
@@ -163,41 +159,29 @@ class _Quoted:
 
 
 def _parsed(content: bytes) -> Message:
-    """Raises Unreadable."""
+    """The mail, with its lines limited in number and length. Raises Unreadable."""
     head = content[:READ_BYTES_MAX]
     if head.startswith(b"From "):  # the line with which a pipe or a box begins
         head = re.split(rb"\r\n?|\n", head, maxsplit=1)[-1]
     if len(_BOUNDARIES.findall(head)) > PARTS_MAX:
         raise Unreadable(f"The mail has more than {PARTS_MAX} parts.")
-    try:
-        mail = _message(head.decode("ascii", "surrogateescape"))
-    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        raise Unreadable("The mail cannot be read.") from None
+    lines = _LINE_END.split(head.decode("ascii", "surrogateescape"), LINES_MAX)[:LINES_MAX]
+    text = "\n".join(line[:LINE_CHARACTERS_MAX] for line in lines)
+    text = _MESSAGE_TYPE.sub(lambda found: f"{found[1]}text/{found[2] or 'rfc822-headers'}", text)
+    if any(len(header[0]) > HEADER_CHARACTERS_MAX for header in _PARAMETERS.finditer(text)):
+        raise Unreadable(f"A header of the mail has more than {HEADER_CHARACTERS_MAX:,} characters.")
+    mail = email.message_from_string(text)
     if not mail.keys():
         raise Unreadable("This is no mail: it has no headers.")
     return mail
 
 
-def _message(text: str) -> Message:
-    """A mail or a group of fields. Raises Unreadable for a header that would take too long."""
-    text = _MESSAGE_TYPE.sub(lambda found: f"{found[1]}text/{found[2] or 'rfc822-headers'}", _cut(text))
-    if any(len(header[0]) > HEADER_CHARACTERS_MAX for header in _PARAMETERS.finditer(text)):
-        raise Unreadable(f"A header of the mail has more than {HEADER_CHARACTERS_MAX:,} characters.")
-    return email.message_from_string(text)
-
-
-def _cut(text: str) -> str:
-    """The text with its lines limited in number and length."""
-    lines = _LINE_END.split(text, LINES_MAX)[:LINES_MAX]
-    return "\n".join(line[:LINE_CHARACTERS_MAX] for line in lines)
-
-
-def _complaint(mail: Message, found: _Quoted) -> Read | None:
+def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read | None:
     """RFC 5965: one person called one mail spam; other feedback (`not-spam`, `virus`) is ignored.
 
     Hotmail has a form of its own: the mail attached, with the person's address in a header.
     """
-    form = next(_parts(mail, FEEDBACK_TYPE), None)
+    form = next((part for part in parts if part.get_content_type() == FEEDBACK_TYPE), None)
     people = (_header(part, "X-HmXmrOriginalRecipient") for part in mail.walk() if part is not mail)
     fields = {"original-rcpt-to": next(filter(None, people), ""), "feedback-type": "abuse"}
     if form is not None:
@@ -226,9 +210,8 @@ def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Qu
     told = failed_in(notice, written={one.lower() for pair in both for one in pair if one}, ours=()) if both else {}
     reports: list[Report] = []
     for group, (original, final) in zip(groups, both, strict=False):
-        action = _ACTION.match(group.get("action", ""))
-        kind = action[0].lower() if action else ""
-        if kind in _UNDER_WAY:
+        action = group.get("action", "").lower()
+        if action.startswith(_UNDER_WAY):
             continue
         recipient = original or final or _address(_header(mail, "X-Failed-Recipients"))
         around = told.get((final or "").lower()) or told.get((recipient or "").lower(), "")
@@ -236,15 +219,14 @@ def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Qu
             [around] = told.values()
         diagnostic = group.get("diagnostic-code", "")
         said = diagnostic.partition(";")[2] or diagnostic
-        if kind != "delivered" and not said.strip(" 0123456789"):
+        is_delivered = action.startswith("delivered")
+        if not is_delivered and not said.strip(" 0123456789"):
             said = around
         report = _bounce(found, recipient, judge(group.get("status", ""), said, around), said)
-        is_other = None not in {original, final} and _normal(original) != _normal(final)
-        is_hard = report.is_hard and kind != "delivered" and not is_other
+        is_other = _normal(original or final) != _normal(final) and "final-recipient" in group
+        is_hard = report.is_hard and not is_delivered and not is_other
         time = _time(group.get("last-attempt-date") or mail["Date"])
-        reports.append(
-            replace(report, kind="delivered" if kind == "delivered" else "bounced", is_hard=is_hard, time=time)
-        )
+        reports.append(replace(report, kind="delivered" if is_delivered else "bounced", is_hard=is_hard, time=time))
     return reports
 
 
@@ -290,61 +272,46 @@ def _header(mail: Message, name: str) -> str:
         return text
 
 
-def _parts(mail: Message, content_type: str) -> Iterator[Message]:
-    """Parts of this type in the report itself, not in the quoted mail."""
-    if mail.get_content_type() == content_type:
-        yield mail
-    elif mail.is_multipart() and mail.get_content_maintype() == "multipart":
-        for part in _children(mail):
-            yield from _parts(part, content_type)
-
-
-def _children(mail: Message) -> list[Message]:
+def _parts(mail: Message) -> Iterator[Message]:
+    """The parts of the mail that are no containers, of which a returned mail is one."""
     payload: Any = mail.get_payload()
-    return [part for part in payload if isinstance(part, Message)] if isinstance(payload, list) else []
+    if mail.get_content_maintype() == "multipart" and isinstance(payload, list):
+        for part in payload:
+            yield from _parts(part)
+    elif mail.get_content_maintype() in TEXT_TYPES:
+        yield mail
 
 
 def _texts(mail: Message) -> Iterator[str]:
-    """Every text in the mail, with the headers of its parts but not its own."""
-    if mail.is_multipart():
-        for part in _children(mail):
-            yield _headers_of(part)  # also of a text part: some put the returned headers there
-            yield from _texts(part)
-        yield str(mail.epilogue or "")[:TEXT_BYTES_MAX]
-    elif mail.get_content_maintype() in TEXT_TYPES:
-        yield _text(mail)
+    """Every text in the mail and in mails in it, with the headers of all parts: some put the returned ones there."""
+    for part in mail.walk():
+        if part is not mail:
+            yield _headers_of(part)
+        yield str(part.epilogue or "")[:TEXT_BYTES_MAX]
+        if not part.is_multipart() and part.get_content_maintype() in TEXT_TYPES:
+            yield _text(part)
 
 
 def _headers_of(mail: Message) -> str:
     return _utf8("".join(f"{name}: {value}\n" for name, value in mail.raw_items()))
 
 
-def _notice_and_quoted(mail: Message) -> tuple[str, str]:
+def _notice_and_quoted(parts: Sequence[Message]) -> tuple[str, str]:
     """The words of the host, and the headers of the mail that it returns."""
-    notices: list[tuple[bool, str]] = []
+    plain: list[str] = []
+    other: list[str] = []
     quoted: list[str] = []
-    for part in _own_parts(mail):
-        kind, is_html = part.get_content_type(), part.get_content_subtype() == "html"
+    for part in parts:
+        kind = part.get_content_type()
         if part.get_content_maintype() == "message":
-            quoted += [_headers_of(inside) for inside in _children(part)] or [_text(part)]
+            quoted += [_headers_of(inside) for inside in part.walk() if inside is not part][:1] or [_text(part)]
         elif kind.startswith("text/rfc822-header"):
             quoted.append(_text(part))
         elif kind != STATUS_TYPE:
-            words, below = parted(text_of_html(_text(part)) if is_html else _text(part))
-            notices.append((is_html, words))
+            words, below = parted(text_of_html(_text(part)) if kind == "text/html" else _text(part))
+            (other if kind == "text/html" or not words.strip() else plain).append(words)
             quoted.append(below)
-    plain = [words for is_html, words in notices if not is_html and words.strip()]
-    words = "\n\n".join(plain or [words for _, words in notices])
-    return words[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
-
-
-def _own_parts(mail: Message) -> Iterator[Message]:
-    """The parts that are no containers; a returned mail is one part."""
-    if mail.get_content_maintype() == "multipart" and (parts := _children(mail)):
-        for part in parts:
-            yield from _own_parts(part)
-    elif mail.get_content_maintype() in TEXT_TYPES:
-        yield mail
+    return "\n\n".join(plain or other)[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
 
 
 def _addresses_in(headers: str, *names: str) -> list[str]:

@@ -74,10 +74,6 @@ def groups_of(text: str) -> list[Fields]:
     return [group for group in groups if group]
 
 
-def recipients_of(groups: Sequence[Fields]) -> list[Fields]:
-    return [group for group in groups if not group.keys().isdisjoint(RECIPIENT_FIELDS)]
-
-
 def typed(field: str) -> str:
     """The address in `rfc822; ann@example.com`, also without type, and that of RFC 6533 with its own escapes."""
     kind, mark, address = field.partition(";")
