@@ -9,7 +9,7 @@ takes time by the square of the length of a header or a line.
 import email
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import decode_header, make_header
 from email.message import Message
@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from afterword.channels import answers
 from afterword.channels.answers import Answer
-from afterword.channels.reports import CODE_CHARACTERS_MAX, Report, Unreadable, worded
+from afterword.channels.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
 from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
-from afterword.core.messaging.refusals import Verdict, judge
+from afterword.core.messaging.refusals import judge
 from afterword.core.messaging.reply_text import text_of_html
 from afterword.core.messaging.returned import (
     RECIPIENT_FIELDS,
@@ -192,16 +192,8 @@ def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read 
     if kind not in {"abuse", "fraud"}:
         return Read((), "Feedback, but no complaint.")
     recipient = _address(fields.get("original-rcpt-to", ""))
-    report = Report(
-        kind="complained",
-        item_id=found.item_id,
-        recipient=recipient,
-        code=kind,
-        text=worded(fields.get("user-agent", ""), recipient or ""),
-        time=_time(fields.get("arrival-date") or fields.get("received-date")),
-        is_proven=found.is_proven,
-    )
-    return Read([report])
+    time = _time(fields.get("arrival-date") or fields.get("received-date"))
+    return Read([_report(found, recipient, kind, fields.get("user-agent", ""), kind="complained", time=time)])
 
 
 def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Quoted) -> list[Report]:
@@ -222,11 +214,11 @@ def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Qu
         is_delivered = action.startswith("delivered")
         if not is_delivered and not said.strip(" 0123456789"):
             said = around
-        report = _bounce(found, recipient, judge(group.get("status", ""), said, around), said)
-        is_other = _normal(original or final) != _normal(final) and "final-recipient" in group
-        is_hard = report.is_hard and not is_delivered and not is_other
+        code, is_gone = judge(group.get("status", ""), said, around)
+        is_other = "final-recipient" in group and (final is None or _normal(original or final) != _normal(final))
         time = _time(group.get("last-attempt-date") or mail["Date"])
-        reports.append(replace(report, kind="delivered" if is_delivered else "bounced", is_hard=is_hard, time=time))
+        kind = "delivered" if is_delivered else "bounced"
+        reports.append(_report(found, recipient, code, said, kind=kind, time=time, is_hard=is_gone and not is_other))
     return reports
 
 
@@ -243,18 +235,32 @@ def _formless(mail: Message, notice: str, quoted: str, found: _Quoted) -> list[R
     if not failed:
         unnamed = [""] if found.is_proven else []
         failed = dict.fromkeys(named or recipients[:1] or unnamed, reason_in(notice))
-    reports = [_bounce(found, _address(one), judge("", said), said) for one, said in failed.items()]
-    return [replace(report, time=_time(mail["Date"])) for report in reports[:RECIPIENTS_MAX]]
+    reports: list[Report] = []
+    for one, said in list(failed.items())[:RECIPIENTS_MAX]:
+        code, is_hard = judge("", said)
+        reports.append(_report(found, _address(one), code, said, is_hard=is_hard, time=_time(mail["Date"])))
+    return reports
 
 
-def _bounce(found: _Quoted, recipient: str | None, verdict: Verdict, said: str) -> Report:
+def _report(
+    found: _Quoted,
+    recipient: str | None,
+    code: str,
+    text: str,
+    *,
+    time: datetime | None,
+    kind: Kind = "bounced",
+    is_hard: bool = False,
+) -> Report:
+    """Hard only for an address that an item can have."""
     return Report(
-        kind="bounced",
-        is_hard=verdict.is_gone,
+        kind=kind,
+        is_hard=is_hard and kind == "bounced" and (recipient is None or _normal(recipient) is not None),
         item_id=found.item_id,
         recipient=recipient,
-        code=verdict.code[:CODE_CHARACTERS_MAX],
-        text=worded(said, recipient or ""),
+        code=code[:CODE_CHARACTERS_MAX],
+        text=worded(text, recipient or ""),
+        time=time,
         is_proven=found.is_proven,
     )
 
@@ -362,9 +368,9 @@ def _address(text: str) -> str | None:
     return None
 
 
-def _normal(address: str | None) -> str:
-    plain = (address or "").replace('"', "")
-    return (normal_or_none(CHANNEL_EMAIL, plain) or plain).lower()
+def _normal(address: str) -> str | None:
+    normal = normal_or_none(CHANNEL_EMAIL, address.replace('"', ""))
+    return normal and normal.lower()
 
 
 def _time(field: object) -> datetime | None:

@@ -26,7 +26,6 @@ from afterword.channels.reports import (
     KINDS,
     REFERENCE_CHARACTERS_MAX,
     REPORTS_MAX,
-    TEXT_CHARACTERS_MAX,
     Kind,
     Report,
     Unreadable,
@@ -251,9 +250,9 @@ def _bounced(bounce: Mapping[str, Any], about: Mapping[str, str | None], now: da
     for each in _people(bounce.get("bouncedRecipients")):
         text = str(each.get("diagnosticCode") or bounce.get("bounceSubType") or "")
         status = str(each.get("status") or "").strip()
-        verdict = judge(status, text[:TEXT_CHARACTERS_MAX])
-        one = _noticed("bounced", each, about, code=verdict.code, text=text, time=bounce.get("timestamp"), now=now)
-        found.append(replace(one, is_hard=is_permanent and verdict.is_gone))
+        code, is_gone = judge(status, text)
+        one = _noticed("bounced", each, about, code=code, text=text, time=bounce.get("timestamp"), now=now)
+        found.append(replace(one, is_hard=is_permanent and is_gone))
     return found
 
 
@@ -296,7 +295,6 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 def _short(value: object, characters_max: int) -> str | None:
-    """The text, if it is one of a possible length."""
     return value if isinstance(value, str) and 0 < len(value) <= characters_max else None
 
 

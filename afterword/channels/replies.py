@@ -95,9 +95,9 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
         return Unknown(f"After the message came no answer that SMTP knows: {reply}")
     cause = _cause(phase, code, text)
     if kind == "never" and cause == "recipient":
-        verdict = judge("", f"{code} {text[:_JUDGED_CHARACTERS]}")
-        is_gone = verdict.is_gone and verdict.code in SUPPRESSING  # words alone do not count here
-        return Refused(reply, code, suppress=is_gone and phase in {Phase.RCPT, Phase.DOT})
+        enhanced, is_gone = judge("", f"{code} {text}")
+        is_known = enhanced in SUPPRESSING and phase in {Phase.RCPT, Phase.DOT}  # words alone do not count here
+        return Refused(reply, code, suppress=is_gone and is_known)
     if cause == "throttle":
         return Retry(cause, reply, code, domain=_throttling_domain(phase, code, text, recipient))
     return Retry(cause, reply, code, GREYLIST_SECONDS if cause == "recipient" and _is_greylisting(code, text) else None)
@@ -131,7 +131,6 @@ def broken(phase: Phase, why: str) -> Outcome:
 
 
 def is_throttle(code: int, text: str) -> bool:
-    """True if the server asks for a lower rate."""
     return code in _THROTTLE_CODES or _asks_for_less(code, text)
 
 
@@ -201,6 +200,5 @@ def _is_greylisting(code: int, text: str) -> bool:
 
 
 def _reference(text: str) -> str | None:
-    """The server's own name for the mail."""
     found = _REFERENCE.search(text)
     return (found.group(1) or found.group(2)) if found else None

@@ -164,8 +164,7 @@ def _softened(about: _About, secret: bytes) -> _About:
     report, item = about.report, about.item
     if not report.is_hard or report.recipient is None:
         return about
-    is_readable = item.channel_id == CHANNEL_EMAIL or _normal(item.channel_id, report.recipient, item.locale)
-    is_other = is_readable and not _is_recipient(report, item, secret)
+    is_other = _normal(item.channel_id, report.recipient, item.locale) and not _is_recipient(report, item, secret)
     return _About(replace(report, is_hard=False), item) if is_other else about
 
 
@@ -236,7 +235,6 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
 
 
 async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
-    """Record an event for each report, with the item as it is now."""
     shown = [about for about in abouts if about.report.kind in _EVENTS]
     rows = await store.list_told(
         db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in shown})

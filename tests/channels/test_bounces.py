@@ -157,6 +157,12 @@ MADE: Final[dict[str, tuple[bytes, bool, str, str | None]]] = {  # mail, hard, c
         *(True, "5.1.1", ANN),
     ),
     "expired": (form(f"{FINAL.replace('failed', 'expired')}Status: 4.4.7"), False, "4.4.7", ANN),
+    "no action of the standard": (form(f"{FINAL.replace('failed', 'failure')}Status: 5.2.2"), False, "5.2.2", ANN),
+    "a final recipient that is no address": (
+        form(f"{FINAL.replace(ANN, '|/usr/bin/sort')}Status: 5.1.1"),
+        *(False, "5.1.1", None),
+    ),
+    "an address without a domain": (form(f"{FINAL.replace(ANN, 'ann@mx')}Status: 5.1.1"), False, "5.1.1", "ann@mx"),
     "a torn action": (form(f"{FINAL[1:]}Status: 5.3.0"), False, "5.3.0", ANN),
     "an empty report": (form("X-Note: none", f"Not delivered\n\n{ANN}: 550 5.1.1 Unknown"), True, "5.1.1", ANN),
     "a report in the text": (
@@ -193,6 +199,7 @@ OTHERS: Final = {  # why: mail
     "An automatic reply": mail(f"{TEXT}Away.\n\n{OURS}", sender=ANN, extra="Auto-Submitted: auto-replied\n"),
     "a person's mail": mail(TEXT + "Look.\n", f"Content-Type: message/rfc822\n\n{OURS}", sender=ANN),
     "under way": mail(f"{TEXT}{ANN}: 450 4.2.2 Full\nYou do not need to resend your message.\n\n{OURS}"),
+    "that something is": form(f"{FINAL.replace('failed', 'deferred')}Status: 4.2.2"),
     "still under way": form(f"{FINAL.replace('failed', 'delayed (since noon)')}Status: 4.2.2"),
 }
 

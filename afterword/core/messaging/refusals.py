@@ -4,7 +4,6 @@ Words are weighed because hosts put rate limits, full mailboxes and blocklists u
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 SAID_CHARACTERS_MAX: Final = 2_000
@@ -56,20 +55,14 @@ _OTHER_REASONS: Final = (
 _OTHER: Final = re.compile("|".join(_OTHER_REASONS), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    code: str
-    is_gone: bool  # it is certain that the address does not exist
-
-
-def judge(status: str, said: str, around: str = "") -> Verdict:
+def judge(status: str, said: str, around: str = "") -> tuple[str, bool]:
     """The code that counts, of a report's `Status` and the host's reply, and if it is certain that nobody is there.
 
     `around` is the relay's text with that reply, which may tell when it came.
     """
     said = " ".join(said[:SAID_CHARACTERS_MAX].split())
     code = code_of(status, said)
-    return Verdict(code, is_gone=_is_gone(code, said, around))
+    return code, _is_gone(code, said, around)
 
 
 def _is_gone(code: str, said: str, around: str) -> bool:
