@@ -13,7 +13,7 @@ NAME_CHARACTERS_MAX: Final = 100
 GROUPS_MAX: Final = 1_000
 CLOCK: Final = timedelta(minutes=3)  # two clocks may differ by this
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
-YES_OR_NO: Final = {"true": True, "false": False}  # also as texts: Cognito writes them
+YES_OR_NO: Final = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,13 @@ def identity_of(claims: Mapping[str, Any], *, groups_claim: str) -> Identity | N
         return None
     if not isinstance(email, str) or not 0 < len(email) <= ADDRESS_CHARACTERS_MAX:
         return None
-    name, authenticated = claims.get("name"), claims.get("auth_time")
+    verified, name, authenticated = claims.get("email_verified"), claims.get("name"), claims.get("auth_time")
+    if isinstance(verified, str):  # Cognito writes texts
+        verified = YES_OR_NO.get(verified.strip().lower())
     return Identity(
         subject=subject,
         email=email.strip(),
-        is_verified=YES_OR_NO.get(str(claims.get("email_verified")).strip().lower()),
+        is_verified=verified if isinstance(verified, bool) else None,
         name=name.strip()[:NAME_CHARACTERS_MAX] or None if isinstance(name, str) else None,
         groups=_groups_of(claims, groups_claim),
         authenticated=authenticated if type(authenticated) in {int, float} else None,

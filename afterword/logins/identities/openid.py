@@ -166,10 +166,10 @@ async def claims_of(
     return {**more, **claims}, token
 
 
-def said(text: object) -> str:
+def said(text: str) -> str:
     """The words of a stranger, as a sentence may quote them."""
-    line = str(text)[: 4 * SAID_CHARACTERS_MAX]
-    return " ".join("".join(one if one.isprintable() else " " for one in line).split())[:SAID_CHARACTERS_MAX]
+    line = "".join(one if one.isprintable() else " " for one in text[: 4 * SAID_CHARACTERS_MAX])
+    return " ".join(line.split())[:SAID_CHARACTERS_MAX]
 
 
 async def _exchanged(
@@ -239,7 +239,7 @@ def _decoded(token: str | bytes, keys: KeySet, rules: jwt.BaseClaimsRegistry, na
     except ClaimError as error:
         reason = f"claim {error.claim}: {error.description}"
         raise ProviderFailed(f"The provider's {name} was not accepted, {said(reason)}.") from error
-    except (JoseError, ValueError, TypeError, KeyError) as error:
+    except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
         reason = str(error) if isinstance(error, JoseError) else type(error).__name__
         raise ProviderFailed(f"The provider's {name} was not accepted ({said(reason)}).") from error
     return claims
@@ -264,9 +264,9 @@ async def _answer(
         told = _object_of(answer)
     except ProviderFailed:
         told = {}
-    error = told.get("error")
-    words = ": ".join(said(told[name]) for name in ("error", "error_description") if told.get(name))
-    failed = WrongCode if error == "invalid_grant" else ProviderFailed  # RFC 6749, section 5.2
+    given = [told.get(name) for name in ("error", "error_description")]
+    words = ": ".join(said(one) for one in given if isinstance(one, str))
+    failed = WrongCode if given[0] == "invalid_grant" else ProviderFailed  # RFC 6749, section 5.2
     raise failed(f"{refusal}: {words.rstrip('.')}." if words else f"{refusal}.")
 
 

@@ -364,7 +364,7 @@ async def _admitted(db: Database, provider: IdentityProvider, identity: Identity
 
 
 async def _known_by_address(db: Database, provider: IdentityProvider, identity: Identity) -> Member | None:
-    """The user with this address: who never logged in this way, or did so a moment ago. Raises LoginFailed."""
+    """The user with this address: who never logged in this way, or did so a moment ago. Raises ProviderFailed."""
     if identity.is_verified is False:
         raise ProviderFailed(
             _fault("email_verified", "is false"),
@@ -379,7 +379,10 @@ async def _known_by_address(db: Database, provider: IdentityProvider, identity: 
             "The log-in of your organization does not say that your address is verified. Tell its owner.",
         )
     if member.issuer == provider.issuer and member.subject != identity.subject:  # the address was given to another one
-        raise LoginFailed("Another person of your organization logs in with this address. Tell its owner.")
+        raise ProviderFailed(
+            _fault("email", "is the address of another one here"),
+            "Another person of your organization logs in with this address. Tell its owner.",
+        )
     return member
 
 
