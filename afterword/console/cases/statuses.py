@@ -57,11 +57,6 @@ async def list_statuses(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{STATUSES}/new", scope="Alert Status.Create")
-async def new_status(visit: Visit) -> Response:
-    return _form(visit, None)
-
-
 @routes.post(f"{STATUSES}/new", scope="Alert Status.Create")
 async def make_status(visit: Visit) -> Response:
     try:
@@ -69,13 +64,13 @@ async def make_status(visit: Visit) -> Response:
         async with visit.write() as db:
             await service.create(db, caller=visit.caller, columns=request.named(), now=visit.now)
     except errors.Invalid as refusal:
-        return _form(visit, None, refusal)
+        return await _form(visit, None, refusal)
     return html.redirect(f"{STATUSES}?done=saved")
 
 
 @routes.get(ONE, scope="Alert Status.Update")
 async def status_page(visit: Visit) -> Response:
-    return _form(visit, await _status(visit))
+    return await _form(visit, await _status(visit))
 
 
 @routes.post(ONE, scope="Alert Status.Update")
@@ -92,9 +87,9 @@ async def save_status(visit: Visit) -> Response:
                 expect=same_version(visit),
             )
     except service.StatusInUse as used:
-        return _form(visit, await _status(visit), errors.Invalid.at("/closing", used.code, used.detail))
+        return await _form(visit, await _status(visit), errors.Invalid.at("/closing", used.code, used.detail))
     except (errors.Invalid, errors.Stale) as refusal:
-        return _form(visit, await _status(visit), refusal)
+        return await _form(visit, await _status(visit), refusal)
     return html.redirect(f"{STATUSES}?done=saved")
 
 
@@ -134,7 +129,8 @@ async def _status(visit: Visit) -> store.Status:
     return found
 
 
-def _form(visit: Visit, status: store.Status | None, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{STATUSES}/new", scope="Alert Status.Create")
+async def _form(visit: Visit, status: store.Status | None = None, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     here = f"{STATUSES}/{status.status_id}" if status else f"{STATUSES}/new"
     may_remove = status is not None and "Alert Status.Delete" in visit.caller.scopes

@@ -24,11 +24,6 @@ SESSION_SECONDS: Final = int(service.LIFETIME.total_seconds())
 routes = Screens()
 
 
-@routes.open_get(CHOICE)
-async def choice_page(guest: Guest) -> Response:
-    return _choice(guest)
-
-
 @routes.open_post(CHOICE)
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
@@ -36,7 +31,7 @@ async def choose(guest: Guest) -> Response:
         provider = await store.get_provider_by_domain(db, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
-        return _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
+        return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
     return html.redirect(f"{WITH}/{quote(domain, safe='')}{_query(guest.form.text('next'))}")
 
 
@@ -102,7 +97,8 @@ async def log_in(guest: Guest) -> Response:
     return response
 
 
-def _choice(guest: Guest, refusal: errors.Invalid | None = None) -> Response:
+@routes.open_get(CHOICE)
+async def _choice(guest: Guest, refusal: errors.Invalid | None = None) -> Response:
     return guest.page(
         "organization_login.html",
         title=guest.words("Log in with your organization"),

@@ -16,17 +16,12 @@ REASON_CHARACTERS_MAX: Final = 500
 routes = Screens()
 
 
-@routes.get(PAUSE, scope="Provider.Update")
-async def pause_page(visit: Visit) -> Response:
-    return _form(visit)
-
-
 @routes.post(PAUSE, scope="Provider.Update")
 async def pause(visit: Visit) -> Response:
     reason = visit.form.text("reason")
     if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
         message = visit.words("Give a reason, in up to 500 characters.")
-        return _form(visit, errors.Invalid.at("/reason", "required", message))
+        return await _form(visit, errors.Invalid.at("/reason", "required", message))
     async with visit.write() as db:
         await service.pause_all(db, caller=visit.caller, reason=reason)
     return html.redirect(f"{SENDING}?done=all_paused")
@@ -39,7 +34,8 @@ async def resume(visit: Visit) -> Response:
     return html.redirect(f"{SENDING}?done=all_resumed")
 
 
-def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(PAUSE, scope="Provider.Update")
+async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require_whole()
     return visit.page(
         "sending_pause.html",

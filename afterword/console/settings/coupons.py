@@ -74,11 +74,6 @@ async def list_pools(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{PATH}/new", scope="Coupon Pool.Create")
-async def new_pool(visit: Visit) -> Response:
-    return _form(visit, None)
-
-
 @routes.post(f"{PATH}/new", scope="Coupon Pool.Create")
 async def create_pool(visit: Visit) -> Response:
     try:
@@ -87,7 +82,7 @@ async def create_pool(visit: Visit) -> Response:
             columns = msgspec.structs.asdict(request)
             pool = await service.create(db, caller=visit.caller, columns=columns, now=visit.now)
     except errors.Invalid as refusal:
-        return _form(visit, None, refusal)
+        return await _form(visit, None, refusal)
     return html.redirect(f"{PATH}/{pool.pool_id}?done=saved")
 
 
@@ -117,7 +112,7 @@ async def add_codes(visit: Visit) -> Response:
 @routes.get(f"{ONE}/edit", scope="Coupon Pool.Update")
 async def edit_pool(visit: Visit) -> Response:
     async with visit.read() as db:
-        return _form(visit, await service.get(db, caller=visit.caller, **visit.ids))
+        return await _form(visit, await service.get(db, caller=visit.caller, **visit.ids))
 
 
 @routes.post(f"{ONE}/edit", scope="Coupon Pool.Update")
@@ -136,7 +131,7 @@ async def save_pool(visit: Visit) -> Response:
             )
     except (errors.Invalid, errors.Stale) as refusal:
         async with visit.read() as db:
-            return _form(visit, await service.get(db, caller=visit.caller, pool_id=pool_id), refusal)
+            return await _form(visit, await service.get(db, caller=visit.caller, pool_id=pool_id), refusal)
     return html.redirect(f"{PATH}/{pool_id}?done=saved")
 
 
@@ -171,7 +166,8 @@ async def remove_pool(visit: Visit) -> Response:
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
 
 
-def _form(visit: Visit, pool: CouponPool | None, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{PATH}/new", scope="Coupon Pool.Create")
+async def _form(visit: Visit, pool: CouponPool | None = None, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     here = f"{PATH}/{pool.pool_id}" if pool else PATH
     return form_page(

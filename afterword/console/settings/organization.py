@@ -128,11 +128,6 @@ async def list_applications(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{APPLICATION}/new", scope="Application.Create")
-async def new_application(visit: Visit) -> Response:
-    return _new_application(visit)
-
-
 @routes.post(f"{APPLICATION}/new", scope="Application.Create")
 async def make_application(visit: Visit) -> Response:
     visit.caller.require_whole()
@@ -147,7 +142,7 @@ async def make_application(visit: Visit) -> Response:
                 **msgspec.structs.asdict(request),
             )
     except errors.Invalid as refusal:
-        return _new_application(visit, refusal)
+        return await _new_application(visit, refusal)
     return html.redirect(f"{APPLICATION}?done=saved")
 
 
@@ -188,7 +183,8 @@ async def remove_application(visit: Visit) -> Response:
     return html.redirect(f"{APPLICATION}?done=removed")
 
 
-def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{APPLICATION}/new", scope="Application.Create")
+async def _new_application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return form_page(
         visit,
         title=visit.words("New application"),

@@ -75,11 +75,6 @@ FIELDS: Final[Mapping[str, Sequence[Field]]] = {
 routes = Screens()
 
 
-@routes.get(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
-async def new_provider_page(visit: Visit) -> Response:
-    return _form(visit, account=None)
-
-
 @routes.post(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
 async def add_provider(visit: Visit) -> Response:
     kind = _kind(visit)
@@ -101,7 +96,7 @@ async def add_provider(visit: Visit) -> Response:
                 now=visit.now,
             )
     except errors.Invalid as invalid:
-        return _form(visit, account=None, refusal=invalid)
+        return await _form(visit, account=None, refusal=invalid)
     done = f"{url_of(account)}?done={'first_account' if account.is_default else 'account_added'}"
     return _secret(visit, account, secret, url=done) if secret else html.redirect(done)
 
@@ -128,7 +123,7 @@ async def renew_secret(visit: Visit) -> Response:
 
 @routes.get(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
 async def edit_provider_page(visit: Visit) -> Response:
-    return _form(visit, account=await own_account_of(visit))
+    return await _form(visit, account=await own_account_of(visit))
 
 
 @routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
@@ -147,7 +142,7 @@ async def save_provider(visit: Visit) -> Response:
                 db, caller=visit.caller, account_id=account.account_id, changes=changes, site=visit.site, expect=expect
             )
     except (errors.Invalid, errors.Stale) as refusal:
-        return _form(visit, account=account, refusal=refusal)
+        return await _form(visit, account=account, refusal=refusal)
     return html.redirect(f"{url_of(account)}?done=saved")
 
 
@@ -221,7 +216,8 @@ def _rows(visit: Visit, kind: str, settings: Mapping[str, Any] | None) -> list[d
     return rows
 
 
-def _form(visit: Visit, *, account: Account | None, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
+async def _form(visit: Visit, *, account: Account | None = None, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     kind = account.kind if account else _kind(visit)
     typed = bool(form.values)

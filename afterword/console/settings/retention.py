@@ -198,11 +198,6 @@ async def list_holds(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{RETENTION}/holds/new", scope="Organization.Update")
-async def new_hold(visit: Visit) -> Response:
-    return _new_hold(visit)
-
-
 @routes.post(f"{RETENTION}/holds/new", scope="Organization.Update")
 async def make_hold(visit: Visit) -> Response:
     try:
@@ -212,11 +207,12 @@ async def make_hold(visit: Visit) -> Response:
                 db, caller=visit.caller, responder_id=request.responder_id, reason=request.reason, now=visit.now
             )
     except errors.Invalid as refusal:
-        return _new_hold(visit, refusal)
+        return await _new_hold(visit, refusal)
     return html.redirect(f"{RETENTION}/holds?done=saved")
 
 
-def _new_hold(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{RETENTION}/holds/new", scope="Organization.Update")
+async def _new_hold(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     values: dict[str, Any] = {
         "title": visit.words("New legal hold"),
         "back": (visit.words("Legal holds"), f"{RETENTION}/holds"),

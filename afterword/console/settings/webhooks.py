@@ -58,11 +58,6 @@ async def list_webhooks(visit: Visit) -> Response:
     )
 
 
-@routes.get(f"{WEBHOOKS}/new", scope="Webhook.Create", proof=True)
-async def new_webhook(visit: Visit) -> Response:
-    return _form(visit, None)
-
-
 @routes.post(f"{WEBHOOKS}/new", scope="Webhook.Create", proof=True)
 async def make_webhook(visit: Visit) -> Response:
     try:
@@ -72,7 +67,7 @@ async def make_webhook(visit: Visit) -> Response:
                 db, caller=visit.caller, columns=request.named(), site=visit.site, now=visit.now
             )
     except (errors.Invalid, errors.Forbidden) as refusal:
-        return _form(visit, None, refusal)
+        return await _form(visit, None, refusal)
     return _secret(visit, made, secret)
 
 
@@ -119,7 +114,7 @@ async def webhook_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/edit", scope="Webhook.Update")
 async def edit_page(visit: Visit) -> Response:
-    return _form(visit, await _webhook(visit))
+    return await _form(visit, await _webhook(visit))
 
 
 @routes.post(f"{ONE}/edit", scope="Webhook.Update", proof=True)
@@ -138,7 +133,7 @@ async def save_webhook(visit: Visit) -> Response:
                 expect=same_version(visit),
             )
     except (errors.Invalid, errors.Forbidden, errors.Stale) as refusal:
-        return _form(visit, await _webhook(visit), refusal)
+        return await _form(visit, await _webhook(visit), refusal)
     return html.redirect(f"{WEBHOOKS}/{webhook_id}?done=saved")
 
 
@@ -203,7 +198,8 @@ def _secret(visit: Visit, webhook: store.Webhook, secret: str) -> Response:
     )
 
 
-def _form(visit: Visit, webhook: store.Webhook | None, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{WEBHOOKS}/new", scope="Webhook.Create", proof=True)
+async def _form(visit: Visit, webhook: store.Webhook | None = None, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
     here = f"{WEBHOOKS}/{webhook.webhook_id}" if webhook else ""
     return form_page(
