@@ -206,6 +206,30 @@ async def test_begins_as_a_button(website: Website, new_page: NewPage) -> None:
         await never_shows(page)
 
 
+@pytest.mark.parametrize("way", ["query", "path", "global", "none"])
+async def test_loaded_by_a_tag_manager(website: Website, new_page: NewPage, way: str) -> None:
+    """It drops `data-` attributes; without a link the console of the browser says how to give one."""
+    await website.set(delay_seconds=0)
+    page = await new_page(width=1280)
+    await page.goto(website.url.removesuffix("thanks") + "plain")
+    script, link = f"{website.shop.url}/static/public/box.js", f"{website.shop.url}/l/{website.key}"
+    source = {"query": f"{script}?link={website.key}", "path": f"{script}?link={link}"}.get(way, script)
+    if way == "global":
+        await page.evaluate("link => { window.afterword = { link } }", link)
+    warnings: list[str] = []
+    page.on("console", lambda message: warnings.append(message.text) if message.type == "warning" else None)
+    await page.evaluate(
+        """src => new Promise(onload => document.head.append(
+             Object.assign(document.createElement("script"), { src, onload })))""",
+        source,
+    )
+    if way == "none":
+        await never_shows(page)
+        assert ["Afterword needs box.js?link=KEY or data-link."] == warnings
+    else:
+        await shows(page)
+
+
 async def test_another_website(website: Website, new_page: NewPage) -> None:
     """It gets no settings, and cannot frame the page itself."""
     await website.set(delay_seconds=0)

@@ -10,8 +10,8 @@ from tests.conftest import House
 from tests.questionnaires.http import Api
 
 VISUAL = {
-    "visual_id", "questionnaire_id", "title", "active", "configuration", "created_time", "updated_time", "created_by",
-    "updated_by",
+    "visual_id", "questionnaire_id", "title", "active", "configuration", "problems", "created_time", "updated_time",
+    "created_by", "updated_by",
 }  # fmt: skip
 RAW = {"z": 1.0, "color_primary": "#0B6E4F", "a": {"nested": [None, "ä", 1e3]}, "font": "serif"}
 
@@ -33,11 +33,6 @@ class TestRefused:
         [
             ([1], "", "wrong_type"),
             (None, "", "required"),
-            ({"color_primary": "red"}, "/color_primary", "invalid_format"),
-            ({"color_text": "#777777", "color_background": "#888888"}, "/color_text", "out_of_range"),
-            ({"logo": "https://example.com/a.png"}, "/logo", "invalid_format"),
-            ({"corner_radius": 25}, "/corner_radius", "out_of_range"),
-            ({"layout": "carousel"}, "/layout", "unknown_value"),
             ({"mine": "x" * 65_536}, "", "too_long"),
         ],
     )
@@ -85,6 +80,28 @@ class TestRaw:
         assert (visual, list(RAW)) == (response.json(), list(response.json()["configuration"]))
         assert '"z":1.0' in response.text
         assert [visual] == (await api.get(path)).json()
+
+    @pytest.mark.parametrize(
+        ("configuration", "key", "code"),
+        [
+            ({"color_primary": "red"}, "color_primary", "invalid_format"),
+            ({"color_text": "#777777", "color_background": "#888888"}, "color_text", "out_of_range"),
+            ({"logo": "https://example.com/a.png"}, "logo", "invalid_format"),
+            ({"corner_radius": 25}, "corner_radius", "out_of_range"),
+            ({"corner_radius": "wide"}, "corner_radius", "wrong_type"),
+            ({"layout": "carousel"}, "layout", "unknown_value"),
+            ({"widget": {"side": "left"}}, "widget", "unknown_member"),
+        ],
+    )
+    async def test_what_pages_cannot_use_is_kept_and_told(
+        self, api: Api, path: str, configuration: dict[str, Any], key: str, code: str
+    ) -> None:
+        visual = await made(api, path, configuration=configuration, active=True)
+        assert configuration == visual["configuration"]
+        assert [(key, code)] == [(one["key"], one["code"]) for one in visual["problems"]]
+        assert visual == (await api.get(f"{path}/{visual['visual_id']}")).json()
+        theme = (await api.get(f"{path.removesuffix('visual')}theme")).json()
+        assert key not in theme["sources"] or key == "color_text", "pages show a colour that can be read in its place"
 
     async def test_empty(self, api: Api, path: str) -> None:
         assert {} == (await made(api, path, configuration={}))["configuration"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from afterword import errors
 from afterword.console.questionnaires import condition_form
 from afterword.console.screens import Visit
 from afterword.core.questionnaires import visuals
@@ -45,6 +46,7 @@ async def save(visit: Visit, db: Database, *, questionnaire_id: str) -> None:
     changed = {name: value for name, value in wanted.items() if value != getattr(theme, name)}
     if not changed:
         return
+    errors.check(visuals.read(changed)[1])  # a client may send what it likes, a form has choices
     condition_form.require_same(visit, _mark_of(layers))
     key: dict[str, Any] = {"caller": visit.caller, "questionnaire_id": questionnaire_id, "now": visit.now}
     if layers.visual_id is None:

@@ -117,6 +117,16 @@ def unused(configuration: Mapping[str, object] | None) -> list[str]:
     return sorted(set(configuration or ()) - KEYS)
 
 
+def problems(configuration: Mapping[str, object]) -> list[dict[str, str]]:
+    """Why pages and mails do not show some keys: key, code and message of each."""
+    wrong = [
+        {"key": (each.pointer or "").removeprefix("/configuration/"), "code": each.code, "message": str(each.message)}
+        for each in read(configuration)[1]
+    ]
+    message = "Pages and mails do not read it; it is kept for its client."
+    return wrong + [{"key": key, "code": "unknown_member", "message": message} for key in unused(configuration)]
+
+
 def contrast(first: str, second: str) -> float:
     """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
     brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)

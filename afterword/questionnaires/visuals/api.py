@@ -19,8 +19,9 @@ routes = Routes(tag="Questionnaire Visuals")
 
 VISUALS: Final = "/q/questionnaire/{questionnaire_id}/visual"
 KEYS: Final = (
-    "Of `configuration` pages read `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), "
-    "`logo`, `font`, `corner_radius`, `density`, `layout` and `show_progress`; other keys are kept for the client."
+    "Of `configuration` pages read `color_primary`, `color_background`, `color_text` (of a contrast of 4.5:1), `logo`, "
+    "`font`, `corner_radius`, `density`, `layout` and `show_progress`. Other keys, and values that cannot be used, are "
+    "kept as they were sent, and `problems` names them."
 )
 Configuration = Annotated[
     dict[str, Any], Meta(examples=[{"color_primary": "#0b6e4f", "font": "serif", "layout": "by_question"}])
@@ -43,6 +44,14 @@ class VisualUpdate(fields.Request):
     active: bool | UnsetType = UNSET
 
 
+class VisualProblem(fields.Answer):
+    """A key of a configuration that pages and mails do not show, and why."""
+
+    key: str
+    code: str
+    message: str
+
+
 class Visual(fields.Resource):
     """A theme of a questionnaire's pages, used while it is active."""
 
@@ -51,6 +60,7 @@ class Visual(fields.Resource):
     title: str
     active: bool
     configuration: Configuration
+    problems: fields.Computed[list[VisualProblem]]
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None

@@ -1,6 +1,7 @@
 """Creates, changes, activates and deletes visuals."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -86,16 +87,16 @@ async def delete(
 
 
 async def check(db: Database, *, caller: Caller, configuration: Mapping[str, object]) -> None:
-    """Raise Invalid for a configuration that is too large or invalid in a key that pages read.
+    """Raise Invalid for a configuration that is too large. It may hold anything: see `visuals.problems`.
 
     A picture that it names stays until the transaction ends.
     """
     if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
         message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
         raise errors.Invalid.at("/configuration", "too_long", message)
-    theme, wrong = visuals.read(configuration)
-    errors.check(wrong)
-    await assets.require(db, organization_id=caller.organization_id, address=theme.logo, pointer="/configuration/logo")
+    theme, _ = visuals.read(configuration)
+    with suppress(errors.Invalid):  # there is none: the page shows the name instead
+        await assets.require(db, organization_id=caller.organization_id, address=theme.logo, pointer="/configuration")
 
 
 async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from afterword.core.questionnaires import visuals
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 
@@ -24,6 +25,10 @@ class Visual:
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        return visuals.problems(self.configuration)
 
 
 @dataclass(frozen=True, slots=True)

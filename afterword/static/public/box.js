@@ -1,19 +1,21 @@
-// Shows a questionnaire of Afterword in a box on this website:
+// Shows a questionnaire in a box on this website:
 //   <script async src="https://…/static/public/box.js" data-link="https://…/l/KEY"></script>
-// data-locale and data-metadata="order=1042&store=7", or window.afterword = {locale, metadata: {…}}, go with it.
-// It keeps one entry in localStorage. Its styles are adopted style sheets in a shadow root, which a CSP allows.
+// or box.js?link=KEY; with data-locale, data-metadata="order=7", or window.afterword = {link, locale, metadata}.
+// It keeps one entry in localStorage.
 (() => {
   const own = document.currentScript, given = window.afterword ?? {}, page = document.documentElement;
-  const link = new URL(own.dataset.link, own.src), key = "afterword:" + link.pathname;
-  const locale = own.dataset.locale ?? given.locale, query = new URLSearchParams(own.dataset.metadata ?? given.metadata);
+  const data = own?.dataset ?? {}, to = data.link ?? given.link ?? own?.src.split("?link=")[1];
+  if (!to) return console.warn("Afterword needs box.js?link=KEY or data-link.");
+  const link = new URL(to, own && new URL("/l/", own.src)), key = "afterword:" + link.pathname;
+  const locale = data.locale ?? given.locale, query = new URLSearchParams(data.metadata ?? given.metadata);
   const language = [locale ? "locale" : "lang", locale || page.lang];
   query.append(...language);
 
   let memory = {}, settings, host, dialog, stop = [];
-  try { memory = JSON.parse(localStorage[key]); } catch { /* nothing is kept yet, or nothing may be */ }
+  try { memory = JSON.parse(localStorage[key]); } catch { /* none yet, or refused */ }
   const remember = (more) => {
     Object.assign(memory, more);
-    try { localStorage[key] = JSON.stringify(memory); } catch { /* shown again next time */ }
+    try { localStorage[key] = JSON.stringify(memory); } catch { /* then not */ }
   };
 
   const style = `
@@ -45,7 +47,7 @@ iframe { display: block; width: 100%; height: 12rem; max-height: calc(100vh - 2r
   };
   const close = () => dialog?.close();
 
-  // Who asked for the box gets the focus; one that opened by itself in the corner leaves it where it is.
+  // A box that opened by itself in the corner leaves the focus where it is.
   const open = (isAsked) => {
     if (dialog) return;
     const { title, position } = settings, before = document.activeElement;

@@ -2759,20 +2759,14 @@ class VersionDifference(Struct, kw_only=True):
     differences: list[Difference]
 
 
-class Visual(Struct, kw_only=True):
+class VisualProblem(Struct, kw_only=True):
     """
-    A theme of a questionnaire's pages, used while it is active.
+    A key of a configuration that pages and mails do not show, and why.
     """
 
-    visual_id: str
-    questionnaire_id: str
-    title: str
-    active: bool
-    configuration: dict[str, Any]
-    created_time: datetime
-    updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
+    key: str
+    code: str
+    message: str
 
 
 class VisualRequest(Struct, kw_only=True):
@@ -3682,6 +3676,23 @@ class UserAccess(Struct, kw_only=True):
     updated_by: str | None
     scopes: list[str]
     applications: list[UserApplication]
+
+
+class Visual(Struct, kw_only=True):
+    """
+    A theme of a questionnaire's pages, used while it is active.
+    """
+
+    visual_id: str
+    questionnaire_id: str
+    title: str
+    active: bool
+    configuration: dict[str, Any]
+    problems: list[VisualProblem]
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
 
 
 class Alert(Struct, kw_only=True):

@@ -971,8 +971,9 @@ class QuestionnaireVisuals(Family):
         """Create questionnaire visual.
 
         An active one ends the other. Of `configuration` pages read `color_primary`, `color_background`, `color_text`
-        (their contrast must be 4.5:1), `logo`, `font`, `corner_radius`, `density`, `layout` and `show_progress`;
-        other keys are kept for the client. Needs `Questionnaire Visual.Create`.
+        (of a contrast of 4.5:1), `logo`, `font`, `corner_radius`, `density`, `layout` and `show_progress`. Other
+        keys, and values that cannot be used, are kept as they were sent, and `problems` names them. Needs
+        `Questionnaire Visual.Create`.
         """
         return self._transport.request(
             "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/visual", body=body, idempotency_key=idempotency_key
@@ -998,9 +999,9 @@ class QuestionnaireVisuals(Family):
         """Update questionnaire visual.
 
         `configuration` is replaced as a whole; activating it ends the other. Of `configuration` pages read
-        `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), `logo`, `font`,
-        `corner_radius`, `density`, `layout` and `show_progress`; other keys are kept for the client. Needs
-        `Questionnaire Visual.Update`.
+        `color_primary`, `color_background`, `color_text` (of a contrast of 4.5:1), `logo`, `font`, `corner_radius`,
+        `density`, `layout` and `show_progress`. Other keys, and values that cannot be used, are kept as they were
+        sent, and `problems` names them. Needs `Questionnaire Visual.Update`.
         """
         return self._transport.request(
             "PATCH",
