@@ -20,7 +20,7 @@ from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.translations import Text, state_of
 from afterword.core.text import locales
 from afterword.core.wire import translation_files
-from afterword.core.wire.translation_files import MEDIA_TYPES, Format, Row
+from afterword.core.wire.translation_files import Format, Row
 from afterword.db import Database
 from afterword.questionnaires import access
 from afterword.questionnaires.drafts import editing as drafts
@@ -30,7 +30,6 @@ from afterword.questionnaires.translations.service import Shown
 from afterword.texts import LANGUAGES as LANGUAGE_TAGS
 from afterword.texts import Texts
 from afterword.web import html, static
-from afterword.web.operations import Download
 
 LANGUAGES: Final = f"{ONE}/translations"
 LANGUAGE: Final = f"{LANGUAGES}/{{locale}}"
@@ -129,15 +128,8 @@ async def file_out(visit: Visit) -> Response:
     file_format: Format = "xliff" if visit.query.get("format") == "xliff" else "csv"
     async with visit.read() as db:
         work, shown = await _shown(visit, db)
-    content = translation_files.written(
-        [Row(text.key, text.source, text.target, state_of(text, shown.outdated)) for text in shown.texts],
-        file_format=file_format,
-        name=work.questionnaire.questionnaire_id,
-        source=shown.default_locale,
-        target=shown.locale,
-    )
-    name = f"{work.questionnaire.questionnaire_id}.{shown.locale}.{'csv' if file_format == 'csv' else 'xlf'}"
-    return download(Download.of(f"{MEDIA_TYPES[file_format]}; charset=utf-8", name, content))
+    questionnaire_id = work.questionnaire.questionnaire_id
+    return download(service.file_of(shown, questionnaire_id=questionnaire_id, file_format=file_format))
 
 
 @routes.post(f"{LANGUAGE}/file", scope="Questionnaire.Update")
@@ -272,6 +264,7 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
         "theirs": text.target if typed is not None else None,
         "seen": _mark(text),
         "before": before or "",
+        "is_changed": before is not None and bool(text.target),
         "rows": 1 + len(text.source) // 60 + text.source.count("\n"),
     }
 

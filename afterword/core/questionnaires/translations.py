@@ -44,6 +44,14 @@ def state_of(text: Text, outdated: Mapping[str, str]) -> State:
     return "source_changed" if text.key in outdated else "translated"
 
 
+def note_of(text: Text, titles: Mapping[str, str]) -> str:
+    """To which question a part of one belongs, for translators; empty for whole texts. `titles`: by question."""
+    if text.question_id is None or text.member == "title":
+        return ""
+    member = {"choices": "Choice", "rows": "Row"}.get(text.member.partition("/")[0], text.member.replace("_", " "))
+    return f"{member[:1].upper()}{member[1:]} of the question “{titles.get(text.question_id, '')}”"
+
+
 def outdated_after(
     before: Sequence[Text], after: Sequence[Text], *, known: Mapping[str, str], made_for: Mapping[str, str]
 ) -> dict[str, str]:

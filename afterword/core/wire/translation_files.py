@@ -6,6 +6,7 @@ XML is read by expat, event by event. A document type is refused, and with it ev
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -13,33 +14,44 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from afterword import errors
-from afterword.core.wire.imports import decode
+from afterword.core.wire.imports import UTF8, decode
+from afterword.errors import Sentence
 
 Format = Literal["csv", "xliff"]
 MEDIA_TYPES: Final[Mapping[Format, str]] = {"csv": "text/csv", "xliff": "application/xliff+xml"}
 COLUMNS: Final = ("key", "source", "target", "state")
 SEPARATORS: Final = ",;\t"
+KEY_CHARACTERS_MAX: Final = 100
 CELL_CHARACTERS_MAX: Final = 100_000
 ROWS_MAX: Final = 10_000
 DEPTH_MAX: Final = 32
+VERSION: Final = "1.2"
 NAMESPACE: Final = "urn:oasis:names:tc:xliff:document:1.2"
 STATES: Final[Mapping[str, str]] = {
     "missing": "needs-translation",
     "source_changed": "needs-review-translation",
     "translated": "translated",
 }
+APPROVED: Final = ' approved="yes"'
+_UNTRANSLATED: Final = frozenset({"new", "needs-translation"})  # of a target that equals its source
+_UTF16: Final = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
+_VERSION: Final = re.compile(r"\d\.\d\Z", re.ASCII)
 _FORMULA: Final = frozenset("=+-@\t\r'")  # a spreadsheet reads a formula, or eats an apostrophe
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A text with its translation. `source`: None where a file does not say it. `state`: on the way out alone."""
+    """A text with its translation. `source`: None where a file does not say it. `note`: for translators.
+
+    `state`: one of STATES on the way out; on the way in `source_changed` where a translator wants a review.
+    """
 
     key: str
     source: str | None
     target: str | None
     state: str = ""
+    note: str = ""
 
 
 def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str, target: str) -> bytes:
@@ -51,8 +63,9 @@ def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str,
         writer.writerows(map(_guarded, (row.key, row.source or "", row.target or "", row.state)) for row in rows)
         return text.getvalue().encode("utf-8-sig")
     units = "\n".join(
-        f"<trans-unit id={quoteattr(row.key)}><source>{_xml(row.source)}</source>"
-        f'<target state="{STATES[row.state]}">{_xml(row.target)}</target></trans-unit>'
+        f"<trans-unit id={quoteattr(row.key)}{APPROVED if row.state == 'translated' else ''}>"
+        f'<source>{_xml(row.source)}</source><target state="{STATES[row.state]}">{_xml(row.target)}</target>'
+        f"{f'<note>{_xml(row.note)}</note>' if row.note else ''}</trans-unit>"
         for row in rows
     )
     return (
@@ -64,8 +77,21 @@ def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str,
 
 def read(content: bytes, *, target: str | None) -> list[Row]:
     """The rows of a file, which is XLIFF where it begins with `<`. Raises Malformed for another encoding, Invalid."""
-    text = decode(content)
-    return _read_xliff(text, target) if text.lstrip()[:1] == "<" else _read_csv(text)
+    try:
+        text = decode(content, _UTF16.get(content[:2], UTF8))
+    except errors.Malformed:
+        if content.lstrip()[:1] != b"<":
+            raise
+        raise errors.Malformed(
+            "The file is not UTF-8. Save it as UTF-8, and send it again.", "malformed_encoding"
+        ) from None
+    rows = _read_xliff(text, target) if text.lstrip()[:1] == "<" else _read_csv(text)
+    again = next((key for key, count in Counter(row.key for row in rows if row.key).items() if count > 1), None)
+    if again is not None:
+        raise _unreadable(
+            Sentence("The text {key} is there twice. Remove one of them.", key=again[:KEY_CHARACTERS_MAX])
+        )
+    return rows
 
 
 def _guarded(text: str) -> str:
@@ -113,7 +139,9 @@ def _read_xliff(text: str, target: str | None) -> list[Row]:
         parser.Parse(text.encode(), True)
     except (expat.ExpatError, ValueError) as error:
         raise _unreadable("This is not an XLIFF file.") from error
-    if not reader.is_xliff:
+    if _VERSION.match(reader.version) and reader.version != VERSION:
+        raise _unreadable(Sentence("This is XLIFF {version}. Save it as XLIFF 1.2.", version=reader.version))
+    if reader.version != VERSION:
         raise _unreadable("This is not an XLIFF file.")
     return reader.rows
 
@@ -124,11 +152,12 @@ class _Reader:
 
     language: str | None
     rows: list[Row] = field(default_factory=list[Row])
-    is_xliff: bool = False
+    version: str = ""
     _open: list[str] = field(default_factory=list[str])
     _key: str = ""
     _texts: dict[str, str] = field(default_factory=dict[str, str])
     _part: str = ""
+    _state: str = ""
 
     def refuse_doctype(self, *_: object) -> None:
         raise _unreadable("A document type is not possible here.")
@@ -137,13 +166,14 @@ class _Reader:
         if len(self._open) >= DEPTH_MAX:
             raise _unreadable(f"The file is nested more than {DEPTH_MAX} deep.")
         if not self._open:
-            self.is_xliff = name == "xliff" and attributes.get("version") == "1.2"
+            self.version = attributes.get("version", "") if name == "xliff" else ""
         if name == "file":
             self._check_language(attributes.get("target-language"))
         if name == "trans-unit":
-            self._key, self._texts = attributes.get("id", ""), {}
+            self._key, self._texts, self._state = attributes.get("id", ""), {}, ""
         if name in {"source", "target"} and self._open[-1:] == ["trans-unit"]:
             self._part, self._texts[name] = name, ""
+            self._state = attributes.get("state", "") if name == "target" else self._state
         self._open.append(name)
 
     def end(self, name: str) -> None:
@@ -152,7 +182,14 @@ class _Reader:
             self._part = ""
         if name == "trans-unit":
             _check_count(len(self.rows), max(map(len, self._texts.values()), default=0))
-            self.rows.append(Row(self._key, self._texts.get("source"), self._texts.get("target")))
+            self.rows.append(self._row(self._texts.get("source"), self._texts.get("target")))
+
+    def _row(self, source: str | None, target: str | None) -> Row:
+        # Tools copy the source for a start, and make blanks of its line breaks.
+        if self._state in _UNTRANSLATED and (source or "").split() == (target or "").split():
+            target = None
+        needs_review = self._state.startswith("needs-") and self._state not in _UNTRANSLATED
+        return Row(self._key, source, target, "source_changed" if needs_review else "")
 
     def data(self, text: str) -> None:
         if self._part:

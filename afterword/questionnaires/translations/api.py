@@ -12,7 +12,7 @@ from afterword.db import Database
 from afterword.questionnaires import access
 from afterword.questionnaires.translations import service
 from afterword.web import fields, uploads
-from afterword.web.operations import Answer, Call, Download, Routes
+from afterword.web.operations import Answer, Call, Routes
 from afterword.web.uploads import Upload
 
 routes = Routes(tag="Questionnaires")
@@ -130,16 +130,8 @@ async def get_translations_file(call: Call[None], db: Database) -> Answer:
     query: TranslationsFileQuery = call.query
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
     shown = await service.get(db, questionnaire=questionnaire, locale=query.locale)
-    content = translation_files.written(
-        [Row(text.key, text.source, text.target, state_of(text, shown.outdated)) for text in shown.texts],
-        file_format=query.format,
-        name=questionnaire.questionnaire_id,
-        source=shown.default_locale,
-        target=shown.locale,
-    )
-    ending = "csv" if query.format == "csv" else "xlf"
-    name = f"{questionnaire.questionnaire_id}.{shown.locale}.{ending}"
-    return Answer(download=Download.of(f"{MEDIA_TYPES[query.format]}; charset=utf-8", name, content))
+    key = questionnaire.questionnaire_id
+    return Answer(download=service.file_of(shown, questionnaire_id=key, file_format=query.format))
 
 
 @routes.post(
@@ -186,7 +178,7 @@ def _answer(shown: service.Shown, unknown: list[str]) -> Answer:
             source=text.source,
             target=text.target,
             state=state_of(text, shown.outdated),
-            source_before=shown.outdated.get(text.key),
+            source_before=shown.outdated.get(text.key) or None,
         )
         for text in shown.texts
     ]

@@ -1,6 +1,6 @@
 """Lists the texts of a draft with their translations, and saves translations into the draft."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,20 +10,25 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts as core_drafts
 from afterword.core.questionnaires import translations
 from afterword.core.questionnaires.definition import Texts
-from afterword.core.questionnaires.translations import Text
+from afterword.core.questionnaires.translations import Text, state_of
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Findings
-from afterword.core.wire.translation_files import Row
+from afterword.core.wire import translation_files
+from afterword.core.wire.translation_files import MEDIA_TYPES, Format, Row
 from afterword.db import Database
 from afterword.organizations.checks import CheckVersion
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.store import Questionnaire
+from afterword.web.operations import Download
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The texts of a draft in one language. `outdated`: by key, the text that a translation was made for."""
+    """The texts of a draft in one language.
+
+    `outdated`: by key, the text that a translation was made for; empty where only its translator wants a review.
+    """
 
     draft: Draft
     default_locale: str
@@ -67,9 +72,29 @@ async def save(
         check_version=check_version,
         is_strict=False,
         now=now,
-        made_for={locale: {row.key: row.source or texts[row.key].source for row in known if row.target}},
+        made_for={locale: {row.key: _made_for(row, texts[row.key], before.outdated) for row in known if row.target}},
     )
     return _shown(draft, questionnaire, locale), [row.key for row in rows if row.key not in texts]
+
+
+def file_of(shown: Shown, *, questionnaire_id: str, file_format: Format) -> Download:
+    """The texts as a file for translators."""
+    titles = {one.question_id: one.source for one in shown.texts if one.question_id and one.member == "title"}
+    rows = [
+        Row(one.key, one.source, one.target, state_of(one, shown.outdated), translations.note_of(one, titles))
+        for one in shown.texts
+    ]
+    content = translation_files.written(
+        rows, file_format=file_format, name=questionnaire_id, source=shown.default_locale, target=shown.locale
+    )
+    name = f"{questionnaire_id}.{shown.locale}.{'csv' if file_format == 'csv' else 'xlf'}"
+    return Download.of(f"{MEDIA_TYPES[file_format]}; charset=utf-8", name, content)
+
+
+def _made_for(row: Row, text: Text, outdated: Mapping[str, str]) -> str:
+    """The text that a translation of a file was made for; another one, or an empty one, where it needs a review."""
+    source = row.source or text.source
+    return outdated.get(row.key, "") if row.state == "source_changed" and source == text.source else source
 
 
 def _shown(draft: Draft, questionnaire: Questionnaire, wanted: str | None) -> Shown:

@@ -33,6 +33,9 @@ def xliff(inner: str, *, language: str = "el", version: str = "1.2") -> bytes:
     ).encode()
 
 
+UTF16: Final = f'<?xml version="1.0" encoding="UTF-16"?>{xliff(UNIT.format("<target>Σωστά</target>")).decode()}'
+
+
 @pytest.mark.parametrize("file_format", ["csv", "xliff"])
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_out_and_in(file_format: Format, texts: list[tuple[str, str]]) -> None:
@@ -72,6 +75,69 @@ def test_of_the_tools_of_translators(inner: str, rows: list[Row]) -> None:
     assert rows == files.read(xliff(inner), target=None)
 
 
+@pytest.mark.parametrize("content", [UTF16, "key,target\nk,Σωστά\n"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16(content: str, encoding: str) -> None:
+    (row,) = files.read(f"\ufeff{content}".encode(encoding), target="el")
+    assert ("k", "Σωστά") == (row.key, row.target)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_its_mark(encoding: str) -> None:
+    assert "k" == files.read(UTF16.encode(encoding), target="el")[0].key
+
+
+@pytest.mark.parametrize(
+    ("state", "target", "expected"),
+    [
+        ("new", "Yes", Row("k", "Yes", None)),
+        ("needs-translation", " Yes\n", Row("k", "Yes", None)),  # copied by the tool, and never touched
+        ("needs-translation", "Σωστά", Row("k", "Yes", "Σωστά")),  # tools leave the state as it was
+        ("new", "Σωστά", Row("k", "Yes", "Σωστά")),
+        ("translated", "Yes", Row("k", "Yes", "Yes")),
+        ("final", "Σωστά", Row("k", "Yes", "Σωστά")),
+        ("signed-off", "Σωστά", Row("k", "Yes", "Σωστά")),
+        ("needs-review-translation", "Σωστά", Row("k", "Yes", "Σωστά", "source_changed")),
+        ("needs-review-l10n", "Yes", Row("k", "Yes", "Yes", "source_changed")),
+        ("needs-adaptation", "Σωστά", Row("k", "Yes", "Σωστά", "source_changed")),
+        ("x-own", "Σωστά", Row("k", "Yes", "Σωστά")),
+    ],
+)
+def test_states(state: str, target: str, expected: Row) -> None:
+    assert [expected] == files.read(xliff(UNIT.format(f'<target state="{state}">{target}</target>')), target="el")
+
+
+def test_what_translators_see() -> None:
+    rows = [
+        Row("a", "Yes", "Σωστά", "translated", "Choice of the question “Again & again?”"),
+        Row("b", "No", None, "missing"),
+        Row("c", "Perhaps", "Ίσως", "source_changed"),
+    ]
+    units = files.written(rows, file_format="xliff", name="Q", source="en", target="el").decode().splitlines()[3:6]
+    done, review = 'approved="yes"><source>Yes</source><target state="translated">', "needs-review-translation"
+    note = "<note>Choice of the question “Again &amp; again?”</note>"
+    assert [
+        f'<trans-unit id="a" {done}Σωστά</target>{note}</trans-unit>',
+        '<trans-unit id="b"><source>No</source><target state="needs-translation"></target></trans-unit>',
+        f'<trans-unit id="c"><source>Perhaps</source><target state="{review}">Ίσως</target></trans-unit>',
+    ] == units
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<xliff version='2.0'></xliff>", "This is XLIFF 2.0. Save it as XLIFF 1.2."),
+        (b"<xliff version='9'></xliff>", "This is not an XLIFF file."),
+        (xliff(UNIT.format("") * 2), "The text k is there twice. Remove one of them."),
+        (UTF16.encode("cp1253"), "The file is not UTF-8. Save it as UTF-8, and send it again."),
+    ],
+)
+def test_refusal_says_why(content: bytes, said: str) -> None:
+    with pytest.raises((errors.Malformed, errors.Invalid)) as refusal:
+        files.read(content, target="el")
+    assert said in refusal.value.detail
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -84,11 +150,13 @@ def test_of_the_tools_of_translators(inner: str, rows: list[Row]) -> None:
         xliff(UNIT.format("<target>&unknown;</target>")),
         xliff(UNIT.format(f"<target>{'x' * (files.CELL_CHARACTERS_MAX + 1)}</target>")),
         xliff(UNIT.format("") * (files.ROWS_MAX + 1)),
+        xliff(UNIT.format("<target>Σωστά</target>") * 2),
+        UTF16.encode("cp1253"),
         b"",
         b"key\nx",
         b"a,b\n1,2\n",
         b'key,target\nk,"' + b"x" * 200_000 + b'"\n',
-        "key,target\nk,Σωστά\n".encode("utf-16"),
+        "key,target\nk,Σωστά\nk,Όχι\n".encode(),
         b"key,target\nk,\xff\n",
     ],
 )

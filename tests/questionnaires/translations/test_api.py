@@ -104,3 +104,23 @@ async def test_out_and_in(api: Api, path: str, form: str, media_type: str) -> No
         "title": ("Θα μας συστήνατε σε φίλους;", "translated"), "low_label": ("Όχι", "source_changed")
     } == found  # fmt: skip
     assert sent.json() == await listed(api, path)
+
+
+async def test_states_of_translators(api: Api, path: str) -> None:
+    """A copied source is no translation, and one that its translator doubts is marked until somebody confirms it."""
+    address = f"{path}/draft/translations/file?locale=el"
+    text = (await api.get(f"{address}&format=xliff")).text
+    assert "<note>Low label of the question “Would you recommend us?”</note>" in text
+    key = f"{QUESTION['question_id']}/title"
+    text = text.replace('<target state="needs-translation"></target>', '<target state="needs-translation">No</target>')
+    text = text.replace(' approved="yes"', "").replace('state="translated"', 'state="needs-review-translation"')
+    headers = {"Authorization": f"Bearer {api.house.token}", "Content-Type": "application/xliff+xml"}
+    for _ in range(2):
+        sent = await api.client.post(f"/v3.2{address}", content=text.encode(), headers=headers)
+        assert 200 == sent.status_code, sent.text
+        found = {one["key"]: (one["target"], one["state"], one["source_before"]) for one in sent.json()["texts"]}
+        assert ("Θα μας συστήνατε;", "source_changed", None) == found[key]
+        assert (None, "missing", None) == found[f"{QUESTION['question_id']}/low_label"]
+    body = {"locale": "el", "texts": [{"key": key, "target": "Θα μας συστήνατε;"}]}
+    confirmed = await api.put(f"{path}/draft/translations", body)
+    assert {"translated"} == {one["state"] for one in confirmed.json()["texts"] if one["key"] == key}
