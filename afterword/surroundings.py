@@ -147,7 +147,6 @@ def look_at_backup_folder(place: str) -> Sequence[Finding]:
 
 
 def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
-    """The folder for files of responses."""
     return [] if folder is None else [look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")]
 
 

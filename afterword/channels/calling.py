@@ -101,7 +101,6 @@ def retry_after(answer: Answer) -> int | None:
 
 
 def of_cause(cause: Cause, reason: str, answer: Answer) -> Retry:
-    """A retry for a reason from the body of the answer."""
     return Retry(cause, reason, answer.status, retry_after(answer) if cause in {"throttle", "recipient"} else None)
 
 

@@ -200,6 +200,5 @@ def filled(
 
 
 def placed(refusal: errors.Refusal) -> errors.Refusal:
-    """The refusal with each error at the field that has the member."""
     wrong = [replace(one, pointer="/" + (one.pointer or "").lstrip("/").partition("/")[0]) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal

@@ -26,7 +26,6 @@ def is_ready(data_folder: Path) -> bool:
 
 
 def major_of(data_folder: Path) -> int:
-    """The major version of the cluster in a data folder."""
     return int((data_folder / "postgresql/cluster/PG_VERSION").read_text())
 
 

@@ -357,7 +357,6 @@ async def prune_pieces(db: Database, *, limit: int) -> int:
 
 
 async def prune_exports(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove exports that ended before a time."""
     return await db.execute(
         """delete from export e using (
              select organization_id, export_id from export

@@ -289,7 +289,6 @@ class AnswerPage:
 
     @property
     def file_questions(self) -> list[Question]:
-        """Those of the instance that are answered with files."""
         asked = self.sequence.question_ids
         return [
             one for one in self.sequence.definition.questions() if one.shape == "files" and one.question_id in asked

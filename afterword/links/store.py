@@ -128,7 +128,6 @@ async def claim_responses(db: Database, *, organization_id: str, link_id: str) -
 
 
 async def count_confirmations(db: Database, *, organization_id: str, address_key: bytes, since: datetime) -> int:
-    """The mails for confirming an address that went to it since then."""
     return await db.fetch_value(
         """select count(*) from notice_mail where organization_id = $1 and created_time > $3 and address_key = $2""",
         *(organization_id, address_key, since),

@@ -260,7 +260,6 @@ async def delete_pipeline(db: Database, *, organization_id: str, pipeline_id: st
 
 
 async def insert_pipeline(db: Database, *, organization_id: str, document: Mapping[str, object]) -> None:
-    """Insert a pipeline from a document whose keys are columns."""
     await db.execute(
         f"""insert into pipeline (organization_id, {_INSERTED}, updated_by, updated_time)
            select $1, {_INSERTED}, created_by, created_time from jsonb_populate_record(null::pipeline, $2::jsonb) d""",

@@ -123,7 +123,6 @@ async def list_pipeline_titles(db: Database, *, organization_id: str, account_id
 
 
 async def count_other_pipelines(db: Database, *, organization_id: str, channel_id: int, account_id: str) -> int:
-    """The pipelines of the channel that send through other accounts."""
     return await db.fetch_value(
         """select count(*) from pipeline
            where organization_id = $1 and channel_id = $2 and account_id <> $3 and deleted_time is null""",

@@ -129,7 +129,6 @@ def with_seen(words: Texts, subjects: Subjects, seen: Mapping[str, Sequence[tupl
 
 
 def grouped(subjects: Subjects) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
-    """The subjects by their groups, as pairs of value and text."""
     groups = dict.fromkeys(one.group for one in subjects.values())
     return [(group, [(key, one.text) for key, one in subjects.items() if one.group == group]) for group in groups]
 

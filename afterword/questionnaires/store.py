@@ -381,7 +381,6 @@ async def count_versions(db: Database, *, organization_id: str, questionnaire_id
 async def list_question_types(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]
 ) -> set[tuple[str, str, int | None, int | None]]:
-    """Id, type and scale of every question in any version of these questionnaires."""
     rows = await db.fetch(
         """select distinct q ->> 'question_id', q ->> 'type', (q ->> 'scale_min')::integer,
              (q ->> 'scale_max')::integer

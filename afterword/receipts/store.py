@@ -107,7 +107,6 @@ async def get_item_key(  # any tenant: a returned mail names no organization
 async def list_item_ids_by_reference(
     db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
 ) -> dict[str, str]:
-    """The item of each known reference of the provider."""
     rows = await db.fetch(
         """select provider_reference, item_id from provider_reference
            where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
@@ -121,7 +120,6 @@ async def list_item_ids_by_reference(
 async def get_last_item_id(
     db: Database, *, organization_id: str, account_id: str, channel_id: int, address_key: bytes, since: datetime
 ) -> str | None:
-    """The item that was sent last to an address on an account's channel, since then."""
     return await db.fetch_value(
         """select q.item_id
            from responder_address r

@@ -101,7 +101,6 @@ async def list_alerts(db: Database, *, organization_id: str, application_ids: Se
 async def list_active_alerts(  # any tenant: a batch of events serves many organizations
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[ActiveAlert]:
-    """The active alerts of these questionnaires, pairs of organization and questionnaire."""
     rows = await db.fetch(
         f"""select q.questionnaire_id as of_questionnaire_id, s.closing as status_closing, {_COLUMNS_A}
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)

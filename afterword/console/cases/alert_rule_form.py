@@ -255,7 +255,6 @@ def columns_of(visit: Visit, draft: Draft, subjects: Subjects) -> dict[str, Any]
 
 
 def placed(refusal: errors.Refusal, draft: Draft) -> errors.Refusal:
-    """The refusal with errors of the condition at the fields of the form."""
 
     def place(pointer: str) -> str:
         head, *parts = pointer.removeprefix("/").split("/")

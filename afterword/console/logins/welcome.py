@@ -270,7 +270,6 @@ async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
 
 
 async def _way_out(visit: Visit, db: Database, questionnaire: Questionnaire) -> tuple[str, str]:
-    """The next step of a questionnaire on its way to people."""
     words = visit.words
     if questionnaire.published_version_id is None:
         text = words("Finish “{title}” and publish it", title=questionnaire.display_name)

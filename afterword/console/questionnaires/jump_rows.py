@@ -38,7 +38,6 @@ def targets(words: Texts, document: Mapping[str, Any], question_id: str) -> list
 
 
 def shown_sentence(words: Texts, work: Work, question: Document) -> str:
-    """When the question is asked, in words."""
     condition = question.get("show_if")
     if condition is None:
         return words("Everybody is asked.")

@@ -192,7 +192,6 @@ async def remove_link(visit: Visit) -> Response:
 
 
 def responses_url(link: Link) -> str:
-    """The list of exactly the responses that began at the link."""
     return Choice(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
 
 

@@ -67,5 +67,4 @@ async def of(visit: Visit, db: Database, work: Work) -> Matching | None:
 
 
 def is_counted(question: Document) -> bool:
-    """Whether there is something to count at a question."""
     return bool(jumps_of(question)) or question.get("show_if") is not None

@@ -163,7 +163,6 @@ async def _shown(visit: Visit, db: Database) -> tuple[Work, Shown]:
 
 
 async def _begin(visit: Visit, db: Database, questionnaire: Questionnaire) -> None:
-    """Begin a draft with the published version where there is none."""
     await drafts.edit(
         db,
         caller=visit.caller,

@@ -148,7 +148,6 @@ def form_of(
 def _own_fields(
     visit: Visit, wanted: AskedReport, spec: Mapping[str, Any], names: Names, metadata: Mapping[str, str]
 ) -> list[Field]:
-    """The fields of a ready report's parameters."""
     words, buckets = visit.words, BUCKETS
     if not visit.caller.reads_answers:
         buckets = {name: BUCKETS[name] for name in ("month", "quarter")}

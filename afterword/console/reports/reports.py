@@ -126,7 +126,6 @@ async def saved_file(visit: Visit) -> Response:
 
 @routes.post(READY, scope="Report.Create")
 async def save_report(visit: Visit) -> Response:
-    """Save the report of an address under a title."""
     wanted = replace(_ready(visit), given=given_of(dict(parse_qsl(visit.form.text("given")))))
     title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
     if not title:
@@ -385,7 +384,6 @@ async def _questionnaires(db: Database, *, caller: Caller) -> Sequence[Questionn
 
 
 async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:
-    """The titles of the pipelines that the caller reaches, where rows are of pipelines."""
     if "pipeline" not in result.parameters.get("group_by", ()):
         return {}
     found = await pipelines_store.list_pipelines(db, **caller.part, page=Page.first(PIPELINES, limit=LISTED_MAX))

@@ -64,7 +64,6 @@ class Names:
     pipelines: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of(self, key: RowKey) -> str:
-        """The name of a row."""
         return " · ".join(self._value(group, value) for group, value in key.items()) or self.words("All")
 
     def url_of(self, selection: Selection, figure: Figure) -> str:

@@ -128,7 +128,6 @@ def signs_of(words: Texts, flags: Sequence[str]) -> str:
 
 
 def decisions_of(visit: Visit, state: State | Judgement) -> list[tuple[str, str]]:
-    """The judgements that change this state, for the caller."""
     if state == "marked" or "Questionnaire Instance.Update" not in visit.caller.scopes:
         return []
     words = visit.words

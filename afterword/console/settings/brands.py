@@ -151,7 +151,6 @@ def _seen(form: Form) -> dict[str, str]:
 
 
 def _address(branded: Branded, brand: Mapping[str, Any], seen: Mapping[str, str], **changed: object) -> str:
-    """The address of the form with this brand, which is not stored."""
     shown = {**brand, **changed}
     if shown.get("logo") and read_address(str(shown["logo"])) is None:
         shown["logo"] = KEPT
@@ -212,7 +211,6 @@ async def _show(
 
 
 def _placed(refusal: errors.Refusal | None) -> errors.Refusal | None:
-    """The refusal with each error at its field."""
     if not isinstance(refusal, errors.Invalid):
         return refusal
     wrong = [

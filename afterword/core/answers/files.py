@@ -100,7 +100,6 @@ def names_of(value: object) -> list[str]:
 
 
 def accepted(question: Question) -> list[str]:
-    """The endings of the files that answer the question."""
     return [ending for family in question.file_types for ending in ENDINGS[family]]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 import email_validator
 import phonenumbers
@@ -47,8 +47,7 @@ _PLAIN_EMAIL: Final = re.compile(
 )
 # Carriers of Japan gave out local parts that RFC 5321 allows between quotation marks alone.
 _DOTTED_DOMAINS: Final = re.compile(
-    r"(?:docomo\.ne\.jp|ezweb\.ne\.jp|au\.com|(?:i\.)?softbank(?:\.ne)?\.jp|(?:[a-z]\.)?vodafone\.ne\.jp|disney\.ne\.jp"
-    r"|(?:[a-z]+\.)?pdx\.ne\.jp|ymobile\.ne\.jp|ymobile1\.ne\.jp|y-mobile\.ne\.jp)\Z",
+    r"(?:(?:docomo|ezweb|softbank|disney|y-?mobile1?|(?:[a-z]\.)?vodafone|(?:[a-z]+\.)?pdx)\.ne\.jp|au\.com|i\.softbank\.jp)\Z",
     re.IGNORECASE,
 )
 _DOTS: Final = re.compile(r"[A-Za-z0-9!#$%&*+/=?^_`{|}~-][A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{0,61}\Z")
@@ -65,6 +64,8 @@ _PARAMETER: Final = re.compile(
     r"(?:[?&]\w{1,30}|(?<![\w.+-])(?:name|host|domain|ip|mx|helo|client|server))=(?=[^@=%\uff20]*(?:[&;]|\Z))",
     re.IGNORECASE,
 )
+# Countries whose people leave out the zero before mobile numbers.
+_ZERO_OPTIONAL: Final = frozenset({"51", "84", "90", "91", "252", "686", "961", "963", "976", "977", "995"})
 _ZERO_STAYS: Final = ("+39", "+378", "+379")  # elsewhere a (0) after the country code is not dialled
 _NUMBER: Final = re.compile(r"\+\d[\d ().\-]{5,20}\d(?!\w)|(?<![\w.:\-])\d{9,15}(?![\w.:\-])")
 
@@ -164,12 +165,12 @@ def _email(text: str) -> str:
     text = _narrowed(text).removesuffix(".")
     if plain := _PLAIN_EMAIL.match(text):
         return f"{plain[1]}@{plain[2].lower()}"
-    text = _unmarked(text)
+    if text.startswith("'"):  # of a spreadsheet, or of both sides
+        text = text[1:].removesuffix("'")
     local, _, domain = text.rpartition("@")
     is_quoted = local[:1] == local[-1:] == '"' and _DOTS.match(local[1:-1]) is not None
-    if is_quoted or (_DOTTED_DOMAINS.match(domain) and _DOTS.match(local)):
-        text = f'"{local.strip(chr(34))}"@{domain}'  # without need the validator takes the marks away
-        is_quoted = True
+    if not is_quoted and _DOTTED_DOMAINS.match(domain) and _DOTS.match(local):
+        text, is_quoted = f'"{local}"@{domain}', True  # without need the validator takes the marks away
     try:
         # `.test` passes: installations try themselves out with it.
         found = email_validator.validate_email(
@@ -177,21 +178,11 @@ def _email(text: str) -> str:
         )
     except email_validator.EmailNotValidError:
         found = None  # the library's sentence may quote the address
-    if found is None or "." not in found.ascii_domain:
+    if found is None or "." not in found.ascii_domain or text.startswith("'"):
         if spellings.INVISIBLE.search(text):
             raise InvalidAddress("This address has an invisible character inside. Type it anew.")
         raise InvalidAddress("This is not an e-mail address, such as ann@example.com.")
     return f"{found.local_part}@{found.ascii_domain.lower()}"
-
-
-def _unmarked(text: str) -> str:
-    """The address without the apostrophe of a spreadsheet in front, or a pair of them around. One more is refused."""
-    if not text.startswith("'"):
-        return text
-    inner = text[1:].removesuffix("'")
-    if inner.startswith("'"):
-        raise InvalidAddress("This is not an e-mail address, such as ann@example.com.")
-    return inner
 
 
 def phone_text(identifier: str) -> str:
@@ -205,8 +196,8 @@ def phone_text(identifier: str) -> str:
         if decimals[2] is None:
             raise InvalidAddress("A phone number has no decimals.")
         text = decimals[1]
-    if not text.startswith(_ZERO_STAYS):
-        text = text.replace("(0)", "") if text.startswith("+") else text
+    if text.startswith("+") and not text.startswith(_ZERO_STAYS):
+        text = text.replace("(0)", "")
     if not _PHONE.match(text) or _TORN.search(text):
         raise InvalidAddress("A phone number has digits, and + with the country code in front.")
     return text
@@ -241,11 +232,15 @@ def _read_quickly(text: str, region: str | None) -> tuple[str, str] | None:
         code, national = _split(text[1:])
     else:
         code, national = str(phonenumbers.country_code_for_region(region or "")), text
-        if _prefix(code).pattern == "0|0":
+        if _country(code).prefix.pattern == "0|0":
             national = text.removeprefix("0")
         if phonenumbers.region_code_for_country_code(int(code)) != region or not _is_mobile(code, national):
             return None
-    return None if len(national) not in _lengths(code) or _prefix(code).match(national) else (code, national)
+    return (
+        None
+        if len(national) not in _country(code).lengths or _country(code).prefix.match(national)
+        else (code, national)
+    )
 
 
 def _split(digits: str) -> tuple[str, str]:
@@ -260,59 +255,39 @@ def _meant(code: str, national: str, digits: str) -> tuple[str, str]:
     Raises InvalidAddress where both can be: an SMS would go to a stranger.
     """
     abroad = _split(digits)
-    if abroad == (code, national) or len(abroad[1]) not in _lengths(abroad[0]):
+    if abroad == (code, national) or len(abroad[1]) not in _country(abroad[0]).lengths:
         return code, national
     is_home, is_abroad, is_own = _is_mobile(code, national), _is_mobile(*abroad), abroad[0] == code
     if is_own and is_abroad and not is_home:
         return abroad
-    is_doubtful = is_own or not is_home or _lacks_zero(code, national, digits)
+    lacks_zero = digits == national and _country(code).prefix.pattern == "0|0" and code not in _ZERO_OPTIONAL
+    is_doubtful = is_own or not is_home or lacks_zero
     if is_doubtful and (is_abroad or (is_own and not is_home)):
         raise InvalidAddress("These digits are a number of two countries. Write it with + and the country code.")
     return code, national
 
 
+class _Country(NamedTuple):
+    """Of the main country of a code, but `mobile` of all. `prefix`: what may have to go from a national number."""
+
+    lengths: Collection[int]
+    mobile: re.Pattern[str]
+    prefix: re.Pattern[str]
+
+
 @lru_cache(maxsize=512)
-def _metadata(code: str) -> tuple[phonenumbers.PhoneMetadata, ...]:
-    """The countries of a code, the main one first; none for codes of no country."""
+def _country(code: str) -> _Country:
     regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code or 0), ())
-    return tuple(filter(None, map(phonenumbers.PhoneMetadata.metadata_for_region, regions)))
-
-
-@lru_cache(maxsize=512)
-def _lengths(code: str) -> frozenset[int]:
-    return frozenset(n for one in _metadata(code)[:1] if one.general_desc for n in one.general_desc.possible_length)
-
-
-@lru_cache(maxsize=512)
-def _mobiles(code: str) -> re.Pattern[str]:
-    patterns = [one.mobile.national_number_pattern for one in _metadata(code) if one.mobile]
-    return re.compile(f"(?:{'|'.join(filter(None, patterns)) or '(?!)'})\\Z")
-
-
-@lru_cache(maxsize=512)
-def _prefix(code: str) -> re.Pattern[str]:
-    """A beginning of national numbers that `_read` has to look at."""
-    prefix = next((one.national_prefix_for_parsing for one in _metadata(code)), None)
-    return re.compile(f"0|{prefix}" if prefix else "0")
+    found = list(filter(None, map(phonenumbers.PhoneMetadata.metadata_for_region, regions)))
+    mobiles = [one.mobile.national_number_pattern or "(?!)" for one in found if one.mobile]
+    lengths = next((one.general_desc.possible_length for one in found if one.general_desc), ())
+    prefix = next((one.national_prefix_for_parsing for one in found), None)
+    mobile = re.compile(f"(?:{'|'.join(mobiles) or '(?!)'})\\Z")
+    return _Country(lengths, mobile, re.compile(f"0|{prefix}" if prefix else "0"))
 
 
 def _is_mobile(code: str, national: str) -> bool:
-    return _mobiles(code).match(national) is not None
-
-
-def _lacks_zero(code: str, national: str, digits: str) -> bool:
-    """Whether people of that country write this number with a zero in front, and here it has none."""
-    if digits != national:
-        return False
-    forms = (form for one in _metadata(code)[:1] for form in one.number_format)
-    form = next((form for form in forms if _is_form(form, national)), None)
-    return bool(form and form.national_prefix_formatting_rule and not form.national_prefix_optional_when_formatting)
-
-
-def _is_form(form: phonenumbers.NumberFormat, national: str) -> bool:
-    leading = form.leading_digits_pattern
-    begins = not leading or re.match(leading[-1], national)
-    return bool(begins and re.fullmatch(form.pattern or "", national))
+    return _country(code).mobile.match(national) is not None
 
 
 def _narrowed(text: str) -> str:

@@ -68,7 +68,6 @@ def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
 
 
 def is_within(network: str, allowed: Sequence[str]) -> bool:
-    """Whether each address of a network is in one of these networks."""
     inner = ipaddress.ip_network(network)
     outer = map(ipaddress.ip_network, allowed)
     return any(inner.version == one.version and inner.subnet_of(one) for one in outer)  # pyrefly: ignore[bad-argument-type]  one version

@@ -153,7 +153,6 @@ def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -
 
 
 def endings_asking(document: Mapping[str, Any], question_id: str) -> list[Document]:
-    """The endings whose conditions ask for its answer."""
     return [one for one in endings_of(document) if names(one.get("conditions"), question_id)]
 
 

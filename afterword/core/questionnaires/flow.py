@@ -128,7 +128,6 @@ def used_by_endings(definition: Definition, question_id: str) -> list[Ending]:
 
 
 def used_by_jumps(definition: Definition, question_id: str) -> list[str]:
-    """The questions whose jumps lead to a question or ask for its answer."""
     return [
         question.question_id
         for question in definition.questions()

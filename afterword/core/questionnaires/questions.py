@@ -343,7 +343,6 @@ def _read_date_bounds(question: Question, members: Members) -> Question:
 
 
 def _read_names(members: Members, name: str, known: Sequence[str], default: tuple[str, ...]) -> tuple[str, ...]:
-    """Some of the known names, none twice."""
     if not members.has(name):
         members.take(name)
         return default

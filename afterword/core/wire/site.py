@@ -28,7 +28,6 @@ class PublicPages:
         return f"{self.public_url}/p/{questionnaire_id}"
 
     def link_url(self, key: str) -> str:
-        """A public link."""
         return f"{self.public_url}/l/{key}"
 
 

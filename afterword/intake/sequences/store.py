@@ -88,7 +88,6 @@ async def list_sequences(
 
 
 async def count_sequences_locked(db: Database, *, organization_id: str) -> int:
-    """Lock and count the organization's sequences, so that no other is added until the transaction ends."""
     await db.fetch_row("select from organization where organization_id = $1 for no key update", organization_id)
     return await db.fetch_value("select count(*) from sequence where organization_id = $1", organization_id)
 
@@ -96,7 +95,6 @@ async def count_sequences_locked(db: Database, *, organization_id: str) -> int:
 async def list_active_sequences(  # any tenant: a batch of events serves many organizations
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[Target]:
-    """The active sequences from these questionnaires, pairs of organization and questionnaire."""
     rows = await db.fetch(
         f"""select {_COLUMNS_S}, case when p.deleted_time is null then p.questionnaire_id end as target_id, p.channel_id
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)

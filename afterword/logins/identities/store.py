@@ -174,7 +174,6 @@ async def insert_identity_login(  # any tenant: the identity says which
 async def update_identity(
     db: Database, *, organization_id: str, user_id: str, login_id: str, issuer: str, subject: str, now: datetime
 ) -> None:
-    """Let this subject act as this user, and no other subject."""
     await db.execute(
         """delete from login where is_of_provider and login_id in (
              select i.login_id from login_identity i

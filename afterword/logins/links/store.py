@@ -60,7 +60,6 @@ async def delete_links(  # any tenant: a login belongs to a person
     login_id: str | None = None,
     user_id: str | None = None,
 ) -> None:
-    """End the links of a login, a user or an organization's set-up for one purpose."""
     await db.execute(
         """delete from login_link where purpose = $1 and login_id is not distinct from $2
              and user_id is not distinct from $3 and organization_id is not distinct from $4""",

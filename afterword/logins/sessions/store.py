@@ -60,7 +60,6 @@ async def insert_session(
     expires_time: datetime,
     id_token: bytes | None,
 ) -> None:
-    """Insert it, and note the log-in of the user."""
     await db.execute(
         """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
              created_time, seen_time, proven_time, expires_time, id_token)

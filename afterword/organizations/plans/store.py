@@ -57,7 +57,6 @@ async def insert_plan(db: Database, *, organization_id: str, document: Mapping[s
 
 
 async def count_plans(db: Database, *, organization_id: str) -> int:
-    """Count the plans of the organization, ended ones included."""
     return await db.fetch_value("select count(*) from plan where organization_id = $1", organization_id)
 
 

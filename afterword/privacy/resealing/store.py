@@ -46,7 +46,6 @@ _SEALED: Final[LiteralString] = """(
 async def list_sealed(  # any tenant: the secret is the installation's
     db: Database, *, column: str, head: bytes, after: tuple[str, str], limit: int
 ) -> list[Sealed]:
-    """Values of a column that were not sealed with the secret of this head."""
     rows = await db.fetch(
         f"""select organization_id, id, value from {_SEALED}
            where name = $1 and substring(value from 1 for length($2::bytea)) <> $2 and (organization_id, id) > ($3, $4)
@@ -57,7 +56,6 @@ async def list_sealed(  # any tenant: the secret is the installation's
 
 
 async def count_sealed(db: Database, *, head: bytes) -> int:  # any tenant: the secret is the installation's
-    """The number of values that were not sealed with the secret of this head."""
     return await db.fetch_value(
         f"select count(*) from {_SEALED} where substring(value from 1 for length($1::bytea)) <> $1", head
     )

@@ -153,7 +153,6 @@ async def resume(db: Database, *, account: AccountKey) -> bool:
 
 
 async def resume_all(db: Database) -> list[PausedAccount]:
-    """Resume all paused accounts after an operator's review."""
     paused = await store.list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
     for account in paused:
         await resume(db, account=(account.organization_id, account.account_id))

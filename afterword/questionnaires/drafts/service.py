@@ -144,7 +144,6 @@ async def begin(
 
 
 async def settle(db: Database, *, draft: Draft, definition: Definition, version_id: str, now: datetime) -> None:
-    """Record that the draft was published as this version."""
     document = core_definition.document_of(definition)
     if (draft.base_version_id, _encode(draft.definition)) != (version_id, _encode(document)):
         await store.insert_draft(

@@ -101,7 +101,6 @@ async def insert_draft(
 async def update_base(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime
 ) -> None:
-    """Set the base version of a draft that equals its base."""
     await db.execute(
         """update questionnaire_draft d
            set base_version_id = v.version_id, definition = v.definition, revision = d.revision + 1,

@@ -63,7 +63,6 @@ class Questionnaire:
 async def list_spans(  # any tenant: the reader of the log serves all of them
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[Span]:
-    """The spans of these pairs of organization and questionnaire."""
     rows = await db.fetch(
         f"""select {_COLUMNS_S} from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join rollup_span s on s.organization_id = b.organization_id and s.questionnaire_id = b.questionnaire_id""",

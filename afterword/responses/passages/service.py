@@ -83,7 +83,6 @@ async def _sequences(
 async def _metadata(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], definition: Definition
 ) -> Mapping[str, Facts]:
-    """The facts of metadata, where a condition asks for some."""
     nodes = [
         node
         for question in definition.questions()

@@ -50,7 +50,6 @@ async def list_instance_values(
 async def list_responder_values(
     db: Database, *, organization_id: str, newest: int, values_max: int, limit: int
 ) -> list[SeenValue]:
-    """As list_instance_values, of the newest responders."""
     rows = await db.fetch(
         """with newest as (
              select metadata from responder where organization_id = $1
