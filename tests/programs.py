@@ -70,6 +70,16 @@ def install_packages(*programs: str, more: Sequence[str] = ()) -> None:
             _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages)
 
 
+def download_packages(*packages: str, folder: Path) -> None:
+    """Those of Debian's packages and of what they need that are not installed, as files."""
+    with Path(tempfile.gettempdir(), "afterword-programs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        options = ("-qq", "-y", "--no-install-recommends", "--download-only", f"-oDir::Cache::archives={folder}")
+        (folder / "partial").mkdir()
+        _run("apt-get", "update", "-qq")
+        _run("apt-get", *options, "install", *packages)
+
+
 def _of_playwright() -> str | None:
     root = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
     names = ("chrome-linux*/chrome", "chrome-mac*/*.app/Contents/MacOS/*")

@@ -5,6 +5,8 @@ was read twice changes nothing. Exit codes are those of sysexits.h, for mail ser
 """
 
 import mailbox
+import os
+import pwd
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -56,9 +58,22 @@ async def bounce(*, maildir: Path | None = None, mbox: Path | None = None) -> in
         try:
             context, pool = await stack.enter_async_context(open_pool())
         except (settings.SettingError, CommandError, errors.Unavailable, OSError) as error:
-            print(f"afterword: {error}", file=sys.stderr)
+            print(f"afterword: {error}{_advice(error)}", file=sys.stderr)
             return EX_TEMPFAIL
         return await run(context, pool, maildir=maildir, mbox=mbox)
+
+
+def _advice(error: BaseException | None) -> str:
+    """Says what to do where this user may not read the settings or the data folder, as mail servers' own users."""
+    while error is not None and not isinstance(error, PermissionError):
+        error = error.__cause__
+    if error is None:
+        return ""
+    user = next((entry.pw_name for entry in pwd.getpwall() if entry.pw_uid == os.geteuid()), os.geteuid())
+    return (
+        f" This ran as the user {user}. Let the mail server run it as the user that the service runs as, by the file "
+        ".forward in that user's home (see “Bounces by mail” in the documentation)."
+    )
 
 
 async def run(context: Context, pool: db.Pool, *, maildir: Path | None, mbox: Path | None) -> int:

@@ -194,8 +194,12 @@ async def start(
 
 
 def is_made(data_folder: Path) -> bool:
-    """True if there is a cluster in this data folder."""
-    return (data_folder / "postgresql" / "cluster").exists()
+    """True if there is a cluster in this data folder. Raises PermissionError where this user may not look."""
+    try:
+        (data_folder / "postgresql" / "cluster").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def running_url(data_folder: Path) -> str | None:

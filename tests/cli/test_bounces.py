@@ -2,7 +2,11 @@
 
 import io
 import mailbox
+import os
+import pwd
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +21,7 @@ from afterword.cli.context import Context
 from afterword.core.messaging.proofs import item_proof
 from afterword.queue.store import QueueItem
 from afterword.receipts import service as reports
-from afterword.settings import Settings
+from afterword.settings import SettingError, Settings
 from tests.conftest import SITE, House
 from tests.queue.conftest import Queue
 
@@ -102,6 +106,37 @@ class TestPipe:
             assert EX_OK == await pipe(queue, monkeypatch, returned(item, name))
         assert ["created", "sent!", *told] == await queue.told(item)
         assert suppressed == await reasons(queue)
+
+    @pytest.mark.parametrize(
+        ("error", "cause", "is_advised"),
+        [
+            (PermissionError(13, "Permission denied", "/data/postgresql/lock"), None, True),
+            (CommandError("The data folder cannot be used."), PermissionError(), True),
+            (SettingError("AFTERWORD_CONFIG: it cannot be read."), PermissionError(), True),
+            (CommandError("There is no installation here."), None, False),
+            (OSError("The disk is full."), None, False),
+        ],
+    )
+    async def test_as_a_user_who_may_not_read_what_it_needs(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        error: Exception,
+        cause: Exception | None,
+        *,
+        is_advised: bool,
+    ) -> None:
+        """The user to whom a mail server gives the pipe; the mail server keeps the mail."""
+
+        @asynccontextmanager
+        async def open_pool() -> AsyncGenerator[None]:
+            raise error from cause
+            yield
+
+        monkeypatch.setattr(bounces, "open_pool", open_pool)
+        assert EX_TEMPFAIL == await bounces.bounce()
+        told = capsys.readouterr().err
+        assert is_advised == (f"as the user {pwd.getpwuid(os.geteuid()).pw_name}. Let the mail server run it" in told)
 
     async def test_while_the_database_is_away(
         self, queue: Queue, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
