@@ -18,7 +18,7 @@ from afterword.providers.store import Account
 from afterword.web import html
 
 TITLE_CHARACTERS_MAX: Final = 200
-DESCRIPTION_CHARACTERS_MAX: Final = 20_000
+DOTS_MAX: Final = 100  # in a line of a description
 SECURITIES: Final[Mapping[str, str]] = {
     "tls": "TLS from the start (port 465)",
     "starttls": "STARTTLS (port 587)",
@@ -284,8 +284,10 @@ def _value(form: Form, field: Field) -> Any:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Raises ValueError for what is neither TOML nor a JSON object."""
+    """Raises ValueError for what is neither TOML nor a JSON object, or too much: long keys take the square of time."""
+    if any(line.count(".") > DOTS_MAX for line in text.splitlines()):
+        raise ValueError
     try:
         return msgspec.json.decode(text, type=dict[str, Any]) if text.startswith("{") else tomllib.loads(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError from error

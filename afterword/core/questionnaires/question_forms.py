@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from typing import Any, Final
 
 from afterword.core.questionnaires.editing import Document, NewId
@@ -21,6 +21,7 @@ Typed = Mapping[str, Sequence[str]]
 Values = dict[str, str | list[str]]
 SCALE_LABELS: Final = ("low_label", "high_label")
 RANDOMIZED: Final = frozenset({"choice", "choices", "ranking", "matrix"})  # shapes
+NEAR_MAX: Final = 10  # entries in the places around a changed line that it is compared with
 SIMILAR_MIN: Final = 0.75  # of a changed line, which keeps its value; a new meaning gets a new one
 _TEXTS: Final = ("title", "description", "display_name", *SCALE_LABELS, "style", "date_min", "date_max")
 _WHOLE_NUMBERS: Final = (
@@ -177,9 +178,11 @@ def _kept(lines: Sequence[str], earlier: Sequence[Document], name: str) -> list[
         if at is not None:
             found[number] = free.pop(at).get(name)
     for number, line in enumerate(new):
-        close = (index for index in free if SequenceMatcher(None, labels[index], line).ratio() >= SIMILAR_MIN)
-        if found[number] is None and (at := next(close, None)) is not None:
-            found[number] = free.pop(at).get(name)
+        if found[number] is None:
+            near = sorted(free, key=lambda index, place=number: abs(index - place))[:NEAR_MAX]
+            close = get_close_matches(line, [labels[index] for index in near], n=1, cutoff=SIMILAR_MIN)
+            if (at := next((index for index in near if labels[index] in close), None)) is not None:
+                found[number] = free.pop(at).get(name)
     return found
 
 

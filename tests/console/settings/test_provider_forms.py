@@ -35,6 +35,7 @@ async def test_mistakes_keep_what_was_typed(office: Office) -> None:
             ({"host": "10.0.0.1"}, "settings"), ({"security": "none"}, "settings"),
             ({"kind": "sms_http", "description": "a ="}, "description"),
             ({"kind": "sms_http", "description": "[]"}, "description"),
+            ({"kind": "sms_http", "description": "a" + ".a" * (provider_forms.DOTS_MAX + 1) + " = 1"}, "description"),
         ):  # fmt: skip
             page = await client.post(f"{PROVIDERS}/new", data={**NEW, **wrong})
             assert (422, True) == (page.status_code, f'href="#{field}"' in page.text), wrong

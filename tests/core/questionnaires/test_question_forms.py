@@ -1,5 +1,6 @@
 """A question from a form: lines keep their values, wrong values stay as typed, a form gives back what it shows."""
 
+import difflib
 from itertools import count
 from typing import Any
 
@@ -48,6 +49,22 @@ BEFORE = choices((1, "Speed"), (2, "Price"), (3, "People"))
 )
 def test_values_of_lines(lines: str, expected: list[int]) -> None:
     assert expected == [one["value"] for one in question_of(BEFORE, choices=lines)["choices"]]
+
+
+def test_long_lists_are_compared_in_near_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All with all would take seconds for some hundred new lines."""
+    compared: list[int] = []
+
+    def get_close_matches(word: str, possibilities: list[str], n: int, cutoff: float) -> list[str]:
+        compared.append(len(possibilities))
+        return difflib.get_close_matches(word, possibilities, n, cutoff)
+
+    monkeypatch.setattr(question_forms, "get_close_matches", get_close_matches)
+    before = choices(*((n, f"{n:04}" * 3) for n in range(60)))
+    lines = [f"{n:04}" * 3 + ("!" if n == 50 else "") if n >= 40 else f"new {'xyz'[n % 3] * n}" for n in range(60)]
+    found = [one["value"] for one in question_of(before, choices="\n".join(lines))["choices"]]
+    assert list(range(40, 60)) == found[40:]
+    assert (41, question_forms.NEAR_MAX) == (len(compared), max(compared))
 
 
 def test_values_that_were_published() -> None:
