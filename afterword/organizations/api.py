@@ -43,6 +43,7 @@ class OrganizationUpdate(fields.Request):
     brand: Brand | UnsetType = UNSET
     time_zone: fields.Zone | UnsetType = UNSET
     minimum_base: Base | UnsetType = UNSET
+    first_weekday: Annotated[int, Meta(ge=1, le=7)] | UnsetType = UNSET
     anonymize_after_days: Days | UnsetType | None = UNSET
     delete_after_days: DaysKept | UnsetType | None = UNSET
 
@@ -60,6 +61,7 @@ class Organization(fields.Resource):
     brand: fields.Computed[Brand]
     time_zone: str
     minimum_base: int
+    first_weekday: int
     anonymize_after_days: int | None
     delete_after_days: int | None
     created_time: fields.DateTime

@@ -24,6 +24,7 @@ class Organization:
     brand: dict[str, Any]
     time_zone: str
     minimum_base: int
+    first_weekday: int
     anonymize_after_days: int | None
     delete_after_days: int | None
     version: int
@@ -34,7 +35,7 @@ class Organization:
 
 
 _ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, display_name, legal_name, postal_address,
-  default_locale, locales, brand, time_zone, minimum_base, anonymize_after_days,
+  default_locale, locales, brand, time_zone, minimum_base, first_weekday, anonymize_after_days,
   delete_after_days, version, created_time, updated_time, created_by, updated_by"""
 
 
@@ -147,9 +148,9 @@ async def update_organization(
     row = await db.fetch_one(
         f"""update organization o
            set (display_name, legal_name, postal_address, default_locale, locales, brand, time_zone, minimum_base,
-                anonymize_after_days, delete_after_days)
+                first_weekday, anonymize_after_days, delete_after_days)
                = (select s.display_name, s.legal_name, s.postal_address, s.default_locale, s.locales, s.brand,
-                    s.time_zone, s.minimum_base, s.anonymize_after_days, s.delete_after_days
+                    s.time_zone, s.minimum_base, s.first_weekday, s.anonymize_after_days, s.delete_after_days
                   from jsonb_populate_record(o, $2) s),
              version = version + 1, updated_time = greatest($3, updated_time), updated_by = $4
            where organization_id = $1

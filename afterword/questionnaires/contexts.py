@@ -77,6 +77,7 @@ async def context_of(db: Database, *, organization_id: str, owners: Mapping[str,
         organization_id=organization_id,
         time_zone=organization.time_zone,
         minimum_base=organization.minimum_base,
+        first_weekday=organization.first_weekday,
         questions=await questions_of(db, organization_id=organization_id, version_ids=version_ids),
         declared=declared,
     )

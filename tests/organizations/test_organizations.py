@@ -46,11 +46,14 @@ class TestOrganization:
             "default_locale": "EL_gr",
             "time_zone": "America/New_York",
             "minimum_base": 9,
+            "first_weekday": 7,
         }
         reply = await desk.ask("PATCH", path, json={**change, "domain": "stolen"})
         after = reply.json()
         assert 200 == reply.status_code
-        assert ("demo", "el-gr", 9) == tuple(after[n] for n in ("domain", "default_locale", "minimum_base"))
+        assert ("demo", "el-gr", 9, 7) == tuple(
+            after[n] for n in ("domain", "default_locale", "minimum_base", "first_weekday")
+        )
         assert after["created_time"].endswith(("-05:00", "-04:00"))  # its own zone, at once
         assert after == (await desk.ask("GET", path)).json()
         stale = await desk.ask("PATCH", path, json={"minimum_base": 10}, headers={"If-Match": before.headers["etag"]})

@@ -13,6 +13,7 @@ from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Period
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
+from afterword.organizations import store as organizations
 
 ROWS_MAX: Final = 100
 HOUR_SECONDS: Final = 3_600
@@ -56,7 +57,9 @@ async def figures(
 ) -> Figures:
     """The last 30 days unless they are given. Raises Invalid for a period that ends early or has too many parts."""
     to_time = to_time or periods.whole_second(now)
-    period = Period(from_time or to_time - timedelta(days=DAYS_DEFAULT), to_time, time_zone)
+    organization = await organizations.get_organization(db, organization_id=caller.organization_id)
+    first_weekday = organization.first_weekday if organization else 1
+    period = Period(from_time or to_time - timedelta(days=DAYS_DEFAULT), to_time, time_zone, first_weekday)
     if not timedelta(0) < period.to_time - period.from_time <= timedelta(days=DAYS_MAX):
         wrong = f"The period has at most {DAYS_MAX:,} days and ends after it begins."
         raise errors.Invalid.of(errors.FieldError("out_of_range", wrong, parameter="to_time"))

@@ -148,6 +148,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "due_hours": "the due time in hours",
     "assigned_user_id": "the owner",
     "minimum_base": "the smallest group that is shown",
+    "first_weekday": "the day on which weeks begin",
     "postal_address": "the postal address",
     "locales": "the languages",
     "logo": "the logo",

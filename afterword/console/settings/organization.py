@@ -10,7 +10,7 @@ from afterword.console.inputs import Input, document_of, form_page, read_as, sam
 from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import APPLICATIONS
-from afterword.console.text import NOTHING, ZONES
+from afterword.console.text import NOTHING, WEEKDAYS, ZONES
 from afterword.organizations import service, store
 from afterword.organizations.api import ApplicationRequest, ApplicationUpdate, OrganizationUpdate
 from afterword.texts import LANGUAGES, Texts
@@ -23,6 +23,7 @@ IDENTITY: Final = f"{ORGANIZATION}/identity"
 LOGINS: Final = f"{ORGANIZATION}/logins"
 APPLICATION: Final = f"{SETTINGS}/applications"
 NO_LANGUAGE: Final = ("", NOTHING)
+WEEKDAY_OPTIONS: Final = tuple((str(number), name) for number, name in WEEKDAYS.items())
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
 ORGANIZATION_INPUTS: Final = (
     Input("display_name", "text", "Name", "Customers see it.", required=True),
@@ -31,6 +32,7 @@ ORGANIZATION_INPUTS: Final = (
     Input("default_locale", "choice", "Language", "Of people whose language is not known.", required=True),
     Input("locales", "checks", "Languages of your customers"),
     Input("time_zone", "choice", "Time zone", options=ZONE_OPTIONS, required=True, is_translated=False),
+    Input("first_weekday", "choice", "Weeks begin on", options=WEEKDAY_OPTIONS, required=True),
     Input("minimum_base", "number", "Least number of people in a figure",
           "Groups of fewer are hidden in shared reports.", required=True),
 )  # fmt: skip

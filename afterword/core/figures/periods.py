@@ -5,7 +5,7 @@ All borders are computed here, with one copy of the zones' rules, and given to t
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final, Literal
@@ -23,11 +23,12 @@ _HOUR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From one moment up to another, the second excluded, in a time zone."""
+    """From one moment up to another, the second excluded, in a time zone; weeks begin on `first_weekday` (ISO)."""
 
     from_time: datetime
     to_time: datetime
     time_zone: str
+    first_weekday: int = 1
 
     @property
     def zone(self) -> ZoneInfo:
@@ -120,8 +121,8 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
     if bucket is None:
         return (first,)
     last = day_of(max(period.from_time, period.to_time - timedelta(microseconds=1)), zone)
-    found = [_begin(first, bucket)]
-    while (following := _next(found[-1], bucket)) <= last:
+    found = [_begin(first, bucket, period.first_weekday)]
+    while (following := _next(found[-1], bucket, period.first_weekday)) <= last:
         found.append(following)
     return tuple(found)
 
@@ -129,7 +130,8 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
 def are_cut(period: Period, bucket: Bucket, *, first: date, last: date) -> tuple[bool, bool]:
     """Whether the bucket `first` begins before the period, and whether the bucket `last` ends after it."""
     zone = period.zone
-    return day_start(first, zone) < period.from_time, period.to_time < day_start(_next(last, bucket), zone)
+    after = day_start(_next(last, bucket, period.first_weekday), zone)
+    return day_start(first, zone) < period.from_time, period.to_time < after
 
 
 def borders(period: Period, all_buckets: Sequence[Bucket]) -> tuple[date, ...]:
@@ -150,7 +152,7 @@ def whole_months(period: Period, *, now: datetime) -> Period:
     last = day_of(period.to_time - timedelta(microseconds=1), zone)
     after = min(_next(_begin(last, "month"), "month"), _begin(day_of(now, zone), "month"))
     first = min(first, _begin(after - _DAY, "month"))
-    return Period(day_start(first, zone), day_start(after, zone), period.time_zone)
+    return replace(period, from_time=day_start(first, zone), to_time=day_start(after, zone))
 
 
 def months_before(period: Period) -> Period:
@@ -159,7 +161,7 @@ def months_before(period: Period) -> Period:
     first = day_of(period.from_time, zone)
     for _ in range(count):
         first = _begin(first - _DAY, "month")
-    return Period(day_start(first, zone), period.from_time, period.time_zone)
+    return replace(period, from_time=day_start(first, zone), to_time=period.from_time)
 
 
 def bucket_of(day: date, starts: Sequence[date]) -> int:
@@ -180,9 +182,9 @@ def previous(period: Period, compare: Compare) -> Period | None:
         case "previous_year":
             zone = period.zone
             from_time, to_time = (_year_before(each, zone) for each in (period.from_time, period.to_time))
-            return Period(from_time, max(from_time, to_time), period.time_zone)
+            return replace(period, from_time=from_time, to_time=max(from_time, to_time))
         case "previous_period":
-            return Period(_shifted(period), period.from_time, period.time_zone)
+            return replace(period, from_time=_shifted(period), to_time=period.from_time)
 
 
 def _shifted(period: Period) -> datetime:
@@ -200,12 +202,12 @@ def _year_before(moment: datetime, zone: ZoneInfo) -> datetime:
     return local.replace(year=local.year - 1, day=day, fold=0).astimezone(UTC)
 
 
-def _begin(day: date, bucket: Bucket) -> date:
+def _begin(day: date, bucket: Bucket, first_weekday: int = 1) -> date:
     match bucket:
         case "day":
             return day
         case "week":
-            return day - timedelta(days=day.weekday())
+            return day - timedelta(days=(day.isoweekday() - first_weekday) % 7)
         case "month":
             return day.replace(day=1)
         case "quarter":
@@ -215,5 +217,5 @@ def _begin(day: date, bucket: Bucket) -> date:
 _DAYS_TO_NEXT: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 31, "quarter": 95}
 
 
-def _next(first: date, bucket: Bucket) -> date:
-    return _begin(first + timedelta(days=_DAYS_TO_NEXT[bucket]), bucket)
+def _next(first: date, bucket: Bucket, first_weekday: int = 1) -> date:
+    return _begin(first + timedelta(days=_DAYS_TO_NEXT[bucket]), bucket, first_weekday)

@@ -75,6 +75,7 @@ class ReportContext:
     organization_id: str
     time_zone: str
     minimum_base: int
+    first_weekday: int
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
     test: bool = False
@@ -178,7 +179,7 @@ def scope_of(
     if context.protected:
         _check_protected(query, context, condition, findings)
     findings.check()
-    period = Period(from_time, to_time, time_zone)
+    period = Period(from_time, to_time, time_zone, context.first_weekday)
     return (periods.whole_months(period, now=now) if context.protected else period), condition
 
 

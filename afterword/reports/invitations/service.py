@@ -41,6 +41,7 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
             organization_id=caller.organization_id,
             time_zone=caller.time_zone,
             minimum_base=0,
+            first_weekday=1,
             questions={},
             declared=(),
             test=caller.test,

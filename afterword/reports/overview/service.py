@@ -93,6 +93,7 @@ async def overview_of(db: Database, *, caller: Caller, subjects: Subjects, days:
         organization_id=caller.organization_id,
         time_zone=subjects.time_zone,
         minimum_base=subjects.minimum_base,
+        first_weekday=subjects.first_weekday,
         questions=await contexts.questions_of(
             db, organization_id=caller.organization_id, version_ids=subjects.version_ids
         ),

@@ -34,6 +34,7 @@ class Subjects:
     version_ids: Sequence[str]
     time_zone: str
     minimum_base: int
+    first_weekday: int
     has_pinned: bool
 
 
@@ -68,7 +69,8 @@ async def get_subjects(
              from own o join questionnaire_version v
                on v.organization_id = $1 and v.questionnaire_id = o.questionnaire_id
              order by place, o.created_time desc, o.questionnaire_id limit $6)
-           select o.time_zone, o.minimum_base, (select c.application_id from chosen c) as application_id,
+           select o.time_zone, o.minimum_base, o.first_weekday,
+             (select c.application_id from chosen c) as application_id,
              array(select k.application_id from known k) as application_ids,
              array(select k.display_name from known k) as application_names,
              array(select w.questionnaire_id from own w) as questionnaire_ids,
@@ -85,7 +87,7 @@ async def get_subjects(
         applications=list(zip(row["application_ids"], row["application_names"], strict=True)),
         application_id=row["application_id"],
         owners=dict(zip(row["questionnaire_ids"], row["owners"], strict=True)),
-        **{name: row[name] for name in ("version_ids", "time_zone", "minimum_base", "has_pinned")},
+        **{name: row[name] for name in ("version_ids", "time_zone", "minimum_base", "first_weekday", "has_pinned")},
     )
 
 

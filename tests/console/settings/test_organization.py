@@ -9,7 +9,8 @@ from tests.logins.conftest import EMAIL, Office, browser_of, found, log_in
 ORGANIZATION = "/console/settings/organization"
 APPLICATIONS = "/console/settings/applications"
 FORM = {"display_name": "Kalamata <b>", "legal_name": "", "postal_address": "Main Street 1\nKalamata",
-        "default_locale": "el", "locales": ["el", "en"], "time_zone": "Europe/Athens", "minimum_base": "7"}  # fmt: skip
+        "default_locale": "el", "locales": ["el", "en"], "time_zone": "Europe/Athens", "minimum_base": "7",
+        "first_weekday": "7"}  # fmt: skip
 SHOP = {"display_name": "Second shop", "description": "", "time_zone": "", "default_locale": "",
         "website_urls": "https://shop.example", "active": "1"}  # fmt: skip
 

@@ -27,6 +27,18 @@ class TestBuckets:
         period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-03-03T00:00:00+02:00"), ATHENS)
         assert [date.fromisoformat(text) for text in expected] == list(periods.buckets(period, bucket))
 
+    @pytest.mark.parametrize(
+        ("first_weekday", "expected"), [(1, "2026-02-09"), (6, "2026-02-07"), (7, "2026-02-08"), (2, "2026-02-10")]
+    )
+    def test_weeks_of_an_organization(self, first_weekday: int, expected: str) -> None:
+        """They begin on its day, also in the period before, and each has seven days."""
+        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-03-03T00:00:00+02:00"), ATHENS, first_weekday)
+        starts = periods.buckets(period, "week")
+        assert (date.fromisoformat(expected), {7}) == (starts[0], {(b - a).days for a, b in pairwise(starts)})
+        before = periods.previous(period, "previous_period")
+        assert before is not None
+        assert {first_weekday} == {day.isoweekday() for day in periods.buckets(before, "week")}
+
     def test_the_end_is_left_out(self) -> None:
         period = Period(at("2026-02-01T00:00:00+02:00"), at("2026-03-01T00:00:00+02:00"), ATHENS)
         assert (date(2026, 2, 1),) == periods.buckets(period, "month")

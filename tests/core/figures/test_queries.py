@@ -23,6 +23,7 @@ def context() -> ReportContext:
         organization_id="O",
         time_zone="Europe/Athens",
         minimum_base=5,
+        first_weekday=1,
         questions={question.question_id: question for question in questions},
         declared=[GLOBAL],
     )

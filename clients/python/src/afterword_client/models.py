@@ -1239,6 +1239,7 @@ class Organization(Struct, kw_only=True):
     brand: dict[str, Any]
     time_zone: str
     minimum_base: int
+    first_weekday: int
     anonymize_after_days: int | None
     delete_after_days: int | None
     created_time: datetime
@@ -1279,6 +1280,7 @@ class OrganizationUpdate(Struct, kw_only=True):
     brand: dict[str, Any] | UnsetType = UNSET
     time_zone: str | UnsetType = UNSET
     minimum_base: int | UnsetType = UNSET
+    first_weekday: int | UnsetType = UNSET
     anonymize_after_days: int | None | UnsetType = UNSET
     delete_after_days: int | None | UnsetType = UNSET
 
