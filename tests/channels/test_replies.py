@@ -41,6 +41,8 @@ REPLIES = [
     (CONNECTION, Phase.CONNECT, 554, "No SMTP service here"),
     (CONNECTION, Phase.AUTH, 451, "4.3.0 Internal error while checking the password"),
     (GONE, Phase.RCPT, 550, "5.1.1 <ann@example.org>: Recipient address rejected: User unknown"),
+    (REFUSED, Phase.RCPT, 550, "5.1.1 Mail from 192.0.2.1 refused by a reputation list"),
+    (REFUSED, Phase.RCPT, 552, "5.2.1 <ann@example.org>: mailbox is full"),
     (GONE, Phase.RCPT, 550, "5.1.2 Bad destination system: no such domain"),
     (GONE, Phase.RCPT, 553, "5.1.3 Invalid address format"),
     (GONE, Phase.RCPT, 551, "5.1.6 Recipient has moved"),

@@ -38,6 +38,7 @@ from tests.queue.conftest import SMS, Queue
 TOPIC: Final = "arn:aws:sns:eu-central-1:123456789012:bounces"
 STRANGERS: Final = "arn:aws:sns:eu-central-1:666666666666:bounces"
 ANN: Final = {"emailAddress": "ann@example.com"}
+FULL: Final = "smtp; 552 5.1.1 Mailbox is full"
 COMPLAINT: Final = {
     "notificationType": "Complaint",
     "complaint": {"complainedRecipients": [ANN], "complaintFeedbackType": "abuse"},
@@ -487,11 +488,12 @@ class TestNotifications:
         [
             (lambda item: mail_bounce(item, bounceType="Transient"), "bounced", None),
             (lambda item: mail_bounce(item, bouncedRecipients=[{**ANN, "status": "5.2.2"}]), "bounced", None),
+            (lambda item: mail_bounce(item, bouncedRecipients=[{**ANN, "diagnosticCode": FULL}]), "bounced", None),
             (lambda item: mail_bounce(item, with_headers=False), "bounced", "hard_bounce"),  # told by its recipient
             (lambda item: mail_bounce(item) | COMPLAINT, "complained", "complaint"),
             (lambda item: mail_bounce(item) | DELIVERY, "delivered", None),
         ],
-        ids=["transient", "full", "without headers", "complaint", "delivery"],
+        ids=["transient", "full", "full under 5.1.1", "without headers", "complaint", "delivery"],
     )
     async def test_what_else_is_told(
         self,

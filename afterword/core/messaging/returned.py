@@ -170,7 +170,7 @@ def _reason(words: str, address: str, borders: Sequence[tuple[int, str]]) -> str
         piece = words[max(last, words.rfind("\n", 0, place) + 1) : min(end, place + REASON_CHARACTERS_MAX)]
         if text := reason_in(piece):
             return text
-        behind = behind or words[place + len(address) : min(end, place + REASON_CHARACTERS_MAX)]
+        behind = behind or words[place + len(address) : min(end, place + REASON_CHARACTERS_MAX)].lstrip(" >:*-\n")
     return behind
 
 
