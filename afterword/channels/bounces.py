@@ -21,7 +21,7 @@ from afterword.channels.answers import Answer
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
 from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
-from afterword.core.messaging.refusals import judge
+from afterword.core.messaging.refusals import code_of, judge
 from afterword.core.messaging.reply_text import text_of_html
 from afterword.core.messaging.returned import (
     RECIPIENT_FIELDS,
@@ -73,7 +73,6 @@ _UNDER_WAY: Final = ("delay", "defer", "relay", "expand")  # how such an action 
 PERSON: Final = "No report: a person's mail."
 WAITING: Final = "A delivery report that something is still under way."
 _HOSTS: Final = re.compile(r"mailer-?daemon|post_?master|mail ?delivery|microsoftexchange", re.IGNORECASE)
-_ANSWER_SUBJECT: Final = re.compile(r"\s*(?:re|aw|sv|fwd?|wg)\s?:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +105,11 @@ def _read(mail: Message, secret: bytes) -> Read:
     if not forms:
         if "final-recipient" in f"{notice}{quoted}".lower():
             forms = [f"{notice}\n\n{quoted}"]
+        # People attach a mail and say that a parcel was not delivered. Programs write headers into a text, and codes.
         is_attached = any(part.get_content_maintype() == "message" for part in parts)
-        is_likely = bool(forms) or (is_failure(notice) and (found.is_proven or is_attached))
-        # People attach a mail; only programs write its headers into their text.
-        if other := _no_bounce(mail, secret, is_likely=is_likely or (found.is_proven and not is_attached)):
+        is_told = is_failure(notice) and (code_of("", notice) != "" or "reply" in _header(mail, "From").lower())
+        is_likely = bool(forms) or (is_told and is_attached) or (found.is_proven and not is_attached)
+        if other := _no_bounce(mail, secret, is_likely=is_likely):
             return other
     groups = [group for form in forms for group in groups_of(form) if not group.keys().isdisjoint(RECIPIENT_FIELDS)]
     reports = _deliveries(mail, groups, notice, found)
@@ -130,12 +130,10 @@ def _no_bounce(mail: Message, secret: bytes, *, is_likely: bool) -> Read | None:
 
 
 def _is_by_host(mail: Message) -> bool:
-    subject = _header(mail, "Subject")
     return (
         bool(mail["X-Failed-Recipients"] or _HOSTS.search(_header(mail, "From")))
         or _header(mail, "Return-Path").strip().lower() in {"<>", "<mailer-daemon>"}
         or mail.get_param("report-type") == "delivery-status"
-        or (is_failure(subject) and not _ANSWER_SUBJECT.match(subject))
     )
 
 

@@ -198,6 +198,12 @@ OTHERS: Final = {  # why: mail
     "automatic reply": mail(TEXT + "Away.", sender=ANN, extra="Subject: Auto reply: Hi\nX-Apple-Action: VACATION\n"),
     "An automatic reply": mail(f"{TEXT}Away.\n\n{OURS}", sender=ANN, extra="Auto-Submitted: auto-replied\n"),
     "a person's mail": mail(TEXT + "Look.\n", f"Content-Type: message/rfc822\n\n{OURS}", sender=ANN),
+    "No report: a person's mail": mail(
+        TEXT + "Your parcel for ben@example.org was not delivered.\n",
+        f"Content-Type: message/rfc822\n\n{OURS}",
+        sender=ANN,
+    ),
+    "No report: a person": mail(TEXT + "Not delivered to ben@example.org", sender=ANN, extra="Subject: Undelivered\n"),
     "under way": mail(f"{TEXT}{ANN}: 450 4.2.2 Full\nYou do not need to resend your message.\n\n{OURS}"),
     "that something is": form(f"{FINAL.replace('failed', 'deferred')}Status: 4.2.2"),
     "still under way": form(f"{FINAL.replace('failed', 'delayed (since noon)')}Status: 4.2.2"),
@@ -283,6 +289,15 @@ def test_a_complaint_of_hotmail() -> None:
     [report] = read(mail(TEXT, attached, sender="staff@hotmail.example"))
     assert ("complained", ANN, "abuse", True) == (report.kind, report.recipient, report.code, report.is_proven)
     assert [] == read(mail(f"X-HmXmrOriginalRecipient: {ANN}\n{TEXT}Thanks.", sender=ANN))
+
+
+def test_an_answer_about_a_failed_delivery_is_an_answer() -> None:
+    reference = f"<{proofs.reply_proof(ITEM, SECRET)}@shop.example>"
+    extra = f"Subject: Delivery failed\nMessage-ID: <1@example.org>\nIn-Reply-To: {reference}\n"
+    words = "My parcel was not delivered. Your 550 5.1.1 says: address unknown."
+    found = bounces.read(mail(TEXT + words, sender=ANN, extra=extra), secret=SECRET)
+    assert found.answer is not None
+    assert words == found.answer.body
 
 
 def test_an_address_in_a_header_is_read_as_utf8() -> None:

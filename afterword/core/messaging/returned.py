@@ -41,7 +41,7 @@ _LINE_BEFORE: Final = re.compile(
 _CODE: Final = re.compile(r"(?<![\w.])([245]\d\d)[ -]")
 _NEXT: Final = re.compile(r"\W{0,9}(?:while talking|[^\s@]{1,64}@[^\s:>]{1,255}>?:)|>>>|-{3}", re.IGNORECASE)
 _WAITING: Final = re.compile(
-    r"\bwarning message only|\bdelayed\b|\b(?:will (?:keep|be) (?:trying|retried)|still (?:undelivered|trying))"
+    r"\bwarning (?:message )?only|\b(?:will (?:keep|be) (?:trying|retried)|still (?:undelivered|trying))"
     r"|\bnot yet been delivered|\bno action is required|\bdo not need to re-?send|\btemporary failure report",
     re.IGNORECASE,
 )

@@ -84,7 +84,7 @@ def test_a_list_of_labels_is_no_quoted_mail() -> None:
     "words",
     [
         "This is a warning message only.\nYou do not need to resend your message.\nann@example.org: 450 4.2.2 full",
-        "Your message is delayed.",
+        "This is a warning only. It will be retried until it is 4 days old.",
         "Delivery attempts fail; eventually the program will give up.\nNo action is required on your part.",
     ],
 )
@@ -94,7 +94,12 @@ def test_waiting(words: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["", "Your message was delayed and has now failed permanently.", "Delayed since noon.\n\n550 5.1.1 User unknown"],
+    [
+        "",
+        "It was delayed for five days.",
+        "It will be retried no more. It has failed permanently.",
+        "Delayed since noon.\n\n550 5.1.1 User unknown",
+    ],
 )
 def test_not_waiting(words: str) -> None:
     assert not is_waiting(words)
