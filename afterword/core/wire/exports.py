@@ -204,13 +204,14 @@ class ExportTable:
     def _answer(self, question: Question, given: Sequence[Any]) -> dict[str, Any]:
         value, other_text = given
         answer: dict[str, Any] = {"type": question.type, "title": question.plain_title}
-        label = answer_values.label(question, value, self.locale)
+        labels = _labels(question, value) if question.shape in {"choices", "ranking"} else []
+        label = ", ".join(labels) or answer_values.label(question, value, self.locale)
         if self.values != "labels" or label is None:
             answer["value"] = value
         if self.values != "codes" and label is not None:
             answer["label"] = label
-            if question.shape in {"choices", "ranking"}:
-                answer["labels"] = _labels(question, value)
+            if labels:
+                answer["labels"] = labels
         if other_text is not None:
             answer["other_text"] = other_text
         return answer
