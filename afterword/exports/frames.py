@@ -26,10 +26,10 @@ SAV_VALUE_LABEL_BYTES_MAX: Final = 120
 NUMBER_BYTES: Final = 8
 TOO_MANY: Final = "These responses are too many for an SPSS file, or their texts too long: choose fewer, or export CSV."
 _RESERVED: Final = frozenset({"ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"})
-_TYPES: Final[Mapping[Kind, tuple[Any, type | tuple[type, ...]]]] = {
-    "text": (pl.String, str), "integer": (pl.Int64, int), "number": (pl.Float64, (int, float)),
-    "boolean": (pl.Boolean, bool), "date": (pl.Date, date), "time": (pl.Time, time),
-    "date_time": (pl.Datetime("us"), datetime), "moment": (pl.Datetime("us"), datetime),
+_TYPES: Final[Mapping[Kind, tuple[Any, Sequence[type]]]] = {
+    "text": (pl.String, [str]), "integer": (pl.Int64, [int]), "number": (pl.Float64, [int, float]),
+    "boolean": (pl.Boolean, [bool]), "date": (pl.Date, [date]), "time": (pl.Time, [time]),
+    "date_time": (pl.Datetime("us"), [datetime]), "moment": (pl.Datetime("us"), [datetime]),
 }  # fmt: skip
 WriteFile = Callable[[pl.LazyFrame, Mapping[str, Column], Path], None]
 
@@ -75,7 +75,7 @@ class Frames(Writer):
 
     def _series(self, name: str, column: Column, cells: Sequence[Cell]) -> Iterator[pl.Series]:
         type_, fitting = _TYPES[column.kind]
-        values = [value if isinstance(value := typed(column.kind, cell), fitting) else None for cell in cells]
+        values: list[Any] = [value if type(value := typed(column.kind, cell)) in fitting else None for cell in cells]
         yield pl.Series(name, values, type_)
         pairs = zip(cells, values, strict=True)
         rest = [None if cell is None or value is not None else str(cell) for cell, value in pairs]
