@@ -17,7 +17,7 @@ from afterword.organizations.retention import store as holds_store
 from afterword.organizations.retention.service import STAYS, Held
 from afterword.queue import store as queue_store
 from afterword.queue.resources import QueueItemRequest
-from afterword.queue.scheduler import Scheduler, changed, editable, replaced
+from afterword.queue.scheduler import Schedule, Scheduler, changed, editable, replaced
 from afterword.queue.service import ReferenceTaken, release_contacts, require_open, require_pending
 from afterword.queue.store import QueueItem
 
@@ -29,12 +29,13 @@ Policy = Literal["error", "update", "skip"]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The outcome of one row: 201 created, 200 changed or left as it was, or refused."""
+    """The outcome of one row: 201 created, 200 changed or left as it was, or refused. `schedule`: only of a dry run."""
 
     status: int
     item_id: str | None = None
     refusal: errors.Refusal | None = None
     is_changed: bool = False
+    schedule: Schedule | None = None
 
 
 @dataclass(slots=True)
@@ -46,7 +47,16 @@ class _Batch:
     scheduler: Scheduler
     rows: Sequence[QueueItemRequest | errors.Invalid]
     outcomes: list[Outcome | None]
+    is_dry: bool = False
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
+    first: dict[str, QueueItemRequest] = field(default_factory=dict[str, QueueItemRequest])
+    """Of a dry run: the rows that would make items, by their references, as later rows change them."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        intake = self.scheduler.intake
+        place = intake.questionnaire_id, intake.pipeline_id, self.caller.test
+        return {"organization_id": self.caller.organization_id, "place": place}
 
 
 async def scheduler_of(
@@ -67,16 +77,18 @@ async def schedule_batch(
     on_conflict: Policy,
     atomic: bool,
     secret: bytes,
+    is_dry: bool = False,
 ) -> list[Outcome]:
     """Put the rows into the queue; what became of each, in their order.
 
     A reference that a live item has, also of an earlier row, is refused, changes that item or is left alone, by
-    `on_conflict`. Raises NotFound, NotPublished; with `atomic` Invalid when any row is refused.
+    `on_conflict`. `is_dry` inserts nothing; changes of items are the caller's to roll back. Raises NotFound,
+    NotPublished; with `atomic` Invalid when any row is refused.
     """
     scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
     )
-    batch = _Batch(db, caller, scheduler, rows, [None] * len(rows))
+    batch = _Batch(db, caller, scheduler, rows, [None] * len(rows), is_dry=is_dry)
     if atomic and any(isinstance(row, errors.Invalid) for row in rows):
         await _check_all(batch)
     await _insert(batch)
@@ -117,6 +129,8 @@ async def _insert(batch: _Batch) -> None:
     order = sorted(range(len(batch.rows)), key=lambda place: _reference_of(batch.rows[place]))
     seen: set[str] = set()
     flight: asyncio.Task[None] | None = None
+    if batch.is_dry:
+        return await _try(batch, order)
     try:
         for start in range(0, len(order), ROWS_A_STATEMENT):
             places, documents = await _prepared(batch, order[start : start + ROWS_A_STATEMENT], seen)
@@ -129,6 +143,30 @@ async def _insert(batch: _Batch) -> None:
         if flight is not None and not flight.done():
             flight.cancel()
             await asyncio.gather(flight, return_exceptions=True)
+
+
+async def _try(batch: _Batch, order: Sequence[int]) -> None:
+    """The outcomes that `_insert` would give, from a look at the references that live items have."""
+    now = batch.scheduler.intake.now
+    references = sorted(set(filter(None, (_reference_of(row) for row in batch.rows))))
+    live = await store.list_items_by_reference(batch.db, **batch.key, external_references=references)
+    for turn, (place, item_id) in enumerate(zip(order, ids.ordered_many(now, len(order)), strict=True)):
+        if turn % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+        row = batch.rows[place]
+        if isinstance(row, errors.Invalid):
+            batch.outcomes[place] = Outcome(row.status, refusal=batch.scheduler.completed(row))
+        elif (reference := row.external_reference) is not None and (reference in live or reference in batch.first):
+            batch.taken.append(place)
+        else:
+            try:
+                schedule = batch.scheduler.schedule(row, item_id=item_id, created_time=now)
+            except errors.Refusal as refusal:
+                batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
+                continue
+            if reference is not None:
+                batch.first[reference] = row
+            batch.outcomes[place] = Outcome(201, item_id, schedule=schedule)
 
 
 def _reference_of(row: QueueItemRequest | errors.Invalid) -> str:
@@ -188,6 +226,9 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
             await asyncio.sleep(0)
         row = batch.rows[place]
         item = found.get(_reference_of(row))
+        if item is None and batch.is_dry and isinstance(row, QueueItemRequest) and on_conflict != "error":
+            batch.outcomes[place] = _after_earlier(batch, row, is_update=on_conflict == "update")
+            continue
         if item is None or on_conflict == "error" or isinstance(row, errors.Invalid):
             taken = ReferenceTaken()
             batch.outcomes[place] = Outcome(taken.status, item and item.item_id, taken)
@@ -207,13 +248,22 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
     await _update(batch, list(edits.values()))
 
 
+def _after_earlier(batch: _Batch, row: QueueItemRequest, *, is_update: bool) -> Outcome:
+    """Of a dry run, where an earlier row would have made the item."""
+    earlier = batch.first[_reference_of(row)]
+    if not is_update or earlier == msgspec.structs.replace(row, send_time=row.send_time or earlier.send_time):
+        return Outcome(200)
+    try:
+        batch.scheduler.schedule(row, item_id="", created_time=batch.scheduler.intake.now)
+    except errors.Refusal as refusal:
+        return Outcome(refusal.status, refusal=refusal)
+    batch.first[_reference_of(row)] = row
+    return Outcome(200, is_changed=True)
+
+
 async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
-    intake = batch.scheduler.intake
-    key: dict[str, Any] = {
-        "organization_id": batch.caller.organization_id,
-        "place": (intake.questionnaire_id, intake.pipeline_id, batch.caller.test),
-    }
+    key = batch.key
     wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
     held = await store.claim_items_by_reference(batch.db, **key, external_references=wanted) if is_locking else {}
     rest = [reference for reference in wanted if reference not in held]

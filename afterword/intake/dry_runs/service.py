@@ -32,7 +32,7 @@ from afterword.queue.deciding.service import Forecast
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
-from afterword.queue.scheduler import Scheduler, changes_of
+from afterword.queue.scheduler import Schedule, Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
 from afterword.responders.store import Responder
 
@@ -119,7 +119,7 @@ async def decide_rows(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    rows: Mapping[int, QueueItemRequest],
+    rows: Mapping[int, tuple[QueueItemRequest, Schedule]],
     known: Collection[int],
     secret: bytes,
 ) -> dict[int, tuple[Decision, datetime]]:
@@ -132,8 +132,11 @@ async def decide_rows(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
     )
     [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
-    proposed = dict(zip(rows, await _proposed_rows(scheduler, list(rows.values()), {}, refuses=False), strict=True))
-    wanted = {place: one for place, one in proposed.items() if isinstance(one, ProposedItem)}
+    new_ids = ids.ordered_many(scheduler.intake.now, len(rows))
+    wanted = {
+        place: _proposed(scheduler, row, schedule, item_id)
+        for (place, (row, schedule)), item_id in zip(rows.items(), new_ids, strict=True)
+    }
     earlier: dict[bytes, ProposedItem | None] = {}
     for place, one in wanted.items() if settings.reserves_contacts else ():
         is_elsewhere = place in known and one.address_key not in earlier
@@ -179,7 +182,7 @@ async def _proposed_rows(
     *,
     refuses: bool,
 ) -> list[ProposedItem | errors.Refusal]:
-    intake, now = scheduler.intake, scheduler.intake.now
+    now = scheduler.intake.now
     new_ids = ids.ordered_many(now, len(rows))
     found: list[ProposedItem | errors.Refusal] = []
     for place, row in enumerate(rows):
@@ -199,23 +202,27 @@ async def _proposed_rows(
                 found.append(ReferenceTaken())
                 continue
             taken[name] = None
-        item = ProposedItem(
-            organization_id=intake.organization_id,
-            # Of the item that the row would change: that one does not wait beside it.
-            item_id=taken.get(name or "") or new_ids[place],
-            questionnaire_id=intake.questionnaire_id,
-            pipeline_id=intake.pipeline_id,
-            responder_channel_identifier=row.responder_channel_identifier,
-            address_key=schedule.address_key,
-            metadata=changes_of(row.metadata).as_stored,
-            not_after=schedule.not_after,
-            locale=row.locale,
-            due_time=schedule.due_time,
-            send_time=schedule.send_time,
-            external_reference=name,
-        )
-        found.append(item)
+        # Of the item that the row would change: that one does not wait beside it.
+        found.append(_proposed(scheduler, row, schedule, taken.get(name or "") or new_ids[place]))
     return found
+
+
+def _proposed(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, item_id: str) -> ProposedItem:
+    intake = scheduler.intake
+    return ProposedItem(
+        organization_id=intake.organization_id,
+        item_id=item_id,
+        questionnaire_id=intake.questionnaire_id,
+        pipeline_id=intake.pipeline_id,
+        responder_channel_identifier=row.responder_channel_identifier,
+        address_key=schedule.address_key,
+        metadata=changes_of(row.metadata).as_stored,
+        not_after=schedule.not_after,
+        locale=row.locale,
+        due_time=schedule.due_time,
+        send_time=schedule.send_time,
+        external_reference=row.external_reference,
+    )
 
 
 class _Writer:

@@ -237,9 +237,9 @@ async def _foreseen(
     if not job.dry_run:
         return {}, None
     new = {
-        place: request
+        place: (request, schedule)
         for place, request in enumerate(requests)
-        if isinstance(request, QueueItemRequest) and outcomes[place].status == CREATED
+        if isinstance(request, QueueItemRequest) and (schedule := outcomes[place].schedule) is not None
     }
     decisions = await dry_runs.decide_rows(
         db,
@@ -311,6 +311,7 @@ async def _scheduled(
                 on_conflict=job.on_conflict,
                 atomic=False,
                 secret=secret,
+                is_dry=job.dry_run,
             )
             if job.dry_run:
                 raise _Undone
