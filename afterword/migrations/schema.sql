@@ -1757,6 +1757,9 @@ CREATE TABLE queue_list (
     created_by text,
     digest text,
     formats jsonb DEFAULT '{}'::jsonb NOT NULL,
+    rows_above smallint DEFAULT 0 NOT NULL,
+    rows_below smallint DEFAULT 0 NOT NULL,
+    joins_rows boolean DEFAULT false NOT NULL,
     CONSTRAINT queue_list_digest_check CHECK ((length(digest) = 64)),
     CONSTRAINT queue_list_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
     CONSTRAINT queue_list_on_conflict_check CHECK ((on_conflict = ANY (ARRAY['error'::text, 'update'::text, 'skip'::text])))

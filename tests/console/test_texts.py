@@ -97,6 +97,8 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/wire/list_repairs.py",
     "core/wire/times.py",
     "core/wire/translation_files.py",
+    "core/wire/workbooks.py",
+    "core/wire/written.py",
     "db/leases.py",
     "instances/tags/service.py",
     "intake/imports/service.py",
@@ -118,7 +120,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 TABLES = (
     address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, address_lists.ENCODINGS,
-    address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE,
+    address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE, address_lists.ASKED,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
     acts.ACTIONS,
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),

@@ -4,7 +4,6 @@ import httpx2
 import pytest
 
 from afterword import db, errors
-from afterword.core.wire.list_files import Reading
 from afterword.intake.lists import service, store
 from tests.conftest import House
 from tests.queue.conftest import Queue
@@ -18,10 +17,8 @@ async def stage(queue: Queue) -> str:
             questionnaire_id=queue.house.questionnaire_id,
             pipeline_id=queue.pipeline_id,
             file_name="a.csv",
-            content=service.packed(b"Mail\na@b.example\n"),
-            reading=Reading("utf-8", ",", has_header=True),
+            read=service.read_file(b"Mail\na@b.example\n"),
             mapping={},
-            digest="0" * 64,
             now=database.clock.now(),
         )
 

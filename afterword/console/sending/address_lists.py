@@ -14,8 +14,9 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import list_files, list_formats
 from afterword.core.wire.imports import ADDRESS, REFERENCE
+from afterword.core.wire.list_columns import ASK
 from afterword.core.wire.list_files import Reading
-from afterword.core.wire.list_formats import FORMATS, Seen
+from afterword.core.wire.list_formats import FORMATS, HOUR, Seen
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError, Sentence
@@ -55,6 +56,9 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "windows-1254": "Windows-1254 (Turkish)",
     "windows-1255": "Windows-1255 (Hebrew)",
     "windows-1256": "Windows-1256 (Arabic)",
+    "iso-8859-7": "ISO-8859-7 (Greek)",
+    "mac-roman": "Mac OS (Western European)",
+    "shift-jis": "Shift-JIS (Japanese)",
 }
 SEPARATORS: Final[Mapping[str, str]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
 CONFLICTS: Final[Mapping[str, str]] = {
@@ -70,8 +74,14 @@ FORMAT_TEXTS: Final[Mapping[str, str]] = {
 }
 UNSURE: Final[Mapping[str, str]] = {
     "date": "Column “{column}”: say whether the day or the month comes first.",
+    "time": "Column “{column}”: say whether the day or the month comes first.",
     "number": "Column “{column}”: say which is the decimal sign.",
 }
+ASKED: Final[Mapping[str, str]] = {
+    "meaning": "Column “{column}”: say what it means. It may be the time to send, or the address.",
+    "hour": "Column “{column}”: say at which hour messages leave on dates without a time.",
+}
+LINES_DIGITS: Final = 4  # of the number of lines around the table
 SURE: Final[Mapping[str, str]] = {
     "day": "{n} of {all} can only be day before month.",
     "month": "{n} of {all} can only be month before day.",
@@ -142,9 +152,7 @@ async def stage(visit: Visit) -> Response:
     content = form.files.get("file") or form.secret("rows").encode()
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     try:
-        reading = await asyncio.to_thread(service.read_file, content)
-        packed = await asyncio.to_thread(service.packed, content)
-        digest = await asyncio.to_thread(service.digest_of, content)
+        read = await asyncio.to_thread(service.read_file, content)
         async with visit.write() as db:
             list_id = await service.stage(
                 db,
@@ -152,13 +160,11 @@ async def stage(visit: Visit) -> Response:
                 questionnaire_id=questionnaire_id,
                 pipeline_id=pipeline_id,
                 file_name=form.file_names.get("file"),
-                content=packed,
-                reading=reading,
+                read=read,
                 mapping={},
                 now=visit.now,
-                digest=digest,
             )
-    except (errors.Invalid, errors.Malformed, errors.NotFound) as refusal:
+    except (errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound) as refusal:
         return await _new(visit, refusal)
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
@@ -171,16 +177,15 @@ async def check(visit: Visit) -> Response:
             found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
-        names, _ = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
+        names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         mapping = _mapping(visit, names)
         async with visit.read() as db:
-            declared = await metadata.declared_of(
-                db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
-            )
+            declared, _, guessed = await _guessed(visit, db, found, names, rows)
         kinds = list_formats.kinds_of(mapping, declared)
         seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds)
-        formats = _formats(visit, names, seen)
-        cut = await asyncio.to_thread(service.cut, text, reading, mapping, formats)
+        formats = _formats(visit, names, mapping, seen)
+        joins = form.text("joins_rows") == "1"
+        cut = await asyncio.to_thread(service.cut, text, reading, mapping, formats, joins=joins)
         async with visit.write() as db:
             await service.check(
                 db,
@@ -190,6 +195,8 @@ async def check(visit: Visit) -> Response:
                 mapping=mapping,
                 formats=formats,
                 on_conflict=form.text("on_conflict"),
+                joins_rows=joins,
+                chosen=guessed.chosen(mapping),
                 cut=cut,
                 secret=visit.site.secret,
                 now=visit.now,
@@ -244,11 +251,30 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
     """As it was chosen, else as it was guessed."""
     encoding = given("encoding")
+    above, below = (
+        int(text) if (text := given(name)).isdecimal() and len(text) < LINES_DIGITS else kept
+        for name, kept in (("rows_above", found.rows_above), ("rows_below", found.rows_below))
+    )
     return Reading(
         encoding if encoding in list_files.ENCODINGS else found.encoding,
         separator if separator in SEPARATORS else found.separator,
         found.has_header if not given("header") else given("header") == "1",
+        above,
+        below,
     )
+
+
+async def _guessed(
+    visit: Visit, db: Database, found: AddressList, names: list[str], rows: list[list[str]]
+) -> tuple[Declared, pipelines_store.Pipeline, service.Guessed]:
+    declared = await metadata.declared_of(
+        db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
+    )
+    pipeline = await pipeline_of(visit, db, found)
+    guessed = await service.columns_of(
+        db, found=found, names=names, rows=rows, declared=declared, pipeline=pipeline, now=visit.now
+    )
+    return declared, pipeline, guessed
 
 
 @routes.get(f"{ONE}/columns", scope="Queue.Create")
@@ -264,13 +290,8 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
             refusal, text, names, rows = refusal or unreadable, "", [], []
-        declared = await metadata.declared_of(
-            db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
-        )
-        mapping = await service.columns_of(db, found=found, names=names, rows=rows, declared=declared, now=visit.now)
-        pipeline = await pipeline_of(visit, db, found)
-    if form.values:
-        mapping = _mapping(visit, names)
+        declared, pipeline, guessed = await _guessed(visit, db, found, names, rows)
+    mapping = _mapping(visit, names) if form.values else guessed.mapping
     kinds = list_formats.kinds_of(mapping, declared)
     seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds) if names else {}
     if found.import_id and refusal is None:
@@ -287,22 +308,14 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             {
                 "name": name,
                 "field": f"column{place}",
-                "samples": [row[place] for row in rows],
+                "samples": [row[place] for row in rows if row[place].strip()],
                 "meaning": mapping[name],
-                "format": f"format{place}",
-                "formats": [
-                    ("", words("Choose")),
-                    *((key, words(FORMAT_TEXTS[key])) for key in FORMATS[seen[name].kind]),
-                ]
-                if name in seen
-                else [],
-                "chosen": form.text(f"format{place}") or found.formats.get(name) or (seen[name].format or "")
-                if name in seen
-                else "",
-                "sure": _sure(words, seen[name]) if name in seen else "",
+                "is_asked": mapping[name] == ASK,
+                **_written(visit, found, place, name, seen.get(name)),
             }
             for place, name in enumerate(names)
         ],
+        ask=ASK,
         meanings=_meanings(words, declared, pipeline.channel_id),
         encodings=[(key, words(ENCODINGS[key])) for key in list_files.ENCODINGS],
         separators=[(key, words(text)) for key, text in SEPARATORS.items()],
@@ -313,6 +326,9 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             if key != "update" or "Queue.Update" in visit.caller.scopes
         ],
         reading=reading,
+        foreign_words=list_files.foreign_words(text),
+        joins=[("1", words("They make one message")), ("0", words("Each of them makes a message"))],
+        joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
         on_conflict=form.text("on_conflict") or found.on_conflict,
         action=here,
         forget_url=f"{LISTS}/{found.list_id}/stop" if "Queue.Delete" in visit.caller.scopes else "",
@@ -321,25 +337,42 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
 
 
 def _mapping(visit: Visit, names: list[str]) -> dict[str, str]:
-    """The chosen meanings. Columns of the same name have one, so that the check refuses them if one of them counts."""
-    found: dict[str, str] = {}
-    for place, name in enumerate(names):
-        found[name] = visit.form.text(f"column{place}") or found.get(name, "")
-    return found
+    return {name: visit.form.text(f"column{place}") for place, name in enumerate(names)}
 
 
-def _formats(visit: Visit, names: list[str], seen: Mapping[str, Seen]) -> dict[str, str]:
-    """As they were chosen, else as they are proved; raises Invalid for a column that is neither."""
+def _written(visit: Visit, found: AddressList, place: int, name: str, seen: Seen | None) -> dict[str, Any]:
+    """The fields of a column whose values are written in several ways."""
+    if seen is None or not (seen.total or seen.without_time):
+        return {"format": "", "formats": [], "hour_field": ""}
+    words, form, kept = visit.words, visit.form, found.formats.get(name, "").split()
+    hour = next(filter(HOUR.fullmatch, kept), "")
+    orders = FORMATS[seen.kind] if seen.total else ()
+    return {
+        "format": f"format{place}",
+        "formats": [("", words("Choose")), *((key, words(FORMAT_TEXTS[key])) for key in orders)] if orders else [],
+        "chosen": form.text(f"format{place}") or next((one for one in kept if one in orders), seen.format or ""),
+        "sure": _sure(words, seen),
+        "hour_field": f"hour{place}" if seen.without_time else "",
+        "hour": form.text(f"hour{place}") or hour,
+    }
+
+
+def _formats(visit: Visit, names: list[str], mapping: Mapping[str, str], seen: Mapping[str, Seen]) -> dict[str, str]:
+    """As they were chosen, else as they are proved; raises Invalid for a column that is neither, or has no meaning."""
     found: dict[str, str] = {}
     wrong: list[FieldError] = []
-    for name, one in seen.items():
-        field = f"format{names.index(name)}"
-        given = visit.form.text(field)
-        chosen = given if given in FORMATS[one.kind] else one.format
+    for place, name in enumerate(names):
+        if mapping[name] == ASK:
+            wrong.append(FieldError("required", Sentence(ASKED["meaning"], column=name), pointer=f"/column{place}"))
+        if (one := seen.get(name)) is None:
+            continue
+        given, hour = visit.form.text(f"format{place}"), visit.form.text(f"hour{place}")
+        chosen = given if given in FORMATS.get(one.kind, ()) else one.format
         if chosen is None:
-            wrong.append(FieldError("required", Sentence(UNSURE[one.kind], column=name), pointer=f"/{field}"))
-        else:
-            found[name] = chosen
+            wrong.append(FieldError("required", Sentence(UNSURE[one.kind], column=name), pointer=f"/format{place}"))
+        if one.without_time and not HOUR.fullmatch(hour):
+            wrong.append(FieldError("required", Sentence(ASKED["hour"], column=name), pointer=f"/hour{place}"))
+        found[name] = " ".join(filter(None, (one.kind, chosen, hour if one.without_time else "")))
     if wrong:
         raise errors.Invalid.of(*wrong)
     return found
@@ -349,7 +382,9 @@ def _sure(words: Texts, seen: Seen) -> str:
     """The rows that prove a format, for both if both are proved."""
     counts = zip(FORMATS[seen.kind], (seen.only_first, seen.only_second), strict=True)
     said = [words(SURE[key], n=words.count(count), all=words.count(seen.total)) for key, count in counts if count]
-    return " ".join(said) or words("All {n} can be read both ways.", n=words.count(seen.total))
+    if not said and seen.total:
+        said = [words("All {n} can be read both ways.", n=words.count(seen.total))]
+    return " ".join(said)
 
 
 def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
@@ -108,7 +109,7 @@ async def confirm(visit: Visit) -> Response:
         found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
     reading = service.reading_of(found)
     text = await asyncio.to_thread(service.text_of, found, reading)
-    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats)
+    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats, joins=found.joins_rows)
     async with visit.write() as db:
         await service.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/result")
@@ -187,7 +188,8 @@ async def stop(visit: Visit) -> Response:
 async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
     reading = Reading(UTF8, found.separator, has_header=True)
-    cut = await asyncio.to_thread(service.cut, content.decode(), reading, found.mapping, found.formats)
+    text, joins = content.decode(), found.joins_rows
+    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats, joins=joins)
     packed = await asyncio.to_thread(service.packed, content)
     async with visit.write() as db:
         await service.check(
@@ -198,6 +200,7 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
             mapping=found.mapping,
             formats=found.formats,
             on_conflict=found.on_conflict,
+            joins_rows=joins,
             cut=cut,
             secret=visit.site.secret,
             now=visit.now,
@@ -215,9 +218,7 @@ def said(words: Texts, kind: ProblemKind) -> str:
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
-    reading = await asyncio.to_thread(service.read_file, content)
-    packed = await asyncio.to_thread(service.packed, content)
-    digest = await asyncio.to_thread(service.digest_of, content)
+    read = await asyncio.to_thread(service.read_file, content)
     async with visit.write() as db:
         list_id = await service.stage(
             db,
@@ -225,11 +226,9 @@ async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> 
             questionnaire_id=found.questionnaire_id,
             pipeline_id=found.pipeline_id,
             file_name=visit.form.file_names.get("file"),
-            content=packed,
-            reading=reading,
+            read=read._replace(reading=replace(read.reading, rows_below=0)),
             mapping={**found.mapping, PROBLEM: ""},
             now=visit.now,
-            digest=digest,
         )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
@@ -360,7 +359,7 @@ def _lines(visit: Visit, job: Import) -> list[tuple[int, str, str]]:
             words("change a waiting message"),
             "",
         ),
-        (job.rows_skipped, words("are there already and stay as they are"), ""),
+        (job.rows_skipped, words("are there already, or belong to the message of an earlier row"), ""),
         (job.rows_failed, words("have a problem and are left out"), "late"),
         (job.rows_total - job.rows_done, words("are not read yet"), "soft"),
     ]

@@ -22,6 +22,7 @@ from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading.findings import escape
+from afterword.core.wire import written
 from afterword.errors import FieldError, Sentence
 
 ROWS_MAX: Final = 200_000
@@ -47,6 +48,10 @@ OTHER_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("reference", "order", "orderid", "orderno", "ordernumber", "invoice", "key"), REFERENCE),
 }
 NO_ADDRESS: Final = "No column says who is written to."
+REST: Final = "*"  # of a mapping: all columns that have no other meaning
+UNKNOWN_SHOWN_MAX: Final = 5
+UNKNOWN: Final = "{n} other columns are not known either. Map those that count; map[*]= leaves out all others."
+NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
 NOT_UTF8: Final = (
@@ -107,8 +112,8 @@ class Fault(msgspec.Struct, frozen=True):
 class Rows(msgspec.Struct, frozen=True):
     """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts.
 
-    `lines` are the lines of the file on which the rows begin, and `known` the places of those in the piece whose
-    address an earlier row of the file has.
+    `lines` are the lines of the file on which the rows begin, `known` the places of those in the piece whose address an
+    earlier row of the file has, and `joined` the places of those that belong to the message of an earlier row.
     """
 
     rows: list[list[str] | Fault]
@@ -116,6 +121,7 @@ class Rows(msgspec.Struct, frozen=True):
     names: list[str] = []
     lines: list[int] = []
     known: list[int] = []
+    joined: list[int] = []
 
 
 class Record(NamedTuple):
@@ -128,7 +134,7 @@ class Record(NamedTuple):
 
 def decode(content: bytes, encoding: str = UTF8) -> str:
     """The text of a file. Raises Malformed, which says what to do, for what is not in this encoding."""
-    if encoding == UTF8 and (content.startswith(UTF16_MARKS) or b"\x00" in content[:HEAD_BYTES]):
+    if encoding == UTF8 and (content.startswith(UTF16_MARKS) or is_utf16(content)):
         message = "The file is UTF-16. Save it as “CSV UTF-8” and send it again."
         raise errors.Malformed(message, "malformed_encoding")
     try:
@@ -142,6 +148,12 @@ def decode(content: bytes, encoding: str = UTF8) -> str:
         raise errors.Malformed(message, "malformed_encoding") from None
 
 
+def is_utf16(content: bytes) -> bool:
+    """Whether a quarter of the first bytes, or more, is NUL."""
+    head = content[:HEAD_BYTES]
+    return head.count(b"\x00") * 4 >= max(len(head), 4)
+
+
 def cut(
     text: str,
     *,
@@ -149,12 +161,14 @@ def cut(
     separator: str,
     mapping: Mapping[str, str],
     readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
+    joins: bool = False,
 ) -> Cut:
     """Read the file. `fields` are the members of an item besides metadata.
 
     `mapping` gives the meanings of columns with other names; an empty text leaves one out. `readers`
-    write the cells of columns as we read them. Raises Invalid (a quotation
-    mark without end, no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
+    write the cells of columns as we read them. `joins`: rows with the reference of an earlier one, and without a
+    reference those with the address of the row before, make one message. Raises Invalid (a quotation mark without end,
+    no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
     refuses a wrong header.
     """
     names, records = read(text, separator)
@@ -162,7 +176,7 @@ def cut(
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
         return found
-    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers)
+    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
     if not rows_total:
         _refuse("too_few", "The file has a header and no rows.", "")
     return dataclasses.replace(
@@ -216,6 +230,17 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
     return {**found, "metadata": groups} if groups else found
 
 
+def faults_of(columns: Sequence[str], cells: Sequence[str]) -> list[FieldError]:
+    """The cells that a spreadsheet has spoiled, or that mean something else than their column does."""
+    found: list[FieldError] = []
+    for column, cell in zip(columns, cells, strict=True):
+        if "E+" in cell and written.is_rounded(cell):
+            found.append(FieldError("invalid_format", written.ROUNDED, pointer=pointer_of(column)))
+        elif column == "locale" and cell and written.is_country(cell):
+            found.append(FieldError("invalid_format", written.COUNTRY, pointer="/locale"))
+    return found
+
+
 def pointer_of(column: str) -> str:
     """The JSON Pointer of the member of a row's request that this column gives."""
     return f"/metadata/{'/'.join(map(escape, group))}" if (group := group_of(column)) else f"/{column}"
@@ -235,16 +260,22 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
         _refuse("too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX), "")
     wrong = [
         FieldError("unknown_column", "The file's header has no such column.", parameter=f"map[{name}]")
-        for name in mapping
-        if name not in names
+        for name, column in mapping.items()
+        if name not in names and (name, column) != (REST, "")
     ]
+    unknown = 0
     columns: list[str] = []
     places: list[int] = []
     for place, name in enumerate(names, start=1):
         column = mapping.get(name, name)
-        if not column and name:
+        is_left = mapping.get(REST) == "" and name not in mapping and name not in found.fields and not group_of(name)
+        if is_left or (not column and name):
             continue
         error = _column_error(found, name, column, declared=declared, strict=strict)
+        if error is not None and error.code == "unknown_column" and name not in mapping:
+            unknown += 1
+            if unknown > UNKNOWN_SHOWN_MAX:
+                continue
         if error is None and column in columns:
             error = FieldError(
                 "exclusive", _twice(names, places[columns.index(column)], place), pointer=f"/{escape(name)}"
@@ -253,6 +284,8 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
             wrong.append(error)
         columns.append(column)
         places.append(place)
+    if unknown > UNKNOWN_SHOWN_MAX:
+        wrong.append(FieldError("unknown_column", Sentence(UNKNOWN, n=unknown - UNKNOWN_SHOWN_MAX), pointer=""))
     wrong += _missing(columns, separator=found.separator, names=names) + _too_many(columns)
     return columns, places, wrong
 
@@ -269,7 +302,7 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
     is_mapped = name in found.mapping
     place: dict[str, Any] = {"parameter": f"map[{name}]"} if is_mapped else {"pointer": f"/{escape(name)}"}
     if not name:
-        return FieldError("required", "A column between others has no name.", **place)
+        return FieldError("required", NAMELESS, **place)
     if column in found.fields:
         return None
     group = group_of(column)
@@ -427,6 +460,8 @@ def _pieces(
     columns: Sequence[str],
     places: Sequence[int],
     readers: Mapping[str, Callable[[str], str]],
+    *,
+    joins: bool,
 ) -> tuple[list[Piece], int, int]:
     """The pieces, the number of all rows, and of those whose address an earlier one has."""
     shown = [names[place - 1] for place in places]
@@ -438,6 +473,8 @@ def _pieces(
     seen: set[str] = set()
     met: set[str] = set()
     size = total = rows_repeated = 0
+    orders: dict[str, str] = {}
+    before: list[str] = []
     for total, record in enumerate(records, start=1):
         if total > ROWS_MAX:
             raise errors.TooLarge(Sentence("A file may have {n} rows; send it in parts.", n=ROWS_MAX))
@@ -446,9 +483,12 @@ def _pieces(
             for place, reader in changed:
                 row[place] = reader(row[place])
             size += sum(map(len, row))
-            if _is_repeated(row, reference, seen):
+            if joins and _belongs(row, reference, address, orders, before):
+                piece.joined.append(len(piece.rows))
+            elif _is_repeated(row, reference, seen):
                 piece.repeated.append(row[reference or 0].strip())
-            if _is_repeated(row, address, met):
+            before = row
+            if len(piece.rows) not in piece.joined[-1:] and _is_repeated(row, address, met):
                 piece.known.append(len(piece.rows))
                 rows_repeated += 1
         piece.rows.append(row)
@@ -459,6 +499,21 @@ def _pieces(
     if piece.rows:
         pieces.append(_piece(total, piece))
     return pieces, total, rows_repeated
+
+
+def _belongs(
+    row: Sequence[str], reference: int | None, address: int | None, orders: dict[str, str], before: Sequence[str]
+) -> bool:
+    """Whether the row is of the order of an earlier one: by its reference, or without one by the address before it.
+
+    Another person's row never is. `orders` notes the address of each reference.
+    """
+    person = row[address].strip() if address is not None else ""
+    own = row[reference].strip() if reference is not None else ""
+    if own:
+        is_known = own in orders
+        return person in {orders.setdefault(own, person), ""} and is_known
+    return bool(person) and bool(before) and person == before[address or 0].strip()
 
 
 def _is_repeated(row: Sequence[str], place: int | None, seen: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Lists as people have them: encoding, separator, header and columns guessed, faulty rows given back. No I/O.
+"""Lists as people have them: encoding, separator and header guessed, faulty rows given back. No I/O.
 
 Each guess can be corrected. What is read then is the same as of a file that `imports` reads.
 """
@@ -9,63 +9,123 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from afterword import errors
-from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import imports, list_formats
-from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
+from afterword.core.wire import imports, written
+from afterword.core.wire.imports import ADDRESS, SEPARATORS, UTF8, UTF16_MARKS, Fault, Record
+from afterword.core.wire.written import WORDS, plain
 from afterword.errors import Sentence
 
 OTHER_FORMATS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-")  # beginnings of workbooks and PDFs
-ENCODINGS: Final = (
-    UTF8, "utf-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255",
-    "windows-1256",
-)  # fmt: skip
+# Those of one byte a letter, by the letters that their languages have beside English ones.
+ALPHABETS: Final[Sequence[tuple[str, Sequence[str]]]] = (
+    ("windows-1252", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "àèéìòù", "ãõáàéíóúâêôç", "åäöæøé", "éëïöüá")),
+    ("windows-1253", ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)),
+    ("windows-1251", ("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ",)),
+    ("windows-1250", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")),
+    ("windows-1254", ("çğ\u0131öşü",)),
+    ("windows-1255", ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",)),
+    ("windows-1256", ("ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي",)),
+    ("iso-8859-7", ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)),
+    ("mac-roman", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "åäöæøé")),
+    ("shift-jis", ("",)),
+)
+ENCODINGS: Final = (UTF8, "utf-16", *sorted(name for name, _ in ALPHABETS))
 PROBLEM: Final = "problem"  # the column of faulty rows that are given back
-SAMPLE_ROWS: Final = 5
+SAMPLE_ROWS: Final = 200
 SAMPLE_ROWS_SEEN: Final = 1_000  # blank ones too
-GUESS_CHARACTERS: Final = 20_000
+GUESS_CHARACTERS: Final = 100_000
 GUESS_ROWS: Final = 20
 GUESS_BYTES: Final = 100_000
+TITLES_MAX: Final = 10  # rows above the header, and behind the last row
+TAIL_CHARACTERS: Final = 8_000
+FOREIGN_WORDS_MAX: Final = 5
 
-_FOREIGN_WORD: Final = re.compile(rb"[\xb8-\xff]{3,}")  # no Latin word has three letters with marks in a row
-_HIGH: Final = re.compile(rb"[\x80-\xff]")
-_ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.\w+|\+?[\d\s()/.-]{7,20}")
+_SEPARATOR_LINE: Final = re.compile(r'\s*"?sep=(.)"?[;,\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)
+_TOTALS: Final = frozenset(map(plain, WORDS["values"]["totals"].split()))
+_KANA: Final = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.\w+|'?\+?[\d\s()/.-]{7,20}")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The way in which a file is read. `has_header` False: its columns are named by their number."""
+    """The way in which a file is read. `has_header` False: its columns are named by their number.
+
+    `rows_above` and `rows_below` are titles above the header and sums or notes behind the last row.
+    """
 
     encoding: str
     separator: str
     has_header: bool
+    rows_above: int = 0
+    rows_below: int = 0
 
 
 def guess(content: bytes) -> Reading:
     """Raises Malformed for other kinds of files, and where no known encoding fits."""
     if content.startswith(OTHER_FORMATS):
         message = (
-            "This is not a CSV file. Open it in your spreadsheet program, save it as “CSV UTF-8”, and send that file."
+            "This is neither a CSV file nor an XLSX workbook. Open it in your spreadsheet program, save it as one of "
+            "these, and send that file."
         )
         raise errors.Malformed(message, "malformed_encoding")
     encoding = _encoding_of(content)
-    text = imports.decode(content, encoding)[:GUESS_CHARACTERS]
-    separator = max(SEPARATORS, key=lambda each: _fit(text, each))
-    rows = _some(text, separator)
-    has_header = bool(rows) and not any(_ADDRESS.fullmatch(cell.strip()) for cell in rows[0])
-    return Reading(encoding, separator, has_header)
+    text = imports.decode(content, encoding)
+    head = text[:GUESS_CHARACTERS]
+    separator = separator_of(head)
+    rows = _some(head, separator)
+    above = _titles(rows)
+    has_header = bool(rows) and not any(_is_address(cell.strip()) for cell in rows[above])
+    below = _notes(text, separator, rows[above:]) if has_header else 0
+    return Reading(encoding, separator, has_header, above, below)
+
+
+def separator_of(text: str) -> str:
+    """As a first line `sep=;` says, else the one that makes most rows equally wide."""
+    line = _SEPARATOR_LINE.match(text)
+    return line[1] if line and line[1] in SEPARATORS else max(SEPARATORS, key=lambda each: _fit(text, each))
+
+
+def opened(text: str, separator: str | None, mapping: Mapping[str, str]) -> tuple[str, str]:
+    """The text without a first line `sep=;`, and its separator: the given one, or a comma where it finds an address."""
+    line = _SEPARATOR_LINE.match(text)
+    rest = f"\n{text[line.end() :]}" if line else text
+    head = _some(rest[:GUESS_CHARACTERS], ",")
+    is_comma = bool(head) and any(mapping.get(name.strip(), name.strip()) == ADDRESS for name in head[0])
+    return rest, separator or ("," if is_comma else separator_of(text[:GUESS_CHARACTERS]))
 
 
 def text_of(content: bytes, reading: Reading) -> str:
-    """The text of a file, with a header in any case. Raises Malformed."""
+    """The text of a file, with a header in any case, whose names differ. Raises Malformed.
+
+    Titles above the header become blank lines, so that lines keep their numbers.
+    """
     text = imports.decode(content, reading.encoding)
+    lines = io.StringIO(text, newline="")
+    rows = csv.reader(lines, delimiter=reading.separator)
+    names: list[str] = []
+    start, above = 0, reading.rows_above
+    try:
+        for row in rows:
+            if any(map(str.strip, row)):
+                names, above = row, above - 1
+                if above < 0:
+                    break
+            start = lines.tell()
+    except csv.Error:
+        return text  # its reader says why
     if reading.has_header:
-        return text
-    rows = _some(text[:GUESS_CHARACTERS], reading.separator)
-    return _written([[f"Column {number}" for number in range(1, len(rows[0]) + 1)] if rows else []], reading) + text
+        start = lines.tell()
+        named = [" ".join(name.split()) for name in names]
+        while named and not named[-1]:
+            named.pop()
+    else:
+        named = [""] * len(names)
+    header = _written([_distinct(named)], reading)
+    return "\n" * (rows.line_num - 1) + header + _without_last(text[start:], reading.rows_below)
 
 
 def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
@@ -82,34 +142,10 @@ def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
     return names, rows
 
 
-def columns_of(
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    fields: Sequence[str],
-    declared: Declared,
-    remembered: Mapping[str, str],
-    now: datetime,
-) -> dict[str, str]:
-    """The meaning of each column, empty for those that are left out: as remembered, by name and values, by values.
-
-    A name that says whom to write to counts against its values where no other column has addresses. Values of
-    yesterday are no times to send, although the last list had times in this column.
-    """
-    found: dict[str, str] = {}
-    named: list[str] = []
-    cells = {name: [text for row in rows if (text := row[place].strip())] for place, name in enumerate(names)}
-    for name in names:
-        meaning = remembered[name] if name in remembered else imports.meaning_of(name, fields, declared) or ""
-        if meaning == ADDRESS:
-            named.append(name)
-        is_chosen = name in remembered and meaning != SEND_TIME
-        is_misread = not is_chosen and not _fits_values(meaning, cells[name], now)
-        found[name] = "" if name == PROBLEM or is_misread or meaning in found.values() else meaning
-    if ADDRESS not in found.values():
-        shaped = [name for name in names if not found[name] and cells[name] and all(map(_is_address, cells[name]))]
-        found |= dict.fromkeys((shaped or named)[:1], ADDRESS)
-    return found
+def foreign_words(text: str) -> list[str]:
+    """Some words with letters beyond English ones: they show whether the encoding is right."""
+    words = (word for word in _WORD.findall(text[:GUESS_CHARACTERS]) if not word.isascii())
+    return [*dict.fromkeys(words)][:FOREIGN_WORDS_MAX]
 
 
 def faulty(text: str, reading: Reading, problems: Mapping[int, str]) -> str:
@@ -150,24 +186,69 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
 
 
 def _is_address(text: str) -> bool:
-    return _ADDRESS.fullmatch(text) is not None and not list_formats.is_date(text)
+    return _ADDRESS.fullmatch(text) is not None and not written.is_date(text)
 
 
-def _fits_values(meaning: str, cells: Sequence[str], now: datetime) -> bool:
-    """Whether these values can have the meaning that the name of their column has."""
-    if not cells:
-        return True
-    if meaning == ADDRESS:
-        return any(map(_is_address, cells))
-    if meaning == REFERENCE:
-        return not all(map(list_formats.is_date, cells))
-    if meaning == SEND_TIME:
-        return any(list_formats.is_time_ahead(cell, now=now) for cell in cells)
-    return True
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """The rows above the header: those before the first one that is as wide as most, if they are half as wide."""
+    widths = [_width(row) for row in rows]
+    usual = max(Counter(widths).items(), key=lambda pair: (pair[1], pair[0]), default=(0, 0))[0]
+    above = next((place for place, width in enumerate(widths) if width >= usual), 0)
+    is_separator = bool(rows) and rows[0][0].strip().lower().startswith("sep=")
+    if usual < 2 or above > TITLES_MAX or any(width > usual // 2 for width in widths[:above]):  # noqa: PLR2004
+        return int(is_separator)
+    has_address = any(_is_address(cell.strip()) for row in rows[:above] for cell in row)
+    return int(is_separator) if has_address else max(above, int(is_separator))
+
+
+def _width(row: Sequence[str]) -> int:
+    return max((place for place, cell in enumerate(row, start=1) if cell.strip()), default=0)
+
+
+def _notes(text: str, separator: str, rows: Sequence[Sequence[str]]) -> int:
+    """The last rows that lack an address, where others have it, and most cells too: sums, and notes of a report."""
+    if len(rows) < 2:  # noqa: PLR2004  a header and a row
+        return 0
+    shaped = [(place, "@" in cell) for row in rows[1:] for place, cell in enumerate(row) if _is_address(cell.strip())]
+    has_mail = any(is_mail for _, is_mail in shaped)
+    places = Counter(place for place, is_mail in shaped if is_mail or not has_mail)
+    if not places:
+        return 0
+    address, width = places.most_common(1)[0][0], len(rows[0])
+    count = 0
+    for line in reversed(text[-TAIL_CHARACTERS:].splitlines()[1:]):
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+        filled = sum(map(bool, cells))
+        if not filled:
+            continue
+        is_total = plain(cells[0]) in _TOTALS
+        if line.count('"') % 2 or filled * 2 > width + 1 or (cells[address : address + 1] > [""] and not is_total):
+            break
+        count += 1
+    return count if count <= TITLES_MAX else 0
+
+
+def _without_last(text: str, rows: int) -> str:
+    """Without the last lines that have anything in them."""
+    for _ in range(rows):
+        text = text.rstrip("\r\n ;,|\t")
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """A name for each column: the number of one without, and a number behind one that an earlier column has."""
+    found: list[str] = []
+    for place, name in enumerate(names, start=1):
+        whole, number = name or f"Column {place}", 1
+        while (one := whole if number == 1 else f"{whole} ({number})") in found:
+            number += 1
+        found.append(one)
+    return found
 
 
 def _encoding_of(content: bytes) -> str:
-    if content.startswith(UTF16_MARKS):
+    if content.startswith(UTF16_MARKS) or imports.is_utf16(content):
         return "utf-16"
     try:
         content.decode("utf-8-sig")
@@ -175,11 +256,22 @@ def _encoding_of(content: bytes) -> str:
         pass
     else:
         return UTF8
-    head = content[:GUESS_BYTES]
-    in_words = sum(len(word) for word in _FOREIGN_WORD.findall(head))
-    if in_words * 2 < len(_HIGH.findall(head)):
-        return "windows-1252"
-    return next((each for each in ("windows-1253", "windows-1251") if _fits(content, each)), "windows-1252")
+    # The first of equals: Western letters alone are read as Windows-1252.
+    return max(ALPHABETS, key=lambda pair: _likeness(content, *pair))[0]
+
+
+def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
+    """The share of letters beyond English ones that one language of the encoding has."""
+    if not _fits(content, encoding):
+        return -1
+    text = content[:GUESS_BYTES].decode(encoding, "ignore")
+    count = len(_NOT_ASCII.findall(text)) or 1
+    if encoding == "shift-jis":
+        return len(_KANA.findall(text)) / count
+    is_latin = encoding in {"windows-1250", "windows-1252", "windows-1254", "mac-roman"}
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    letters = Counter("".join(words if is_latin else filter(_NOT_ASCII.match, words)).lower())
+    return max(sum(letters[letter] for letter in alphabet) for alphabet in alphabets) / count
 
 
 def _fits(content: bytes, encoding: str) -> bool:

@@ -1,10 +1,12 @@
-"""The way in which dates and numbers of a list are written, seen in all its rows. No I/O.
+"""The way in which dates, numbers, booleans and languages of a list are written, seen in all its rows. No I/O.
 
-A format is `day` or `month` (which of them comes first), or `comma` or `point` (the decimal sign).
+A format is the kind of the values, perhaps with `day` or `month` (which of them comes first), `comma` or `point` (the
+decimal sign), or an hour (of dates that have no time): `time day 10:00`. An earlier release wrote it without the kind.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -12,135 +14,135 @@ from typing import Final, Literal
 
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import imports, times
+from afterword.core.wire import imports, times, written
 from afterword.core.wire.imports import Fault, group_of
 
-Written = Literal["date", "number"]
-FORMATS: Final[Mapping[Written, tuple[str, str]]] = {"date": ("day", "month"), "number": ("comma", "point")}
+Written = Literal["date", "time", "number", "boolean", "language"]
+FORMATS: Final[Mapping[Written, tuple[str, str]]] = {
+    "date": ("day", "month"), "time": ("day", "month"), "number": ("comma", "point"),
+}  # fmt: skip
 MONTHS: Final = 12
-CENTURY: Final = "20"  # of a year of two digits
-
-_DATE: Final = re.compile(
-    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:,?[ T]+(\d{1,2}):(\d{2}(?::\d{2})?))?\Z", re.ASCII
-)
-_WITH_COMMA: Final = re.compile(r"-?(?:\d+|\d{1,3}(?:[. \xa0\u202f]\d{3})+)(?:,\d+)?\Z", re.ASCII)
-_WITH_POINT: Final = re.compile(r"-?(?:\d+|\d{1,3}(?:[, \xa0\u202f]\d{3})+)(?:\.\d+)?\Z", re.ASCII)
-_BETWEEN_COMMA: Final = re.compile(r"[. \xa0\u202f]")
-_BETWEEN_POINT: Final = re.compile(r"[, \xa0\u202f]")
+SIGNS: Final = {"comma": ",", "point": "."}
+HOUR: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 
 @dataclass(slots=True)
 class Seen:
-    """Values of a column: how many leave a choice between its two formats or take it, and fit only one of them."""
+    """Values of a column: how many leave a choice between its two formats or take it, and fit only one of them.
+
+    `without_time`: dates alone, in a column of times.
+    """
 
     kind: Written
     total: int = 0
     only_first: int = 0
     only_second: int = 0
+    without_time: int = 0
 
     @property
     def format(self) -> str | None:
-        """The one that fits; None where none or both are proved."""
+        """The one that fits, empty where none is needed; None where none or both are proved."""
+        if not self.total:
+            return ""
         if bool(self.only_first) == bool(self.only_second):
             return None
         return FORMATS[self.kind][0 if self.only_first else 1]
 
 
 def kinds_of(mapping: Mapping[str, str], declared: Declared) -> dict[str, Written]:
-    """The columns that have dates or numbers, by their meaning."""
+    """The columns whose values are written in several ways, by their meaning."""
     found: dict[str, Written] = {}
     for name, meaning in mapping.items():
-        group = group_of(meaning)
-        if meaning == imports.SEND_TIME:
-            found[name] = "date"
-        elif group is not None:
-            known = declared.get("questionnaire" if group[0] == "questionnaire" else "responder", group[1])
-            if known is not None and known.type in {"date", "number"}:
-                found[name] = "date" if known.type == "date" else "number"
+        if meaning in {imports.SEND_TIME, "locale"}:
+            found[name] = "time" if meaning == imports.SEND_TIME else "language"
+        elif (kind := type_of(meaning, declared)) and kind != "text":
+            found[name] = kind
     return found
 
 
+def type_of(meaning: str, declared: Declared) -> metadata.Type | None:
+    """The declared type of a column of metadata."""
+    group = group_of(meaning)
+    known = group and declared.get("questionnaire" if group[0] == "questionnaire" else "responder", group[1])
+    return known.type if known else None
+
+
 def look(text: str, separator: str, kinds: Mapping[str, Written]) -> dict[str, Seen]:
-    """The columns of these kinds with a value that has to be read one way or the other. Reads all rows."""
+    """What the values of these columns tell about their formats. Reads all rows."""
     names, records = imports.read(text, separator)
     columns = [(names.index(name), Seen(kind), name) for name, kind in kinds.items() if name in names]
-    for record in records if columns else ():
+    for record in records if any(seen.kind in FORMATS for _, seen, _ in columns) else ():
         if isinstance(record.cells, Fault):
             continue
         for place, seen, _ in columns:
             if place < len(record.cells):
                 _note(seen, record.cells[place].strip())
-    return {name: seen for _, seen, name in columns if seen.total}
+    return {name: seen for _, seen, name in columns}
 
 
 def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
-    """For each column the function that writes a cell as we read dates and numbers; it leaves what it does not know."""
-    of_format: Mapping[str, Callable[[str], str]] = {
-        "day": partial(_date, is_day_first=True), "month": partial(_date, is_day_first=False),
-        "comma": _comma, "point": _point,
-    }  # fmt: skip
-    return {name: of_format[one] for name, one in formats.items()}
+    """For each column the function that writes a cell as we read it; it leaves what it does not know."""
+    return {name: _reader(frozenset(one.split())) for name, one in formats.items()}
 
 
-def is_date(cell: str) -> bool:
-    """Whether it is written as a date, in one of these formats or as ISO 8601 has it."""
-    return _DATE.match(cell) is not None or metadata.typed("date", cell) is not None
-
-
-def is_time_ahead(cell: str, *, now: datetime) -> bool:
-    """Whether it is written as a day with a time, and the day is not over; the order of day and month is open."""
-    for is_day_first in (True, False):
-        try:
-            moment = times.parse_date_time(_date(cell, is_day_first=is_day_first), zone=UTC, now=now)
-        except times.InvalidDateTime:
-            continue
-        if moment.instant.date() >= now.date():
-            return True
-    return False
+def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
+    """How many dates have a day that is not over, in either order of day and month where that is open, and is over."""
+    seen = Seen("date")
+    for cell in cells:
+        _note(seen, cell)
+    orders = [seen.format] if seen.format else FORMATS["date"]
+    counts = [Counter(_is_ahead(written.iso(cell, order, "23:59"), now) for cell in cells) for order in orders]
+    return max(count[True] for count in counts), min(count[False] for count in counts)
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
+def _is_ahead(text: str, now: datetime) -> bool | None:
+    try:
+        return times.parse_date_time(text, zone=UTC, now=now).instant.date() >= now.date()
+    except times.InvalidDateTime:
+        return None
+
+
 def _note(seen: Seen, value: str) -> None:
-    if seen.kind == "date":
-        match = _DATE.match(value)
-        if match is None:
+    if seen.kind in {"date", "time"}:
+        found = written.date(value)
+        if found is None:
             return
-        can_first, can_second = int(match[3]) <= MONTHS, int(match[1]) <= MONTHS
-    else:
-        first, second = _WITH_COMMA.match(value), _WITH_POINT.match(value)
+        seen.without_time += seen.kind == "time" and not found.time
+        can_first, can_second = found.second <= MONTHS, found.first <= MONTHS
+        if not found.is_open:
+            return
+    elif seen.kind == "number":
+        first, second = written.number(value, ","), written.number(value, ".")
         can_first, can_second = first is not None, second is not None
-        if can_first and can_second and _comma(value) == _point(value):
+        if first == second:
             return
+    else:
+        return
     if can_first or can_second:
         seen.total += 1
         seen.only_first += not can_second
         seen.only_second += not can_first
 
 
-def _date(cell: str, *, is_day_first: bool) -> str:
-    """In the order of ISO 8601. A month above 12 stays one, so that the row is refused and not guessed."""
-    match = _DATE.match(cell.strip())
-    if match is None:
-        return cell
-    day, month = (match[1], match[3]) if is_day_first else (match[3], match[1])
-    year = match[4] if len(match[4]) > len(CENTURY) else f"{CENTURY}{match[4]}"
-    time = f" {match[5]:0>2}:{match[6]}" if match[5] else ""
-    return f"{year}-{month:0>2}-{day:0>2}{time}"
+def _reader(tokens: frozenset[str]) -> Callable[[str], str]:
+    if "boolean" in tokens:
+        return lambda cell: written.boolean(cell) or cell
+    if "language" in tokens:
+        return lambda cell: written.language(cell) or cell
+    if tokens & {"number", *SIGNS}:
+        signs = [sign for name, sign in SIGNS.items() if name in tokens] or [*SIGNS.values()]
+        return partial(_number, signs=signs)
+    order = next((one for one in FORMATS["date"] if one in tokens), "")
+    hour = next(filter(HOUR.fullmatch, tokens), "")
+    return lambda cell: written.iso(cell, order, hour)
 
 
-def _comma(cell: str) -> str:
-    text = cell.strip()
-    return _BETWEEN_COMMA.sub("", text).replace(",", ".") if _WITH_COMMA.match(text) else _refused(cell)
-
-
-def _point(cell: str) -> str:
-    text = cell.strip()
-    return _BETWEEN_POINT.sub("", text) if _WITH_POINT.match(text) else _refused(cell)
-
-
-def _refused(cell: str) -> str:
-    """A number of the other format as no number: “3.5” among commas is not read as it stands."""
-    text = cell.strip()
-    return f"{text}?" if _WITH_COMMA.match(text) or _WITH_POINT.match(text) else cell
+def _number(cell: str, *, signs: Collection[str]) -> str:
+    """A number of the other format is none: “3.5” among commas is not read as it stands."""
+    found = {written.number(cell, sign) for sign in signs} - {None}
+    if len(found) == 1:
+        return found.pop() or ""
+    return f"{cell.strip()}?" if any(written.number(cell, sign) for sign in SIGNS.values()) else cell

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from afterword.core.wire import imports
+from afterword.core.wire import imports, list_files
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
@@ -20,17 +20,19 @@ COLUMNS: Final = (
     "bytes; or a form with the file in it. "
     f"Columns: {', '.join(f'`{name}`' for name in service.FIELDS)}, "
     "`metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a file "
-    "with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch. `dry_run` "
-    "checks all of them, asks the rules about each, and writes no item. A row whose reference a live item has is "
-    "refused, or with `on_conflict` changes that item (which also needs `Queue.Update`) or is skipped."
+    "with other names, `map[Notes]=` leaves a column out, and `map[*]=` all that have no meaning. Times to send may be "
+    "written as people and spreadsheets write them. Each row is checked alone, as in a batch. `dry_run` checks all "
+    "of them, asks the rules about each, and writes no item. A row whose reference a live item has is refused, or with "
+    "`on_conflict` changes that item (which also needs `Queue.Update`) or is skipped."
 )
 
 routes = Routes(tag="Queue")
 
 
 def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
-    text = imports.decode(upload.content, query.encoding)
-    return service.cut(text, separator=query.separator, mapping=query.map), upload.file_name
+    text, separator = list_files.opened(imports.decode(upload.content, query.encoding), query.separator, query.map)
+    readers = service.readers(text, separator=separator, mapping=query.map, date_order=query.date_order or "")
+    return service.cut(text, separator=separator, mapping=query.map, readers=readers), upload.file_name
 
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")

@@ -21,7 +21,13 @@ class ImportQuery(fields.Request):
     """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
 
     dry_run: bool = False
-    separator: Literal[",", ";", "\t", "|"] = ","
+    separator: Annotated[
+        Literal[",", ";", "\t", "|"] | None, Meta(description="Between the cells of a row; recognized without it.")
+    ] = None
+    date_order: Annotated[
+        Literal["day", "month"] | None,
+        Meta(description="The first of day and month in dates such as 5/12/2026, where no row proves it."),
+    ] = None
     on_conflict: Literal["error", "update", "skip"] = "error"
     encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])

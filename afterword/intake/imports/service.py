@@ -16,10 +16,11 @@ from uuid import UUID
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
+from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import imports as core_imports
-from afterword.core.wire import times
+from afterword.core.wire import list_formats, times
 from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
 from afterword.db import Database, savepoint
 from afterword.db.leases import LeaseLost
@@ -46,6 +47,7 @@ REFERENCE_CHARACTERS_MAX: Final = 100
 NAME_CHARACTERS_MAX: Final = 60  # of a column, in a sentence
 FIELDS: Final = tuple(name for name in QueueItemRequest.__struct_fields__ if name != "metadata")
 CREATED: Final = 201
+DATE_ORDER: Final = "No date of the times to send proves whether the day or the month comes first: say day or month."
 
 
 class CannotResume(errors.Conflict):
@@ -107,9 +109,27 @@ def cut(
     separator: str,
     mapping: Mapping[str, str],
     readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
+    joins: bool = False,
 ) -> Cut:
     """A file in pieces, for a thread of its own: nothing here waits. Raises Invalid, TooLarge."""
-    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping, readers=readers)
+    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping, readers=readers, joins=joins)
+
+
+def readers(
+    text: str, *, separator: str, mapping: Mapping[str, str], date_order: str
+) -> dict[str, Callable[[str], str]]:
+    """Those of the times to send and of languages. Raises Invalid where the order of day and month has to be said."""
+    names, _ = core_imports.read(text, separator)
+    meanings = {name: mapping.get(name, name) for name in names}
+    kinds = list_formats.kinds_of(meanings, GLOBAL)
+    kinds = {name: kind for name, kind in kinds.items() if meanings[name] in FIELDS}
+    formats: dict[str, str] = {}
+    for name, seen in list_formats.look(text, separator, kinds).items():
+        order = date_order or seen.format
+        if order is None:
+            raise errors.Invalid.of(FieldError("required", DATE_ORDER, parameter="date_order"))
+        formats[name] = f"{seen.kind} {order}"
+    return list_formats.readers(formats)
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
@@ -202,6 +222,7 @@ async def _rows(
     """The outcome of each row, and for a dry run when the first message of them would leave."""
     requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
+    known |= dict.fromkeys(rows.joined, Outcome(200))
     places = [place for place in range(len(requests)) if place not in known]
     outcomes = await _scheduled(db, job=job, rows=[requests[place] for place in places], secret=secret)
     all_outcomes = known | dict(zip(places, outcomes, strict=True))
@@ -275,9 +296,10 @@ async def _requests(
             references.append(None)
             continue
         document = core_imports.document_of(job.columns, cells)
+        faults = core_imports.faults_of(job.columns, cells)
         reference = document.get(REFERENCE)
         references.append(reference if reference and len(reference) <= REFERENCE_CHARACTERS_MAX else None)
-        requests.append(structs.read_row(QueueItemRequest, document, context))
+        requests.append(errors.Invalid.of(*faults) if faults else structs.read_row(QueueItemRequest, document, context))
     return checked_rows(requests, declared if job.strict else None), references
 
 

@@ -9,14 +9,15 @@ import hashlib
 import zlib
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_files, list_formats, list_repairs
+from afterword.core.wire import list_columns, list_files, list_formats, list_repairs, workbooks
 from afterword.core.wire.imports import COLUMNS_MAX, Cut, pointer_of
 from afterword.core.wire.list_files import Reading
 from afterword.core.wire.list_repairs import Repair
@@ -28,6 +29,7 @@ from afterword.intake.imports.store import Import, ProblemKind
 from afterword.intake.lists import store
 from afterword.intake.lists.store import AddressList, Problem
 from afterword.pipelines import service as pipelines
+from afterword.pipelines.store import Pipeline
 
 KEEP_DAYS: Final = 7  # the file
 RECORD_DAYS: Final = 30
@@ -45,20 +47,25 @@ class FileGone(errors.Conflict):
     code_default = "not_ready"
 
 
-def read_file(content: bytes) -> Reading:
-    """The way in which a file seems to be written. Reads it. Raises Malformed, Invalid for an empty one."""
-    if not content.strip():
-        raise errors.Invalid.at("/file", "required", "Choose a file, or paste some rows.")
-    return list_files.guess(content)
+class Read(NamedTuple):
+    """A file as CSV, the same compressed, how it seems to be written, the SHA-256 of what came, in hexadecimal."""
+
+    content: bytes
+    packed: bytes
+    reading: Reading
+    digest: str
 
 
 def packed(content: bytes) -> bytes:
     return zlib.compress(content, COMPRESSION)
 
 
-def digest_of(content: bytes) -> str:
-    """SHA-256 of the file as it came, in hexadecimal. Reads it."""
-    return hashlib.sha256(content).hexdigest()
+def read_file(content: bytes) -> Read:
+    """A CSV file or a workbook. Reads it. Raises Malformed, TooLarge, Invalid for an empty one."""
+    if not content.strip():
+        raise errors.Invalid.at("/file", "required", "Choose a file, or paste some rows.")
+    table = workbooks.csv_of(content) if content.startswith(workbooks.BEGINNING) else content
+    return Read(table, packed(table), list_files.guess(table), hashlib.sha256(content).hexdigest())
 
 
 async def stage(
@@ -68,13 +75,11 @@ async def stage(
     questionnaire_id: str,
     pipeline_id: str,
     file_name: str | None,
-    content: bytes,
-    reading: Reading,
+    read: Read,
     mapping: Mapping[str, str],
     now: datetime,
-    digest: str,
 ) -> str:
-    """Keep a file that was `packed`, with its `digest_of`; its list_id. Raises NotFound."""
+    """Keep a file; its list_id. Raises NotFound."""
     await pipelines.get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     list_id = ids.ordered(now)
     columns = {
@@ -85,10 +90,10 @@ async def stage(
         "created_time": now,
         "created_by": caller.actor_id or None,
         "mapping": dict(mapping),
-        "digest": digest,
-        **dataclasses.asdict(reading),
+        "digest": read.digest,
+        **dataclasses.asdict(read.reading),
     }
-    await store.insert_list(db, organization_id=caller.organization_id, columns=columns, content=content)
+    await store.insert_list(db, organization_id=caller.organization_id, columns=columns, content=read.packed)
     return list_id
 
 
@@ -101,7 +106,7 @@ async def get(db: Database, *, caller: Caller, list_id: str, is_locked: bool = F
 
 
 def reading_of(found: AddressList) -> Reading:
-    return Reading(found.encoding, found.separator, found.has_header)
+    return Reading(found.encoding, found.separator, found.has_header, found.rows_above, found.rows_below)
 
 
 def text_of(found: AddressList, reading: Reading) -> str:
@@ -111,6 +116,22 @@ def text_of(found: AddressList, reading: Reading) -> str:
     return list_files.text_of(zlib.decompress(found.content), reading)
 
 
+class Guessed(NamedTuple):
+    """Meanings of columns: as they are proposed, as they are guessed without a memory, and those of the memory."""
+
+    mapping: Mapping[str, str]
+    fresh: Mapping[str, str]
+    remembered: Mapping[str, str]
+
+    def chosen(self, mapping: Mapping[str, str]) -> dict[str, str]:
+        """Of a person's mapping the part to remember: a guess that nobody touched is no choice."""
+        return {
+            name: meaning
+            for name, meaning in mapping.items()
+            if 0 < len(name) <= NAME_CHARACTERS_MAX and (name in self.remembered or meaning != self.fresh.get(name))
+        }
+
+
 async def columns_of(
     db: Database,
     *,
@@ -118,25 +139,29 @@ async def columns_of(
     names: list[str],
     rows: list[list[str]],
     declared: Declared,
+    pipeline: Pipeline,
     now: datetime,
-) -> dict[str, str]:
+) -> Guessed:
     """The meanings of the columns: those of this list, else as they were remembered or can be guessed."""
-    if set(names) == found.mapping.keys():
-        return found.mapping
     remembered = await store.list_columns(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
-    known = {**remembered, **found.mapping}
-    return await asyncio.to_thread(
-        list_files.columns_of, names, rows, fields=imports.FIELDS, declared=declared, remembered=known, now=now
-    )
+    given = list_columns.List(names, rows, imports.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
+    fresh = await asyncio.to_thread(list_columns.guess, given, {})
+    if set(names) == found.mapping.keys():
+        return Guessed(found.mapping, fresh, remembered)
+    known = {name: meaning for name, meaning in {**remembered, **found.mapping}.items() if name in fresh}
+    return Guessed(await asyncio.to_thread(list_columns.guess, given, known) if known else fresh, fresh, remembered)
 
 
-def cut(text: str, reading: Reading, mapping: Mapping[str, str], formats: Mapping[str, str]) -> Cut:
+def cut(
+    text: str, reading: Reading, mapping: Mapping[str, str], formats: Mapping[str, str], *, joins: bool = False
+) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    return imports.cut(text, separator=reading.separator, mapping=mapping, readers=list_formats.readers(formats))
+    readers = list_formats.readers(formats)
+    return imports.cut(text, separator=reading.separator, mapping=mapping, readers=readers, joins=joins)
 
 
 async def check(
@@ -148,14 +173,16 @@ async def check(
     mapping: Mapping[str, str],
     formats: Mapping[str, str],
     on_conflict: str,
+    joins_rows: bool,
     cut: Cut,
     secret: bytes,
     now: datetime,
+    chosen: Mapping[str, str] = MappingProxyType({}),
     content: bytes | None = None,
 ) -> Import:
     """Begin the dry run of the list as it is now, in place of the one before. Raises Conflict once it is imported.
 
-    `content`: a new file in place of the one that is kept.
+    `chosen`: the meanings to remember. `content`: a new file, packed, in place of the one that is kept.
     """
     check_id = found.check_id
     found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
@@ -174,16 +201,16 @@ async def check(
             "mapping": dict(mapping),
             "formats": dict(formats),
             "on_conflict": on_conflict,
+            "joins_rows": joins_rows,
             "check_id": job.import_id,
         },
         content=content,
     )
-    remembered = {name: meaning for name, meaning in mapping.items() if 0 < len(name) <= NAME_CHARACTERS_MAX}
     await store.update_columns(
         db,
         organization_id=found.organization_id,
         application_id=found.application_id,
-        mapping=remembered,
+        mapping=chosen,
         now=now,
         keep_max=REMEMBERED_MAX,
     )
@@ -226,8 +253,8 @@ def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> by
     text = list_files.repaired(
         text_of(found, reading),
         reading,
-        corrected=list_files.text_of(content, new),
-        separator=new.separator,
+        corrected=list_files.text_of(new.content, dataclasses.replace(new.reading, rows_below=0)),
+        separator=new.reading.separator,
         numbers=numbers,
     )
     return text.encode()
@@ -342,7 +369,10 @@ def _policy(text: str) -> imports.Policy:
 async def _update(
     db: Database, found: AddressList, changes: Mapping[str, object], *, content: bytes | None = None
 ) -> None:
-    names = ("encoding", "separator", "has_header", "mapping", "formats", "on_conflict", "check_id", "import_id")
+    names = (
+        "encoding", "separator", "has_header", "rows_above", "rows_below", "mapping", "formats", "on_conflict",
+        "joins_rows", "check_id", "import_id",
+    )  # fmt: skip
     columns = {name: getattr(found, name) for name in names} | dict(changes)
     await store.update_list(
         db, organization_id=found.organization_id, list_id=found.list_id, columns=columns, content=content

@@ -10,8 +10,8 @@ from afterword.db.columns import qualified
 from afterword.intake.imports.store import ProblemKind
 
 _COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-  encoding, separator, has_header, mapping, formats, on_conflict, check_id, import_id, created_time, created_by,
-  digest"""
+  encoding, separator, has_header, rows_above, rows_below, mapping, formats, on_conflict, joins_rows, check_id,
+  import_id, created_time, created_by, digest"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")
 
 
@@ -32,9 +32,12 @@ class AddressList:
     encoding: Any
     separator: str
     has_header: bool
+    rows_above: int
+    rows_below: int
     mapping: dict[str, str]
     formats: dict[str, str]
     on_conflict: Any
+    joins_rows: bool
     check_id: str | None
     import_id: str | None
     created_time: datetime
@@ -64,9 +67,9 @@ class Problem(NamedTuple):
 async def insert_list(db: Database, *, organization_id: str, columns: Mapping[str, Any], content: bytes) -> None:
     await db.execute(
         """insert into queue_list (organization_id, list_id, questionnaire_id, pipeline_id, file_name, content,
-             encoding, separator, has_header, mapping, created_time, created_by, digest)
+             encoding, separator, has_header, rows_above, rows_below, mapping, created_time, created_by, digest)
            select $1, list_id, questionnaire_id, pipeline_id, file_name, $3, encoding, separator, has_header,
-             mapping, created_time, created_by, digest
+             rows_above, rows_below, mapping, created_time, created_by, digest
            from jsonb_populate_record(null::queue_list, $2::jsonb)""",
         organization_id,
         dict(columns),
@@ -130,6 +133,7 @@ async def update_list(
     """Write how it is read and its dry run; and the file, where `content` is given."""
     await db.execute(
         """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
+             rows_above = n.rows_above, rows_below = n.rows_below, joins_rows = n.joins_rows,
              mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
              check_id = n.check_id, import_id = n.import_id,
              content = coalesce($4, l.content)

@@ -16,7 +16,7 @@ from afterword.core.wire.list_formats import Seen
         ("number", "3,50 12 1.234", (2, 1, 0), "comma"),
         ("number", "3.5 1,234,567 1,234", (3, 2, 0), "point"),
         ("number", "1.234,5 1,234.5 1,2,3", (2, 1, 1), None),
-        ("number", "12 -7 x", (0, 0, 0), None),
+        ("number", "12 -7 x", (0, 0, 0), ""),
     ],
 )
 def test_seen(kind: list_formats.Written, values: str, seen: tuple[int, int, int], expected: str | None) -> None:

@@ -2150,6 +2150,7 @@ class Queue(Family):
         *,
         dry_run: bool | None = None,
         separator: Literal["\t", ",", ";", "|"] | None = None,
+        date_order: Literal["day", "month"] | None = None,
         on_conflict: Literal["error", "skip", "update"] | None = None,
         encoding: Literal[
             "utf-16",
@@ -2171,10 +2172,11 @@ class Queue(Family):
         A CSV file with a header, in UTF-8 unless `encoding` says otherwise, at most 200,000 rows of at most 65,536
         bytes; or a form with the file in it. Columns: `responder_channel_identifier`, `locale`, `send_time`,
         `external_reference`, `test`, `metadata.questionnaire.NAME`, `metadata.responder.NAME`;
-        `map[E-mail]=responder_channel_identifier` takes a file with other names, and `map[Notes]=` leaves a column
-        out. Each row is checked alone, as in a batch. `dry_run` checks all of them, asks the rules about each, and
-        writes no item. A row whose reference a live item has is refused, or with `on_conflict` changes that item
-        (which also needs `Queue.Update`) or is skipped. Needs `Queue.Create`.
+        `map[E-mail]=responder_channel_identifier` takes a file with other names, `map[Notes]=` leaves a column out,
+        and `map[*]=` all that have no meaning. Times to send may be written as people and spreadsheets write them.
+        Each row is checked alone, as in a batch. `dry_run` checks all of them, asks the rules about each, and writes
+        no item. A row whose reference a live item has is refused, or with `on_conflict` changes that item (which also
+        needs `Queue.Update`) or is skipped. Needs `Queue.Create`.
         """
         return self._transport.request(
             "POST",
@@ -2182,6 +2184,7 @@ class Queue(Family):
             query={
                 "dry_run": dry_run,
                 "separator": separator,
+                "date_order": date_order,
                 "on_conflict": on_conflict,
                 "encoding": encoding,
                 "map": map,

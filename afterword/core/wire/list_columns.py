@@ -1,0 +1,230 @@
+"""The meanings of a list's columns, guessed by their values first and then by their names. No I/O.
+
+A column whose meaning decides when a message leaves is never left out because its values are not understood.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
+from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
+from afterword.core.wire import list_formats, written
+from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
+from afterword.core.wire.list_files import PROBLEM
+from afterword.core.wire.written import WORDS, plain
+
+LOCALE: Final = "locale"
+ASK: Final = "?"  # the person has to say it
+HALF: Final = 0.5
+EXACT_RANK: Final = 3
+FOREIGN_RANK: Final = -4
+
+_LINES: Final = frozenset({"lineitemname", "lineitemquantity"})  # beside them "Name" is the order's
+_NUMBER_OF_ORDER: Final = ("ordernumber", "orderid", "orderno")
+_EMPTY_WORDS: Final = frozenset({"e", "address", "adresse", "id", "1", "number", "nr", "no", "nummer", "primary"})
+_DIGIT: Final = re.compile(r"\d")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOKEN: Final = re.compile(r"[^\W_]+")
+_PHONE: Final = re.compile(r"'?\+?[\d\s()/.-]{7,20}")
+_LIKE_A_PHONE: Final = re.compile(r"'?(?:\+|00)\s?[1-9]")
+_PERSONAL: Final = frozenset({"email", "phone_number"})  # declared names that say the same as an address
+
+
+def _names(table: str, key: str = "first") -> tuple[str, ...]:
+    return tuple(map(plain, WORDS["columns"][table][key].split()))
+
+
+_NAMES: Final = {REFERENCE: _names("reference"), LOCALE: _names("locale")}
+_TIMES: Final = (_names("send_time", "sure"), _names("send_time"), _names("send_time", "perhaps"))
+_KINDS: Final = {CHANNEL_EMAIL: frozenset(_names("email", "names")), CHANNEL_SMS: frozenset(_names("phone", "names"))}
+_MOBILE: Final = frozenset(_names("phone", "mobile"))
+_PERSONS: Final = {name: frozenset(_names("person", name)) for name in ("near", "far", "foreign")}
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """The columns of a list as far as the guess reads them: their names, and their values in the first rows."""
+
+    names: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    fields: Sequence[str]
+    declared: Declared
+    channel_id: int
+    locale: str | None
+    now: datetime
+
+    def cells(self, place: int) -> list[str]:
+        return [text for row in self.rows if (text := row[place].strip())]
+
+
+def guess(given: List, remembered: Mapping[str, str]) -> dict[str, str]:
+    """The meaning of each column, empty for those that are left out and `ASK` for those that the person has to say.
+
+    `remembered`: what somebody chose for a column of this name.
+    """
+    found = dict.fromkeys(given.names, "")
+    members = [*given.declared.responder.values(), *given.declared.questionnaire.values()]
+    exact = {*given.fields, *(f"metadata.{one.kind}.{one.name}" for one in members)}
+    for name in given.names:
+        meaning = remembered.get(name, name if name in exact else "")
+        if meaning and meaning != SEND_TIME and name != PROBLEM and meaning not in found.values():
+            found[name] = meaning
+    free = [
+        place
+        for place, name in enumerate(given.names)
+        if not found[name] and name not in {PROBLEM, *remembered} and (given.cells(place) or not given.rows)
+    ]
+    finders: Mapping[str, Callable[[List, Sequence[int]], list[int]]] = {
+        ADDRESS: _addresses, REFERENCE: _references, LOCALE: _locales,
+    }  # fmt: skip
+    for meaning, finder in finders.items():
+        places = finder(given, free) if meaning not in found.values() else []
+        found |= dict.fromkeys((given.names[place] for place in places), ASK if len(places) > 1 else meaning)
+        free = [place for place in free if place not in places]
+    for place in free:
+        meaning = _metadata(given, members, place)
+        if meaning not in found.values():
+            found[given.names[place]] = meaning
+    return _with_times(given, found, remembered)
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _addresses(given: List, free: Sequence[int]) -> list[int]:
+    """The column of the channel's addresses whose name says most clearly that they are the customers'; equal ones."""
+    kinds = [given.channel_id] if given.channel_id in _KINDS else [*_KINDS]
+    for kind in kinds:
+        fits = partial(_is_address, kind, given.locale)
+        shaped = [place for place in free if _share(given.cells(place), fits) > HALF]
+        if kind == CHANNEL_SMS:  # other numbers look the same
+            shaped = [place for place in shaped if _says_phone(given, place)] or shaped
+        if not shaped:
+            continue
+        most = max(len(given.cells(place)) for place in shaped)
+        ranks = {place: _rank(given, place, kind) - 3 * (len(given.cells(place)) < most * HALF) for place in shaped}
+        best = [place for place in shaped if ranks[place] == max(ranks.values())]
+        if ranks[best[0]] <= FOREIGN_RANK:  # addresses of the shop itself: the person has to see that
+            return [best[0], best[0]]
+        return best[:1] if all(_is_alike(given, best[0], other) for other in best) else best
+    named = [place for place in free if any(_tokens(given.names[place]) & _KINDS[kind] for kind in kinds)]
+    return named[:1]
+
+
+def _is_address(kind: int, locale: str | None, cell: str) -> bool:
+    if kind == CHANNEL_EMAIL:
+        return "@" in cell and normal_or_none(CHANNEL_EMAIL, cell) is not None
+    is_shaped = _PHONE.fullmatch(cell) is not None and not written.is_date(cell)
+    return is_shaped or normal_or_none(CHANNEL_SMS, cell, locale=locale) is not None
+
+
+def _says_phone(given: List, place: int) -> bool:
+    is_named = not _tokens(given.names[place]).isdisjoint(_KINDS[CHANNEL_SMS])
+    return is_named or _share(given.cells(place), lambda cell: _LIKE_A_PHONE.match(cell) is not None) > HALF
+
+
+def _rank(given: List, place: int, kind: int) -> int:
+    """How surely a column of addresses has those of the customers."""
+    tokens = _tokens(given.names[place])
+    rank = EXACT_RANK if tokens and tokens <= _KINDS[kind] else 0
+    rank += 2 * (not tokens.isdisjoint(_PERSONS["near"])) - (not tokens.isdisjoint(_PERSONS["far"]))
+    rank += FOREIGN_RANK * (not tokens.isdisjoint(_PERSONS["foreign"]))
+    return rank + (kind == CHANNEL_SMS and not tokens.isdisjoint(_MOBILE))
+
+
+def _is_alike(given: List, one: int, other: int) -> bool:
+    return all(row[one].strip() == row[other].strip() for row in given.rows if row[one].strip() and row[other].strip())
+
+
+def _references(given: List, free: Sequence[int]) -> list[int]:
+    plain_names = [plain(name) for name in given.names]
+    best: list[tuple[int, int]] = []
+    for place in free:
+        name = plain_names[place]
+        if name in _NAMES[REFERENCE]:
+            best.append((_NAMES[REFERENCE].index(name), place))
+        elif name.startswith(_NUMBER_OF_ORDER):
+            best.append((len(_NAMES[REFERENCE]), place))
+        elif (name == "name" and not _LINES.isdisjoint(plain_names)) or (name == "id" and _has_orders(plain_names)):
+            best.append((-1, place))
+    return [place for _, place in sorted(best) if _are_references(given.cells(place))][:1]
+
+
+def _has_orders(plain_names: Sequence[str]) -> bool:
+    return any(name.startswith(("purchase", "grandtotal", "ordertotal", "orderdate")) for name in plain_names)
+
+
+def _are_references(cells: Sequence[str]) -> bool:
+    """Whether most have a digit, few are dates or addresses, and not all of several are the same."""
+    if any(map(written.is_rounded, cells)):
+        return True  # so that they are refused
+    is_one = len(cells) > len("ab") and len(set(cells)) == 1
+    return (
+        not is_one
+        and _share(cells, lambda cell: bool(_DIGIT.search(cell)) and "@" not in cell) > HALF
+        and (_share(cells, written.is_date) < HALF)
+    )
+
+
+def _locales(given: List, free: Sequence[int]) -> list[int]:
+    return [
+        place
+        for place in free
+        if plain(given.names[place]) in _NAMES[LOCALE]
+        and _share(given.cells(place), lambda cell: bool(written.language(cell)) or written.is_country(cell))
+    ][:1]
+
+
+def _metadata(given: List, members: Sequence[MetadataDefinition], place: int) -> str:
+    """The declared name that a column has, where the values are of its type."""
+    name, cells = plain(given.names[place]), given.cells(place)
+    for one in members:
+        if one.name in _PERSONAL or name not in {plain(one.name), plain(one.title), plain(f"{one.kind}.{one.name}")}:
+            continue
+        fits: Callable[[str], object] = {
+            "number": lambda cell: written.number(cell, ",") or written.number(cell, "."),
+            "date": written.date,
+            "boolean": written.boolean,
+        }.get(one.type, bool)
+        if _share(cells, fits) >= HALF:
+            return f"metadata.{one.kind}.{one.name}"
+    return ""
+
+
+def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str]) -> dict[str, str]:
+    """With the column of times to send, the surest name first. Times that are over are none, or are asked about."""
+    named: list[tuple[int, int]] = []
+    for place, name in enumerate(given.names):
+        grades = [grade for grade, names in enumerate(_TIMES) if plain(name) in names]
+        grade = 0 if SEND_TIME in {name, remembered.get(name)} else grades[0] if grades else None
+        if grade is not None and not found[name] and remembered.get(name, SEND_TIME) == SEND_TIME and name != PROBLEM:
+            named.append((grade, place))
+    for grade, place in sorted(named):
+        meaning = _time(given.cells(place), grade, given.now)
+        found[given.names[place]] = ASK if meaning and SEND_TIME in found.values() else meaning
+    return found
+
+
+def _time(cells: Sequence[str], grade: int, now: datetime) -> str:
+    """Whether these are times to send. `grade`: 0 for a name that says so, 1 for one that may, 2 for any time."""
+    read = [cell for cell in cells if written.date(cell)]
+    ahead, over = list_formats.count_ahead(read, now=now)
+    if grade == 0:
+        return ASK if cells and over == len(cells) else SEND_TIME
+    if not read:
+        return SEND_TIME if grade == 1 else ASK if cells else ""
+    return SEND_TIME if ahead * 2 >= len(read) else ASK if ahead else ""
+
+
+def _share(cells: Sequence[str], fits: Callable[[str], object]) -> float:
+    return sum(map(bool, map(fits, cells))) / (len(cells) or 1)
+
+
+def _tokens(name: str) -> frozenset[str]:
+    """The words of a name, without those that say nothing about the person."""
+    parted = _CAMEL.sub(" ", name)
+    return frozenset(map(plain, _TOKEN.findall(parted))) - _EMPTY_WORDS
