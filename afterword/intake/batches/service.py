@@ -50,7 +50,7 @@ class _Batch:
     is_dry: bool = False
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
     first: dict[str, QueueItemRequest] = field(default_factory=dict[str, QueueItemRequest])
-    """Of a dry run: the rows that would make items, by their references, as later rows change them."""
+    """The rows that make items, by their references; of a dry run as later rows would change them."""
 
     @property
     def key(self) -> dict[str, Any]:
@@ -127,13 +127,10 @@ async def _insert(batch: _Batch) -> None:
     While the database writes one part, the next is made ready.
     """
     order = sorted(range(len(batch.rows)), key=lambda place: _reference_of(batch.rows[place]))
-    seen: set[str] = set()
     flight: asyncio.Task[None] | None = None
-    if batch.is_dry:
-        return await _try(batch, order)
     try:
         for start in range(0, len(order), ROWS_A_STATEMENT):
-            places, documents = await _prepared(batch, order[start : start + ROWS_A_STATEMENT], seen)
+            places, documents = await _prepared(batch, order[start : start + ROWS_A_STATEMENT])
             if flight is not None:
                 await flight
             flight = asyncio.create_task(_write(batch, places, documents))
@@ -145,39 +142,13 @@ async def _insert(batch: _Batch) -> None:
             await asyncio.gather(flight, return_exceptions=True)
 
 
-async def _try(batch: _Batch, order: Sequence[int]) -> None:
-    """The outcomes that `_insert` would give, from a look at the references that live items have."""
-    now = batch.scheduler.intake.now
-    references = sorted(set(filter(None, (_reference_of(row) for row in batch.rows))))
-    live = await store.list_items_by_reference(batch.db, **batch.key, external_references=references)
-    for turn, (place, item_id) in enumerate(zip(order, ids.ordered_many(now, len(order)), strict=True)):
-        if turn % ROWS_A_TURN == 0:
-            await asyncio.sleep(0)
-        row = batch.rows[place]
-        if isinstance(row, errors.Invalid):
-            batch.outcomes[place] = Outcome(row.status, refusal=batch.scheduler.completed(row))
-        elif (reference := row.external_reference) is not None and (reference in live or reference in batch.first):
-            batch.taken.append(place)
-        else:
-            try:
-                schedule = batch.scheduler.schedule(row, item_id=item_id, created_time=now)
-            except errors.Refusal as refusal:
-                batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
-                continue
-            if reference is not None:
-                batch.first[reference] = row
-            batch.outcomes[place] = Outcome(201, item_id, schedule=schedule)
-
-
 def _reference_of(row: QueueItemRequest | errors.Invalid) -> str:
     return "" if isinstance(row, errors.Invalid) else row.external_reference or ""
 
 
-async def _prepared(
-    batch: _Batch, places: Sequence[int], seen: set[str]
-) -> tuple[list[int], list[Mapping[str, object]]]:
+async def _prepared(batch: _Batch, places: Sequence[int]) -> tuple[list[int], list[Mapping[str, object]]]:
     """The documents of those rows that are good and the first with their reference."""
-    now, document_of = batch.scheduler.intake.now, batch.scheduler.document
+    now, scheduler = batch.scheduler.intake.now, batch.scheduler
     item_ids, event_ids = ids.ordered_many(now, len(places)), ids.ordered_many(now, len(places))
     good: list[int] = []
     documents: list[Mapping[str, object]] = []
@@ -189,16 +160,22 @@ async def _prepared(
             batch.outcomes[place] = Outcome(row.status, refusal=batch.scheduler.completed(row))
             continue
         reference = row.external_reference
-        if reference is not None and reference in seen:
+        if reference is not None and reference in batch.first:
             batch.taken.append(place)
             continue
         try:
-            document = document_of(row, item_id=item_id, event_id=event_id, caller=batch.caller, source="bulk")
+            if batch.is_dry:
+                schedule = scheduler.schedule(row, item_id=item_id, created_time=now)
+                document: Mapping[str, object] = {"item_id": item_id, "schedule": schedule}
+            else:
+                document = scheduler.document(
+                    row, item_id=item_id, event_id=event_id, caller=batch.caller, source="bulk"
+                )
         except errors.Refusal as refusal:
             batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
             continue
         if reference is not None:
-            seen.add(reference)
+            batch.first[reference] = row
         good.append(place)
         documents.append(document)
     return good, documents
@@ -207,11 +184,20 @@ async def _prepared(
 async def _write(batch: _Batch, places: Sequence[int], documents: Sequence[Mapping[str, object]]) -> None:
     if not places:
         return
-    inserted = await store.insert_items(batch.db, documents=documents)
+    if batch.is_dry:
+        references = sorted(filter(None, (_reference_of(batch.rows[place]) for place in places)))
+        live = await store.list_items_by_reference(batch.db, **batch.key, external_references=references)
+        inserted = {
+            document["item_id"]
+            for place, document in zip(places, documents, strict=True)
+            if _reference_of(batch.rows[place]) not in live
+        }
+    else:
+        inserted = await store.insert_items(batch.db, documents=documents)
     for place, document in zip(places, documents, strict=True):
-        item_id = str(document["item_id"])
+        item_id, schedule = str(document["item_id"]), document.get("schedule")
         if item_id in inserted:
-            batch.outcomes[place] = Outcome(201, item_id)
+            batch.outcomes[place] = Outcome(201, item_id, schedule=schedule if isinstance(schedule, Schedule) else None)
         else:
             batch.taken.append(place)
 
