@@ -141,33 +141,26 @@ def _is_alike(given: List, one: int, other: int) -> bool:
 
 
 def _references(given: List, free: Sequence[int]) -> list[int]:
-    plain_names = [plain(name) for name in given.names]
-    best: list[tuple[int, int]] = []
+    names, best = [plain(name) for name in given.names], list[tuple[int, int]]()
+    has_orders = any(name.startswith(("purchase", "grandtotal", "ordertotal", "orderdate")) for name in names)
     for place in free:
-        name = plain_names[place]
+        name = names[place]
         if name in _NAMES[REFERENCE]:
             best.append((_NAMES[REFERENCE].index(name), place))
         elif name.startswith(_NUMBER_OF_ORDER):
             best.append((len(_NAMES[REFERENCE]), place))
-        elif (name == "name" and not _LINES.isdisjoint(plain_names)) or (name == "id" and _has_orders(plain_names)):
+        elif (name == "name" and not _LINES.isdisjoint(names)) or (name == "id" and has_orders):
             best.append((-1, place))
     return [place for _, place in sorted(best) if _are_references(given.cells(place))][:1]
-
-
-def _has_orders(plain_names: Sequence[str]) -> bool:
-    return any(name.startswith(("purchase", "grandtotal", "ordertotal", "orderdate")) for name in plain_names)
 
 
 def _are_references(cells: Sequence[str]) -> bool:
     """Whether most have a digit, few are dates or addresses, and not all of several are the same."""
     if any(map(written.is_rounded, cells)):
         return True  # so that they are refused
-    is_one = len(cells) > len("ab") and len(set(cells)) == 1
-    return (
-        not is_one
-        and _share(cells, lambda cell: bool(_DIGIT.search(cell)) and "@" not in cell) > HALF
-        and (_share(cells, written.is_date) < HALF)
-    )
+    numbered = _share(cells, lambda cell: bool(_DIGIT.search(cell)) and "@" not in cell)
+    has_several = len(cells) <= len("ab") or len(set(cells)) > 1
+    return has_several and numbered > HALF and _share(cells, written.is_date) < HALF
 
 
 def _locales(given: List, free: Sequence[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""XLSX workbooks as CSV, each cell with its whole value. No I/O; for a thread.
+"""XLSX workbooks as CSV, each cell with its whole value; for a thread. No I/O.
 
 All that the library would unpack or copy is counted before it reads.
 """
@@ -24,9 +24,9 @@ PARTS_MAX: Final = 1_000
 CELLS_MAX: Final = 4_000_000  # of a sheet, the empty ones between others too
 TEXT_BYTES_MAX: Final = 134_217_728  # of all cells, as shared texts are copied into each
 EXACT_MAX: Final = 10**15  # beyond, a spreadsheet has rounded a number
+UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8”, and send that file."
 
 _VISIBLE: Final = python_calamine.SheetVisibleEnum.Visible
-_SHEETS: Final = "xl/worksheets/"
 _PLACE: Final = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]*)(\d*)""")
 _VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^>]*)?>([^<]*)")
 _END_OF_TEXT: Final = re.compile(rb"</(?:[\w.-]+:)?si\s*>")
@@ -36,78 +36,67 @@ def csv_of(content: bytes) -> bytes:
     """The one sheet that has cells, in UTF-8. Raises Malformed, TooLarge."""
     try:
         workbook = python_calamine.load_workbook(io.BytesIO(_bounded(content)))
-        shown = [each.name for each in workbook.sheets_metadata if each.visible == _VISIBLE]
-        found = [(name, rows) for name in shown if (rows := workbook.get_sheet_by_name(name).to_python())]
+        names = [one.name for one in workbook.sheets_metadata if one.visible == _VISIBLE]
+        found = {name: rows for name in names if (rows := workbook.get_sheet_by_name(name).to_python())}
     except (python_calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError):
-        _refuse("This workbook cannot be read. Save its list as “CSV UTF-8”, and send that file.")
+        _refuse(UNREADABLE)
     if not found:
         _refuse("This workbook has no rows.")
     if len(found) > 1:
-        names = "”, “".join(name for name, _ in found)
-        _refuse(Sentence("This workbook has several sheets: “{names}”. Save the one with the list alone.", names=names))
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([_text(cell) for cell in row] for row in found[0][1])
-    return text.getvalue().encode()
+        text = "This workbook has several sheets: “{names}”. Save the one with the list alone."
+        _refuse(Sentence(text, names="”, “".join(found)))
+    table = io.StringIO(newline="")
+    csv.writer(table, lineterminator="\n").writerows([_text(cell) for cell in row] for row in found.popitem()[1])
+    return table.getvalue().encode()
 
 
 def _bounded(content: bytes) -> bytes:
-    """The workbook without compression and pictures. Raises TooLarge, Malformed for what is no such workbook."""
-    whole = io.BytesIO()
-    left = UNPACKED_BYTES_MAX
-    parts: dict[str, bytes] = {}
+    """The workbook without compression and pictures. Raises TooLarge, BadZipFile."""
+    whole, left, parts = io.BytesIO(), UNPACKED_BYTES_MAX, dict[str, bytes]()
     with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(whole, "w") as target:
-        wanted = [each for each in source.infolist() if each.filename.endswith((".xml", ".rels"))]
-        if len(wanted) > PARTS_MAX or "xl/workbook.xml" not in source.namelist():
+        wanted = [one for one in source.infolist() if one.filename.endswith((".xml", ".rels"))]
+        is_plain = all(one.compress_type in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for one in wanted)
+        if len(wanted) > PARTS_MAX or not is_plain or any(one.flag_bits & 1 for one in wanted):
             raise zipfile.BadZipFile
-        for each in wanted:
-            if each.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} or each.flag_bits & 1:
-                raise zipfile.BadZipFile
-            with source.open(each) as opened:
-                part = opened.read(left + 1)
+        for one in wanted:
+            with source.open(one) as opened:
+                part = parts[one.filename] = opened.read(left + 1)
             left -= len(part)
             if left < 0:
                 raise errors.TooLarge("This workbook is too large. Send its list as CSV.")
-            if each.filename.startswith(_SHEETS) or each.filename.endswith("sharedStrings.xml"):
-                parts[each.filename] = part
-            target.writestr(each.filename, part)
-    texts = next((part for name, part in parts.items() if name.endswith("sharedStrings.xml")), b"")
-    sizes = [len(each) for each in _END_OF_TEXT.split(texts)]
-    for name, part in parts.items():
-        if name.startswith(_SHEETS):
+            target.writestr(one.filename, part)
+    texts = b"".join(part for name, part in parts.items() if name.lower().endswith("sharedstrings.xml"))
+    sizes = [len(one) for one in _END_OF_TEXT.split(texts)]
+    for part in parts.values():
+        if b"sheetData" in part:
             _check_sheet(part, sizes)
     return whole.getvalue()
 
 
 def _check_sheet(part: bytes, sizes: list[int]) -> None:
-    # Without comments and marked sections, nothing of a cell hides from these patterns.
-    if b"<!" in part or b"\x00" in part:
+    values = _VALUE.findall(part)
+    # Without comments, marked sections and references to characters, no cell hides from these patterns.
+    if b"<!" in part or b"\x00" in part or any(b"&#" in value for value in values):
         raise zipfile.BadZipFile
     places = _PLACE.findall(part)
-    row = max((int(digits[:8]) for digits in {digits for _, digits in places} if digits), default=0)
+    row = max((int(digits[:8] or 0) for digits in {digits for _, digits in places}), default=0)
     column = max((_number_of(letters[:4]) for letters in {letters for letters, _ in places}), default=0)
-    values = _VALUE.findall(part)
-    if any(b"&#" in value for value in values):
-        raise zipfile.BadZipFile
-    digits_max = len(str(UNPACKED_BYTES_MAX))
-    numbers = [int(value) for value in values if len(value) < digits_max and value.isdigit()]
+    numbers = (int(value) for value in values if len(value) < len(str(UNPACKED_BYTES_MAX)) and value.isdigit())
     characters = sum(sizes[number] for number in numbers if number < len(sizes))
     if row > ROWS_MAX + 1 or column > COLUMNS_MAX:
         text = "A list may have {rows} rows and {columns} columns; send it in parts."
         raise errors.TooLarge(Sentence(text, rows=ROWS_MAX, columns=COLUMNS_MAX))
-    if max(row * column, len(places)) > CELLS_MAX or characters > TEXT_BYTES_MAX:
+    if max(row * column, len(values)) > CELLS_MAX or characters > TEXT_BYTES_MAX:
         raise errors.TooLarge("This workbook is too large. Send its list as CSV.")
 
 
 def _number_of(letters: bytes) -> int:
-    number = 0
-    for letter in letters.upper():
-        number = number * 26 + letter - 64
-    return number
+    return sum((letter - 64) * 26**place for place, letter in enumerate(reversed(letters.upper())))
 
 
 def _text(cell: float | str | bool | date | time | timedelta) -> str:  # noqa: FBT001
     if isinstance(cell, bool):
-        return "true" if cell else "false"
+        return str(cell).lower()
     if isinstance(cell, int | float):
         if abs(cell) >= EXACT_MAX:
             return f"{cell:.9E}"
