@@ -155,10 +155,10 @@ def _references(given: List, free: Sequence[int]) -> list[int]:
 
 
 def _are_references(cells: Sequence[str]) -> bool:
-    """Whether most have a digit, few are dates or addresses, and not all of several are the same."""
+    """Whether most have a digit or great letters, few are dates or addresses, and not all of several are the same."""
     if any(map(written.is_rounded, cells)):
         return True  # so that they are refused
-    numbered = _share(cells, lambda cell: bool(_DIGIT.search(cell)) and "@" not in cell)
+    numbered = _share(cells, lambda cell: (cell.isupper() or bool(_DIGIT.search(cell))) and "@" not in cell)
     has_several = len(cells) <= len("ab") or len(set(cells)) > 1
     return has_several and numbered > HALF and _share(cells, written.is_date) < HALF
 

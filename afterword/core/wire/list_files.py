@@ -18,16 +18,17 @@ from afterword.core.wire.written import WORDS, plain
 from afterword.errors import Sentence
 
 OTHER_FORMATS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-")  # beginnings of workbooks and PDFs
-# Those of one byte a letter, by the letters that their languages have beside English ones.
+# Those of one byte a letter, by the letters that their languages have beside English ones; of a language that writes
+# all its words with them the ten most frequent ones first.
 ALPHABETS: Final[Sequence[tuple[str, Sequence[str]]]] = (
     ("windows-1252", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "àèéìòù", "ãõáàéíóúâêôç", "åäöæøé", "éëïöüá")),
-    ("windows-1253", ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)),
-    ("windows-1251", ("абвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ",)),
+    ("windows-1253", ("αοιετσνηυρςάίόέβγδζθκλμξπφχψωήύώϊϋΐΰ",)),
+    ("windows-1251", ("оаеинтрслвбгджзйкмпуфхцчшщъыьэюяёіїєґ",)),
     ("windows-1250", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")),
     ("windows-1254", ("çğ\u0131öşü",)),
-    ("windows-1255", ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",)),
-    ("windows-1256", ("ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي",)),
-    ("iso-8859-7", ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)),
+    ("windows-1255", ("יוהלאמרשתבגדזחטךכםןנסעףפץצק",)),
+    ("windows-1256", ("اليمنورتبةءآأؤإئثجحخدذزسشصضطظعغفقكهى",)),
+    ("iso-8859-7", ("αοιετσνηυρςάίόέβγδζθκλμξπφχψωήύώϊϋΐΰ",)),
     ("mac-roman", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "åäöæøé")),
     ("shift-jis", ("",)),
 )
@@ -269,9 +270,10 @@ def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
     if encoding == "shift-jis":
         return len(_KANA.findall(text)) / count
     is_latin = encoding in {"windows-1250", "windows-1252", "windows-1254", "mac-roman"}
-    words = [word for word in _WORD.findall(text) if not word.isascii()]
-    letters = Counter("".join(words if is_latin else filter(_NOT_ASCII.match, words)).lower())
-    return max(sum(letters[letter] for letter in alphabet) for alphabet in alphabets) / count
+    words = [word for word in _WORD.findall(text) if (not word.isascii() if is_latin else _NOT_ASCII.match(word))]
+    letters = Counter("".join(words).lower())
+    known = max(sum(letters[letter] for letter in alphabet) for alphabet in alphabets)
+    return (known + (0 if is_latin else sum(letters[letter] for letter in alphabets[0][:10]) / 100)) / count
 
 
 def _fits(content: bytes, encoding: str) -> bool:

@@ -82,6 +82,10 @@ class TestHeader:
             (f"{HEADER},Sprache\n", {"mapping": {"Sprache": "language"}}, [("map[Sprache]", "unknown_column")]),
             (f"{HEADER}\n", {"mapping": {"Sprache": "locale"}}, [("map[Sprache]", "unknown_column")]),
             (f"{HEADER},,x\n", {"mapping": {"x": ""}}, [("/", "required")]),
+            (f"{HEADER},{','.join(f'x{n}' for n in range(9))}\n", {},
+             [*((f"/x{n}", "unknown_column") for n in range(imports.UNKNOWN_SHOWN_MAX)), ("", "unknown_column")]),
+            (f"{HEADER},x\n", {"mapping": {"*": "locale"}}, [("map[*]", "unknown_column"), ("/x", "unknown_column")]),
+            ("E-mail,x\n", {"mapping": {"*": ""}}, [("/responder_channel_identifier", "required")]),
             (f"{HEADER},metadata.questionnaire.\n", {}, [("/metadata.questionnaire.", "invalid_format")]),
             (f"{HEADER},metadata.responder.age\na,,,", {"strict": True},
              [("/metadata.responder.age", "unknown_metadata")]),
@@ -122,6 +126,11 @@ class TestHeader:
         found = cut(text, mapping=mapping)
         assert ([imports.ADDRESS, "metadata.responder.first_name"], [2, 3]) == (found.columns, found.places)
         assert [["a@b.example", "Ann"]] == rows(found)
+
+    def test_all_others_left_out(self) -> None:
+        text = ",E-mail,Total,locale,metadata.responder.age\n0,a@b.example,7,el,40\n"
+        found = cut(text, mapping={"E-mail": imports.ADDRESS, "*": ""})
+        assert [["a@b.example", "el", "40"]] == rows(found)
 
 
 class TestRows:
@@ -190,6 +199,25 @@ class TestRows:
         found = cut(f"{HEADER}\na,,1\nb,,\nc,, 1 \nd,,\ne,,2\n")
         assert [[], ["1"], []] == [imports.read_piece(piece.content).repeated for piece in found.pieces]
 
+    @pytest.mark.parametrize(
+        ("lines", "joined"),
+        [
+            (["a@b.example,,1", "a@b.example,,1", "c@d.example,,2", "a@b.example,,1"], [1, 3]),
+            (["a@b.example,,1", ",,1", "c@d.example,,1"], [1]),  # another person's row is none of this order
+            (["a@b.example,,", "a@b.example,,", "c@d.example,,", "a@b.example,,"], [1]),
+            (["a@b.example,,1", "a@b.example,,2", "a@b.example,,"], [2]),
+            (['a@b.example,,"4,90E+12"', 'c@d.example,,"4,90E+12"'], []),
+        ],
+    )
+    def test_joined(self, lines: list[str], joined: list[int]) -> None:
+        """Rows of one order, by the reference, or without one by the address before them."""
+        options: dict[str, Any] = {"fields": FIELDS, "separator": ",", "mapping": {}}
+        text = "\n".join([HEADER, *lines])
+        [piece] = imports.cut(text, **options, joins=True).pieces
+        assert joined == imports.read_piece(piece.content).joined
+        [piece] = imports.cut(text, **options).pieces
+        assert [] == imports.read_piece(piece.content).joined
+
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
 
@@ -210,6 +238,12 @@ class TestRoundTrip:
 
 
 class TestDocument:
+    def test_spoiled_cells(self) -> None:
+        columns = ["responder_channel_identifier", "locale", "external_reference", "metadata.responder.note"]
+        found = imports.faults_of(columns, ["4,9E+12", "GR", "4.90E+12", "5E12"])
+        assert ["/responder_channel_identifier", "/locale", "/external_reference"] == [each.pointer for each in found]
+        assert [] == imports.faults_of(columns, ["a@b.example", "el", "17", "about 4,9E+12"])
+
     def test_of_a_row(self) -> None:
         columns = [*FIELDS, "metadata.questionnaire.order/total", "metadata.responder.first_name"]
         cells = [" a@b.example ", " ", "2027-01-01 10:00", "", " 12.5", ""]
