@@ -133,6 +133,12 @@ class TestRefusals:
             (lines("a,b,c"), "?dry_run=perhaps", (422, "invalid")),
             (lines("a,b,c"), "?map=locale", (422, "invalid")),
             (lines("a,b,c"), "?map[x]=locale", (422, "invalid")),
+            (lines("a,b,c"), "?date_order=year", (422, "invalid")),
+            (
+                lines("a@b.example,5/12/2030 10:00", header="responder_channel_identifier,send_time"),
+                "",
+                (422, "invalid"),
+            ),
         ],
     )
     async def test_wrong(self, importing: Importing, content: bytes, query: str, expected: tuple[int, str]) -> None:
@@ -222,6 +228,31 @@ class TestImport:
         listed = (await importing.client.send("GET", importing.path)).json()
         assert [job] == listed["results"]
         assert 0 == await importing.pieces()
+
+    @pytest.mark.parametrize(
+        ("content", "query", "state"),
+        [
+            ('"E-mail";"When"\n"a@b.example";"{year}/12/05 10:00:00"\n', "", "created"),
+            ('sep=;\n"E-mail";"When"\n"a@b.example";"5.12.{year} 10:00"\n', "&date_order=day", "created"),
+            ("E-mail,When\na@b.example,12/5/{year} 10:00 AM\n", "&date_order=month", "created"),
+            ("E-mail\tWhen\na@b.example\tnext week\n", "", "failed"),
+            ("E-mail,When\na@b.example,5.12.{year}\n", "&date_order=day", "failed"),  # at no hour
+        ],
+    )
+    async def test_as_spreadsheets_write_it(self, importing: Importing, content: str, query: str, state: str) -> None:
+        columns = f"?map[E-mail]=responder_channel_identifier&map[When]=send_time{query}"
+        job = await importing.done(content.format(year=YEAR).encode(), columns)
+        assert [state] == [row["state"] for row in await importing.rows(job)]
+        sent = "select to_char(send_time at time zone 'UTC', 'MM-DD') from queue_item"
+        assert ("12-05" if state == "created" else None) == await importing.queue.value(sent)
+
+    async def test_what_a_spreadsheet_spoiled(self, importing: Importing) -> None:
+        header = "responder_channel_identifier,locale,external_reference"
+        job = await importing.done(lines("a@b.example,GR,1", "c@d.example,Greek,4.9E+12", header=header))
+        found = [row["problem"]["errors"][0] for row in await importing.rows(job)]
+        assert ["/locale", "/external_reference"] == [error["pointer"] for error in found]
+        assert "the code of a country" in found[0]["message"]
+        assert "A spreadsheet has rounded this number." in found[1]["message"]
 
     async def test_tells(self, importing: Importing) -> None:
         job = await importing.done(lines("ann@example.com,,", "nobody,,"))

@@ -271,6 +271,7 @@ def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
         return len(_KANA.findall(text)) / count
     is_latin = encoding in {"windows-1250", "windows-1252", "windows-1254", "mac-roman"}
     words = [word for word in _WORD.findall(text) if (not word.isascii() if is_latin else _NOT_ASCII.match(word))]
+    words = [word for word in words if word.isupper() or word[1:] == word[1:].lower()]  # as people write great letters
     letters = Counter("".join(words).lower())
     known = max(sum(letters[letter] for letter in alphabet) for alphabet in alphabets)
     return (known + (0 if is_latin else sum(letters[letter] for letter in alphabets[0][:10]) / 100)) / count

@@ -1,18 +1,25 @@
 """Lists: a file, or pasted rows, read as people have them; columns guessed, corrected, remembered."""
 
+import asyncio
 import html
+import io
 import re
 import threading
+import uuid
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import httpx2
 import pytest
+import xlsxwriter
 
 from afterword.console import screens
-from afterword.core.wire import list_files
+from afterword.core.wire import list_columns, list_files
+from afterword.worker.imports import Importer
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
+from tests.dates import YEAR
 from tests.logins.conftest import browser_of, found, log_in
 from tests.queue.client import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
@@ -53,8 +60,8 @@ async def test_files_are_read_off_the_loop(client: Client, monkeypatch: pytest.M
 
         return run
 
-    names = ("guess", "text_of", "sample_of", "columns_of")
-    for module, name in [*((list_files, name) for name in names), (screens, "read_form")]:
+    names = ("guess", "text_of", "sample_of")
+    for module, name in [*((list_files, name) for name in names), (list_columns, "guess"), (screens, "read_form")]:
         monkeypatch.setattr(module, name, watched(getattr(module, name)))
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)
@@ -65,6 +72,12 @@ async def test_files_are_read_off_the_loop(client: Client, monkeypatch: pytest.M
         assert threading.main_thread().name not in set().union(*threads.values())
         await browser.post(f"{here}/columns", data={"column0": "", "column1": "responder_channel_identifier"})
         assert threading.main_thread().name not in threads["sample_of"]
+
+
+async def work(client: Client) -> None:
+    importer = Importer(client.queue.pool, uuid.uuid4(), secret=client.queue.secret)
+    while await importer.work_next(asyncio.Event()):
+        pass
 
 
 async def test_refused(client: Client) -> None:
@@ -135,6 +148,83 @@ async def test_columns(client: Client) -> None:
         assert "Forget this list?" in (await browser.get(f"{here}/stop")).text
         await browser.post(f"{here}/stop")
         assert 404 == (await browser.get(f"{here}/columns")).status_code
+
+
+async def test_a_time_to_send_is_never_dropped(client: Client) -> None:
+    """One that is not read makes faulty rows; a date alone asks for its hour, one that is over for its meaning."""
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        for value, told in (
+            ("soon", "will be asked1have a problem"), (f"{YEAR}/12/05 15:04:00", "1will be asked"),
+            (f"12/5/{YEAR}", "say whether the day or the month comes first."), (f"13.12.{YEAR}", "say at which hour"),
+            ("2026-01-01 10:00", "say what it means."),
+        ):  # fmt: skip
+            here = await upload(browser, client, f"Email;Send date\nann@example.com;{value}\n".encode())
+            chosen = choices((await browser.get(f"{here}/columns")).text)
+            assert chosen["column1"] == ("?" if "2026-" in value else "send_time")
+            page = await browser.post(f"{here}/columns", data=chosen)
+            if page.status_code == 303:
+                await work(client)
+                page = await browser.get(f"{here}/check")
+            assert told in plain(page.text), value
+        here = await upload(browser, client, f"Email;Send date\nann@example.com;13.12.{YEAR}\n".encode())
+        chosen = {**choices((await browser.get(f"{here}/columns")).text), "hour1": "10:00"}
+        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+        assert 'value="10:00"' in (await browser.get(f"{here}/columns")).text
+        await work(client)
+        assert f"December 13, {YEAR}" in plain((await browser.get(f"{here}/confirm")).text) or (
+            f"Dec 13, {YEAR}" in plain((await browser.get(f"{here}/confirm")).text)
+        )
+
+
+async def test_remembers_what_a_person_changed(client: Client) -> None:
+    """A column that nobody touched is guessed anew; one that somebody chose is not, even where the guess was empty."""
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, b"Email;Date;Shop\nann@example.com;2026-01-01;7\n")
+        chosen = {**choices((await browser.get(f"{here}/columns")).text), "column2": "metadata.questionnaire.store_id"}
+        assert "" == chosen["column1"]
+        assert 303 == (await browser.post(f"{here}/columns", data=chosen)).status_code
+        assert ["Shop"] == [row["name"] for row in await client.queue.fetch("select name from queue_list_column")]
+        here = await upload(browser, client, f"Email;Date;Shop\nann@example.com;{YEAR}-12-05 15:04;7\n".encode())
+        chosen = choices((await browser.get(f"{here}/columns")).text)
+        assert ("send_time", "metadata.questionnaire.store_id") == (chosen["column1"], chosen["column2"])
+
+
+async def test_workbook(client: Client) -> None:
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["Email", "Order number", "Send date"])
+        sheet.write_row(1, 0, ["ann@example.com", 4901234567890])
+        sheet.write_datetime(1, 2, datetime(YEAR, 12, 5, 15, 4), book.add_format({"num_format": "dd/mm/yyyy"}))  # noqa: DTZ001
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, content.getvalue())
+        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+        await work(client)
+        await browser.post(f"{here}/confirm")
+        await work(client)
+    found = "select array[external_reference, to_char(send_time at time zone 'UTC', 'MM-DD')] from queue_item"
+    assert ["4901234567890", "12-05"] == await client.queue.value(found)
+
+
+async def test_around_the_table(client: Client) -> None:
+    """Lines above and below are left out and can be changed; words show the encoding."""
+    text = "Alte Mühle;;\nE-Mail;Name;Summe\nann@example.com;Jürgen;1\nbo@example.com;Bo;2\nSumme;;3\n"
+    async with browser_of(client.queue.pool) as browser:
+        await log_in(browser)
+        here = await upload(browser, client, text.encode("windows-1252"))
+        page = (await browser.get(f"{here}/columns")).text
+        assert 'name="rows_above" inputmode="numeric" maxlength="3" value="1"' in page
+        assert 'name="rows_below" inputmode="numeric" maxlength="3" value="1"' in page
+        assert "as they are read: Jürgen." in plain(page)
+        again = (await browser.get(f"{here}/columns?rows_above=0&rows_below=0")).text
+        assert "Alte Mühle" in plain(again)
+        form = {**choices(page), "rows_above": "1", "rows_below": "1"}
+        assert 303 == (await browser.post(f"{here}/columns", data=form)).status_code
+        await work(client)
+        assert "2 rows in the file 2will be asked" in plain((await browser.get(f"{here}/check")).text)
 
 
 async def test_others(client: Client) -> None:

@@ -45,7 +45,7 @@ ROWS = {
     f"p@example.com,{'x' * 65_536},,,,,,": "A row may have {n} bytes.",
 }
 PHONES = {
-    "12": "A phone number has digits, and + with the country code in front.",
+    "x12": "A phone number has digits, and + with the country code in front.",
     "210 123 4567": "A phone number without + and country code needs a locale that names its country.",
     "+999 1234567": "This is not a phone number, such as +30 210 123 4567.",
     "+30 12": "A phone number with these digits does not exist in that country.",

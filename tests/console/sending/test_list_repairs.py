@@ -5,8 +5,7 @@ import re
 
 import httpx2
 
-from tests.console.sending.test_address_lists import choices, upload
-from tests.console.sending.test_list_results import work
+from tests.console.sending.test_address_lists import choices, upload, work
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, log_in

@@ -1,16 +1,13 @@
 """Lists: a check whose counts add up, faulty rows corrected, the confirmation, the result and what can be resumed."""
 
-import asyncio
 import hashlib
 import html
 import re
-import uuid
 
 import pytest
 
 from afterword.core.wire import imports as core_imports
-from afterword.worker.imports import Importer
-from tests.console.sending.test_address_lists import LISTS, choices, upload
+from tests.console.sending.test_address_lists import LISTS, choices, upload, work
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, log_in
@@ -28,12 +25,6 @@ FILE = (
     "Άννα;ann@example.com;11;\n"
     "Άννα;ann@example.com;7;\n"
 )
-
-
-async def work(client: Client) -> None:
-    importer = Importer(client.queue.pool, uuid.uuid4(), secret=client.queue.secret)
-    while await importer.work_next(asyncio.Event()):
-        pass
 
 
 async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
