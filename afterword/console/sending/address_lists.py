@@ -46,20 +46,6 @@ ADDRESSES: Final[Mapping[int, str]] = {
     CHANNEL_SMS: "Address: the phone to write to",
 }
 LEVELS: Final[Mapping[str, str]] = {"questionnaire": "of the order", "responder": "of the person"}
-ENCODINGS: Final[Mapping[str, str]] = {
-    "utf-8": "UTF-8",
-    "utf-16": "UTF-16",
-    "windows-1250": "Windows-1250 (Central European)",
-    "windows-1251": "Windows-1251 (Cyrillic)",
-    "windows-1252": "Windows-1252 (Western European)",
-    "windows-1253": "Windows-1253 (Greek)",
-    "windows-1254": "Windows-1254 (Turkish)",
-    "windows-1255": "Windows-1255 (Hebrew)",
-    "windows-1256": "Windows-1256 (Arabic)",
-    "iso-8859-7": "ISO-8859-7 (Greek)",
-    "mac-roman": "Mac OS (Western European)",
-    "shift-jis": "Shift-JIS (Japanese)",
-}
 SEPARATORS: Final[Mapping[str, str]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
 CONFLICTS: Final[Mapping[str, str]] = {
     "error": "It is a faulty row",
@@ -317,7 +303,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         ],
         ask=ASK,
         meanings=_meanings(words, declared, pipeline.channel_id),
-        encodings=[(key, words(ENCODINGS[key])) for key in list_files.ENCODINGS],
+        encodings=[(key, words(text)) for key, text in list_files.ENCODINGS.items()],
         separators=[(key, words(text)) for key, text in SEPARATORS.items()],
         first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],
         conflicts=[

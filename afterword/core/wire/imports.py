@@ -23,6 +23,7 @@ from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading.findings import escape
 from afterword.core.wire import written
+from afterword.core.wire.written import plain
 from afterword.errors import FieldError, Sentence
 
 ROWS_MAX: Final = 200_000
@@ -40,13 +41,6 @@ ADDRESS: Final = "responder_channel_identifier"
 REFERENCE: Final = "external_reference"
 SEND_TIME: Final = "send_time"
 GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
-OTHER_NAMES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("email", "emailaddress", "mail", "recipient", "address", "customer", "customeremail"), ADDRESS),
-    **dict.fromkeys(("phone", "phonenumber", "mobile", "telephone", "identifier", "contact"), ADDRESS),
-    **dict.fromkeys(("language", "lang", "languagecode"), "locale"),
-    **dict.fromkeys(("sendat", "senddate", "date", "when", "time", "datetime"), SEND_TIME),
-    **dict.fromkeys(("reference", "order", "orderid", "orderno", "ordernumber", "invoice", "key"), REFERENCE),
-}
 NO_ADDRESS: Final = "No column says who is written to."
 REST: Final = "*"  # of a mapping: all columns that have no other meaning
 UNKNOWN_SHOWN_MAX: Final = 5
@@ -62,7 +56,20 @@ NOT_DECODED: Final = (
     "The file is not {encoding}: line {line} has other bytes. Save it as “CSV UTF-8” and send it again."
 )
 
-_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_PREFIX: Final = re.compile(r"\A(?:metadata\.)?(?:questionnaire\.)?(?:responder\.)?")
+_TABLES: Final = {
+    "reference": REFERENCE,
+    "locale": "locale",
+    "send_time": SEND_TIME,
+    "email": ADDRESS,
+    "phone": ADDRESS,
+}
+_NAMES: Final = {
+    plain(word): meaning
+    for table, meaning in _TABLES.items()
+    for words in written.WORDS["columns"][table].values()
+    for word in words.split()
+}
 _MEANING_CUTOFF: Final = 0.75
 _encode = msgspec.json.Encoder().encode
 
@@ -332,18 +339,12 @@ def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | No
     if name in {f"metadata.{one.kind}.{one.name}" for one in members}:
         return name
     known = {
-        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in members},
-        **OTHER_NAMES,
-        **{_plain(one): one for one in fields},
+        **{plain(one.name): f"metadata.{one.kind}.{one.name}" for one in members},
+        **_NAMES,
+        **{plain(one): one for one in fields},
     }
-    close = difflib.get_close_matches(_plain(name), known, n=1, cutoff=_MEANING_CUTOFF)
+    close = difflib.get_close_matches(plain(_PREFIX.sub("", name)), known, n=1, cutoff=_MEANING_CUTOFF)
     return known[close[0]] if close else None
-
-
-def _plain(name: str) -> str:
-    for prefix in ("metadata.", "questionnaire.", "responder."):
-        name = name.removeprefix(prefix)
-    return _PUNCTUATION.sub("", name).casefold()
 
 
 def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) -> list[FieldError]:

@@ -18,21 +18,9 @@ from afterword.core.wire.written import WORDS, plain
 from afterword.errors import Sentence
 
 OTHER_FORMATS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF-")  # beginnings of workbooks and PDFs
-# Those of one byte a letter, by the letters that their languages have beside English ones; of a language that writes
-# all its words with them the ten most frequent ones first.
-ALPHABETS: Final[Sequence[tuple[str, Sequence[str]]]] = (
-    ("windows-1252", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "àèéìòù", "ãõáàéíóúâêôç", "åäöæøé", "éëïöüá")),
-    ("windows-1253", ("αοιετσνηυρςάίόέβγδζθκλμξπφχψωήύώϊϋΐΰ",)),
-    ("windows-1251", ("оаеинтрслвбгджзйкмпуфхцчшщъыьэюяёіїєґ",)),
-    ("windows-1250", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")),
-    ("windows-1254", ("çğ\u0131öşü",)),
-    ("windows-1255", ("יוהלאמרשתבגדזחטךכםןנסעףפץצק",)),
-    ("windows-1256", ("اليمنورتبةءآأؤإئثجحخدذزسشصضطظعغفقكهى",)),
-    ("iso-8859-7", ("αοιετσνηυρςάίόέβγδζθκλμξπφχψωήύώϊϋΐΰ",)),
-    ("mac-roman", ("äöüß", "éèêëàâîïôûùçœ", "áéíóúüñ", "åäöæøé")),
-    ("shift-jis", ("",)),
-)
-ENCODINGS: Final = (UTF8, "utf-16", *sorted(name for name, _ in ALPHABETS))
+ENCODINGS: Final[Mapping[str, str]] = {
+    UTF8: "UTF-8", "utf-16": "UTF-16", **{name: one["title"] for name, one in sorted(WORDS["encodings"].items())}
+}  # fmt: skip
 PROBLEM: Final = "problem"  # the column of faulty rows that are given back
 SAMPLE_ROWS: Final = 200
 SAMPLE_ROWS_SEEN: Final = 1_000  # blank ones too
@@ -258,7 +246,7 @@ def _encoding_of(content: bytes) -> str:
     else:
         return UTF8
     # The first of equals: Western letters alone are read as Windows-1252.
-    return max(ALPHABETS, key=lambda pair: _likeness(content, *pair))[0]
+    return max(WORDS["encodings"], key=lambda name: _likeness(content, name, WORDS["encodings"][name]["letters"]))
 
 
 def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
