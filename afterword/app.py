@@ -148,11 +148,7 @@ def create_app(
     metrics = Metrics()
     limiter = Limiter(limits)
     context = OperationContext(
-        pool=pool,
-        site=site,
-        limiter=limiter,
-        authenticate=_authenticator(ticks),
-        idempotency=idempotency,
+        pool=pool, site=site, limiter=limiter, authenticate=_authenticator(ticks), idempotency=idempotency
     )
     probes = Probes(
         pool=pool,

@@ -66,12 +66,7 @@ async def list_alerts(call: Call[None], db: Database) -> Rows[rules.Alert]:
 
 
 @routes.post(
-    "/alert",
-    scope="Alert.Create",
-    body=AlertRequest,
-    answer=Alert,
-    summary="Create new alert",
-    description=CONDITIONS,
+    "/alert", scope="Alert.Create", body=AlertRequest, answer=Alert, summary="Create new alert", description=CONDITIONS
 )
 async def create_alert(call: Call[AlertRequest], db: Database) -> Answer:
     alert = await rules.create(db, caller=call.caller, columns=_alert_columns(call.body), now=call.now)
@@ -125,11 +120,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Cas
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
     alert = await rules.get(db, caller=call.caller, **call.ids)
     found = await cases_store.list_cases_of_alert(
-        db,
-        organization_id=alert.organization_id,
-        alert_id=alert.alert_id,
-        test_only=call.caller.test,
-        page=call.page,
+        db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
     )
     return found.map(lambda case: cases.visible(case, call.caller))
 

@@ -16,13 +16,7 @@ from afterword.errors import FieldError
 
 
 async def delete_status(
-    db: Database,
-    *,
-    caller: Caller,
-    status_id: int,
-    move_to: int | None,
-    now: datetime,
-    expect: errors.Expect,
+    db: Database, *, caller: Caller, status_id: int, move_to: int | None, now: datetime, expect: errors.Expect
 ) -> None:
     """Delete an own status; its alerts and cases move to `move_to`.
 

@@ -99,12 +99,7 @@ async def get_audit_file(call: Call[None], db: Database) -> Answer:
     query: AuditFileQuery = call.query or AuditFileQuery()
     return Answer(
         download=await file_of(
-            db,
-            caller=call.caller,
-            criteria=query.criteria(),
-            file_format=query.format,
-            zone=call.zone,
-            now=call.now,
+            db, caller=call.caller, criteria=query.criteria(), file_format=query.format, zone=call.zone, now=call.now
         )
     )
 

@@ -7,10 +7,7 @@ from afterword.backups import store
 from afterword.db import Database
 from afterword.web.metrics import Sample
 
-AGE: Final = (
-    "afterword_backup_age_seconds",
-    "Age of the last backup, of the installation where there is none.",
-)
+AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")
 LATE: Final = (
     "afterword_backup_late_seconds",
     "How late the next backup is; absent where AFTERWORD_BACKUP_TO is unset. Alert above 0.",

@@ -100,12 +100,7 @@ _FORMS: Final[Mapping[Kind, _Form]] = {
         urls=lambda account: [account.url],
         parse_callback=twilio.parse_callback,
     ),
-    "smpp": _Form(
-        channel_id=SMS,
-        read=smpp.settings_of,
-        make=_smpp,
-        host=lambda account: account.host,
-    ),
+    "smpp": _Form(channel_id=SMS, read=smpp.settings_of, make=_smpp, host=lambda account: account.host),
     "webhook": _Form(channel_id=WEBHOOK, read=webhook.settings_of, make=_webhook),
 }
 CHANNELS: Final[Mapping[Kind, int]] = {kind: form.channel_id for kind, form in _FORMS.items()}

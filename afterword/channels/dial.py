@@ -31,12 +31,7 @@ class _UntrustedError(Exception):
 
 
 async def dial(
-    relay: Relay,
-    *,
-    trust: ssl.SSLContext,
-    name: str,
-    timeouts: Timeouts,
-    networks: Sequence[Network] | None = None,
+    relay: Relay, *, trust: ssl.SSLContext, name: str, timeouts: Timeouts, networks: Sequence[Network] | None = None
 ) -> Conversation:
     """A conversation that is ready for MAIL. Raises NotOpenError; Retry is its only kind of outcome.
 

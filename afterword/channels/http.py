@@ -302,11 +302,7 @@ def _check_headers(method: str, headers: Mapping[str, str]) -> None:
 
 def _request(call: _Call, address: Address, progress: _Progress) -> httpx2.Request:
     """The request to the judged address; the name is only in Host and in the TLS handshake."""
-    own = {
-        "host": call.target.url.netloc.decode("ascii"),
-        "connection": "close",
-        "accept-encoding": "identity",
-    }
+    own = {"host": call.target.url.netloc.decode("ascii"), "connection": "close", "accept-encoding": "identity"}
     given = {name.lower(): value for name, value in call.headers.items() if name.lower() not in _OURS}
     return httpx2.Request(
         call.method,

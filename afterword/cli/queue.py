@@ -16,11 +16,7 @@ app = cyclopts.App(name="queue")
 
 @app.command(name="resolve")
 async def resolve(
-    item: str,
-    /,
-    *,
-    sent: Annotated[bool, Parameter(negative="--not-sent")],
-    organization: OrganizationDomain = None,
+    item: str, /, *, sent: Annotated[bool, Parameter(negative="--not-sent")], organization: OrganizationDomain = None
 ) -> None:
     """Settle an item that failed with an unknown outcome, once you have found out.
 

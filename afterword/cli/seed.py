@@ -82,11 +82,7 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
 async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
     found = await store.get_organization_by_domain(database, domain=domain)
     organization = found or await service.create_organization(
-        database,
-        domain=domain,
-        display_name="Demo Shop",
-        postal_address="1 Harbour Street, 12345 Sampletown",
-        now=now,
+        database, domain=domain, display_name="Demo Shop", postal_address="1 Harbour Street, 12345 Sampletown", now=now
     )
     application_id = await store.get_first_application_id(database, organization_id=organization.organization_id)
     if application_id is None:

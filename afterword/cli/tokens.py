@@ -71,10 +71,7 @@ async def revoke(beginning: str, /) -> None:
         if len(found) != 1:
             raise errors.NotFound("No token begins so." if not found else "Several tokens begin so; give more of it.")
         token = await service.revoke_token(
-            database,
-            organization_id=found[0].organization_id,
-            token_id=found[0].token_id,
-            now=database.clock.now(),
+            database, organization_id=found[0].organization_id, token_id=found[0].token_id, now=database.clock.now()
         )
     print(f"Revoked “{token.title}”.")
 

@@ -33,15 +33,7 @@ CHANGES_OF_MONTHS: Final[Mapping[str, str]] = {
     "higher": "Higher than in the months before ({previous}).",
     "lower": "Lower than in the months before ({previous}).",
 }
-WEEKDAYS: Final = {
-    1: "Monday",
-    2: "Tuesday",
-    3: "Wednesday",
-    4: "Thursday",
-    5: "Friday",
-    6: "Saturday",
-    7: "Sunday",
-}
+WEEKDAYS: Final = {1: "Monday", 2: "Tuesday", 3: "Wednesday", 4: "Thursday", 5: "Friday", 6: "Saturday", 7: "Sunday"}
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
 

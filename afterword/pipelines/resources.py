@@ -8,13 +8,7 @@ from typing import Annotated, Any, Final, Literal, cast
 import msgspec
 from msgspec import Meta
 
-from afterword.core.messaging.addresses import (
-    CHANNEL_EMAIL,
-    CHANNEL_LINK,
-    CHANNEL_OUTBOX,
-    CHANNEL_SMS,
-    CHANNEL_WEBHOOK,
-)
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.text import placeholders as messages
 from afterword.core.wire import times
 from afterword.pipelines import store

@@ -229,13 +229,7 @@ async def create(
 
 
 async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    account_id: str,
-    changes: Mapping[str, Any],
-    site: Site,
-    expect: errors.Expect,
+    db: Database, *, caller: Caller, account_id: str, changes: Mapping[str, Any], site: Site, expect: errors.Expect
 ) -> Account:
     """Write the named members; of `settings` the named ones, null removes one. Raises NotFound, Forbidden, Invalid.
 

@@ -281,10 +281,7 @@ async def list_questionnaires(call: Call[None], db: Database) -> Answer:
 
 
 @routes.get(
-    "/q/questionnaire/{questionnaire_id}",
-    scope="Questionnaire.Read",
-    answer=Questionnaire,
-    summary="Get Questionnaire",
+    "/q/questionnaire/{questionnaire_id}", scope="Questionnaire.Read", answer=Questionnaire, summary="Get Questionnaire"
 )
 async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     questionnaire = await _questionnaire(call, db)

@@ -392,11 +392,7 @@ async def _update(
     actor: Caller | None,
 ) -> Questionnaire:
     questionnaire = await store.update_questionnaire(
-        db,
-        **before.key,
-        settings=settings,
-        now=now,
-        by=actor and actor.actor_id,
+        db, **before.key, settings=settings, now=now, by=actor and actor.actor_id
     )
     await _record(db, questionnaire, type_name, now=now, actor=actor)
     return questionnaire

@@ -60,13 +60,7 @@ class _About:
 
 
 async def take(
-    db: Database,
-    *,
-    organization_id: str,
-    account_id: str,
-    reports: Sequence[Report],
-    now: datetime,
-    secret: bytes,
+    db: Database, *, organization_id: str, account_id: str, reports: Sequence[Report], now: datetime, secret: bytes
 ) -> int:
     """Apply a provider's authenticated reports about messages on its channel; the number of new ones.
 
@@ -104,13 +98,7 @@ async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, s
 
 
 async def _items_of(
-    db: Database,
-    organization_id: str,
-    account_id: str,
-    reports: Sequence[Report],
-    *,
-    now: datetime,
-    secret: bytes,
+    db: Database, organization_id: str, account_id: str, reports: Sequence[Report], *, now: datetime, secret: bytes
 ) -> list[Item | None]:
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     account = {"organization_id": organization_id, "account_id": account_id}

@@ -69,10 +69,7 @@ async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now:
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
     pipeline_id = spec.get("pipeline_id")
     if pipeline_id is not None and not await pipelines_store.count_among(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_ids=query.questionnaire_ids,
-        pipeline_id=pipeline_id,
+        db, organization_id=caller.organization_id, questionnaire_ids=query.questionnaire_ids, pipeline_id=pipeline_id
     ):
         findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
         findings.check()

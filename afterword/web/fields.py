@@ -65,8 +65,7 @@ LOCALE: Final = _meaning("locale", locales.normalise, "invalid_locale", _LANGUAG
 LOCALE_NORMAL: Final = _meaning("locale_normal", locales.normalise, "invalid_locale", _LANGUAGE, converts=True)
 
 Id = Annotated[
-    str,
-    Meta(extra_json_schema={"pattern": "^[0-9A-Za-z]{22}$"}, extra=ID, examples=["0QmCkLh2XnT7vRz9YbWd4e"]),
+    str, Meta(extra_json_schema={"pattern": "^[0-9A-Za-z]{22}$"}, extra=ID, examples=["0QmCkLh2XnT7vRz9YbWd4e"])
 ]
 """22 letters and digits. In a request a misshapen one is 422 `unknown_id`."""
 

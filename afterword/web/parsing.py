@@ -35,11 +35,7 @@ _UTF8: Final = frozenset({"", "utf-8", "utf8"})
 
 
 async def read_body(
-    receive: Receive,
-    headers: Mapping[str, str],
-    *,
-    bytes_max: int = BODY_BYTES_MAX,
-    seconds_max: int | None = None,
+    receive: Receive, headers: Mapping[str, str], *, bytes_max: int = BODY_BYTES_MAX, seconds_max: int | None = None
 ) -> bytes:
     """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression, ClientDisconnect."""
     limit = BODY_SECONDS_MAX if seconds_max is None else seconds_max

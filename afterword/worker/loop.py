@@ -72,14 +72,7 @@ async def run(
     async with pool:
         defaults = channels(pool)
         guard = Guard(pool=pool, folder=folder)
-        sender = Sender(
-            pool=pool,
-            site=site,
-            channels=defaults,
-            mail_from=mail_from,
-            pace=pace,
-            guard=guard,
-        )
+        sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard)
         heartbeat = _heartbeat(database_url, sender, pace)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
         heartbeat.start()

@@ -75,14 +75,7 @@ class Sender:
     """One run of one process: its id is new at each start and never used again."""
 
     def __init__(
-        self,
-        *,
-        pool: Pool,
-        site: Site,
-        channels: Mapping[int, Channel],
-        mail_from: str,
-        pace: Pace,
-        guard: Guard,
+        self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace, guard: Guard
     ) -> None:
         self.run_id = uuid.uuid4()
         self._pool = pool

@@ -152,10 +152,7 @@ async def count_cases(
     now: datetime,
 ) -> dict[str, int]:
     """The open cases by `open`, `overdue`, `unassigned`, `mine`, `waiting` and `call_back`."""
-    row = await db.fetch_one(
-        OPEN_COUNTS,
-        *(organization_id, list(application_ids), test_only, user_id, now),
-    )
+    row = await db.fetch_one(OPEN_COUNTS, *(organization_id, list(application_ids), test_only, user_id, now))
     return dict(row)
 
 

@@ -161,10 +161,6 @@ async def get_subscription(call: Call[None], db: Database) -> Answer:
 )
 async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
     subscription, watches = await service.subscribe(
-        db,
-        caller=call.caller,
-        **call.body.chosen(),
-        now=call.now,
-        expect=call.check_version,
+        db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.check_version
     )
     return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)

@@ -202,11 +202,7 @@ async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: dateti
         key = event.organization_id, event.event_id, recipient.locale, recipient.time_zone
         if key not in texts_by_key:
             texts_by_key[key] = words.notice(
-                event.type,
-                data=event.data,
-                subject=one.subject,
-                locale=recipient.locale,
-                time_zone=recipient.time_zone,
+                event.type, data=event.data, subject=one.subject, locale=recipient.locale, time_zone=recipient.time_zone
             )
         title, body, link = texts_by_key[key]
         made_time = now + timedelta(microseconds=position)  # apart, so that a list has the order of their events

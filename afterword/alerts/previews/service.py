@@ -68,10 +68,7 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
     matching = [] if node else ids
     for begin in range(0, len(found) if node else 0, BATCH):
         known = await facts.list_facts(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=ids[begin : begin + BATCH],
-            condition=node,
+            db, organization_id=caller.organization_id, instance_ids=ids[begin : begin + BATCH], condition=node
         )
         matching += [one for one in ids[begin : begin + BATCH] if one in known and conditions.matches(node, known[one])]
     rule = _Rule(caller.organization_id, columns["application_id"], columns["assigned_user_id"], columns["assignment"])

@@ -39,12 +39,7 @@ _VISIBLE: Final[LiteralString] = f"""select {_COLUMNS}, status_id < 100 as syste
 
 
 async def get_status(
-    db: Database,
-    *,
-    organization_id: str,
-    status_id: int,
-    application_ids: Sequence[str] = (),
-    is_locked: bool = False,
+    db: Database, *, organization_id: str, status_id: int, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Status | None:
     """The status, if it belongs to one of these applications (none: any) or to none.
 

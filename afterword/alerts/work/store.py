@@ -176,7 +176,6 @@ async def get_work(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, alert_instance_id: str
 ) -> WorkItem | None:
     row = await db.fetch_row(
-        f"{_WORK} and c.alert_instance_id = $4",
-        *(organization_id, list(application_ids), test_only, alert_instance_id),
+        f"{_WORK} and c.alert_instance_id = $4", *(organization_id, list(application_ids), test_only, alert_instance_id)
     )
     return WorkItem(**row) if row else None

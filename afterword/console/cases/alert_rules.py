@@ -209,11 +209,7 @@ async def _choices(
 ) -> Choices:
     chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
     return await alert_rule_form.choices_of(
-        visit,
-        db,
-        application_id=application_id,
-        questionnaire_ids=chosen,
-        condition=rule.conditions if rule else None,
+        visit, db, application_id=application_id, questionnaire_ids=chosen, condition=rule.conditions if rule else None
     )
 
 

@@ -32,10 +32,7 @@ async def draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequence[d
     key = form.text("key") or ids.ordered(visit.now)
     try:
         route = await messages.route_of(
-            db,
-            organization_id=visit.caller.organization_id,
-            alert_instance_id=item.alert_instance_id,
-            now=visit.now,
+            db, organization_id=visit.caller.organization_id, alert_instance_id=item.alert_instance_id, now=visit.now
         )
     except errors.Conflict as refusal:
         return Draft(refusal.detail or "", "", "", "", key, titles)

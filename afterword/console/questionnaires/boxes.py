@@ -40,12 +40,7 @@ INPUTS: Final = (
         "Opens at a click on",
         "A CSS selector, such as #feedback. A click opens the box always, whatever stands below.",
     ),
-    Input(
-        "addresses",
-        "lines",
-        "Pages",
-        "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages.",
-    ),
+    Input("addresses", "lines", "Pages", "Paths, one a line; * stands for anything: /checkout/*. Empty: all pages."),
     Input("share_percent", "number", "Percent of visitors", required=True),
     Input("again_days", "number", "Days until a browser sees it again", "0: each time.", required=True),
     Input("position", "choice", "Stands", options=POSITIONS),

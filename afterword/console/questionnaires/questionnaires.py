@@ -178,9 +178,7 @@ async def overview(visit: Visit) -> Response:
         work = await work_of(visit, db)
         questionnaire = work.questionnaire
         states = await drafts_store.list_states(
-            db,
-            organization_id=questionnaire.organization_id,
-            questionnaire_ids=[questionnaire.questionnaire_id],
+            db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
         )
         senders = await _senders(visit, db, questionnaire)
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes

@@ -219,10 +219,7 @@ async def item_page(visit: Visit) -> Response:
         item = queue.visible(current, visit.caller)
         trace = await traces.explain(db, item=current, now=visit.now, zone=times.zone_of(visit.zone), words=words)
         attempts = await traces_store.list_attempts(
-            db,
-            organization_id=item.organization_id,
-            item_id=item_id,
-            page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX),
+            db, organization_id=item.organization_id, item_id=item_id, page=Page.first(ATTEMPTS, limit=ATTEMPTS_MAX)
         )
         instance_id = item.questionnaire_instance_id if visit.caller.reads_answers else None
         is_kept = item.test and await outbox_store.get_has_message(

@@ -213,12 +213,7 @@ def _column(
 
 
 def _against_rest(
-    request: RequestedMetric,
-    index: int,
-    now: Counted,
-    figures: Mapping[Key, Figure],
-    *,
-    level: float,
+    request: RequestedMetric, index: int, now: Counted, figures: Mapping[Key, Figure], *, level: float
 ) -> dict[Key, Figure]:
     """The figures with their difference from the others together, where both are shown.
 

@@ -41,10 +41,7 @@ SENTENCES: Final[Mapping[str, tuple[State, str]]] = {
     "spf_without_server": ("wrong", "The SPF record does not name your mail server: {include} is missing."),
     "spf_open": ("wrong", "The SPF record lets everybody send from this domain. It should end in ~all."),
     "spf_without_end": ("weak", "The SPF record does not say what holds for all others. It should end in ~all."),
-    "spf_too_long": (
-        "wrong",
-        "The SPF record takes more than 10 look-ups, so receivers refuse it. Shorten it.",
-    ),
+    "spf_too_long": ("wrong", "The SPF record takes more than 10 look-ups, so receivers refuse it. Shorten it."),
     "dkim_good": ("good", "A DKIM key stands under the selector “{selector}”."),
     "dkim_missing": (
         "missing",
@@ -52,19 +49,13 @@ SENTENCES: Final[Mapping[str, tuple[State, str]]] = {
     ),
     "dkim_revoked": ("wrong", "The DKIM key of the selector “{selector}” is empty, so it was withdrawn."),
     "dkim_wrong": ("wrong", "The DKIM record of the selector “{selector}” cannot be read."),
-    "dkim_weak": (
-        "weak",
-        "The DKIM key of the selector “{selector}” has fewer than 2,048 bits. Ask for a longer one.",
-    ),
+    "dkim_weak": ("weak", "The DKIM key of the selector “{selector}” has fewer than 2,048 bits. Ask for a longer one."),
     "dmarc_good": ("good", "The DMARC record tells receivers to set apart or refuse what others send in your name."),
     "dmarc_none": (
         "weak",
         "The DMARC record only watches (p=none). Once all your mails pass SPF or DKIM, change it to p=quarantine.",
     ),
-    "dmarc_missing": (
-        "missing",
-        "There is no DMARC record. Large mailbox providers ask for one.",
-    ),
+    "dmarc_missing": ("missing", "There is no DMARC record. Large mailbox providers ask for one."),
     "dmarc_wrong": ("wrong", "There are several DMARC records, or the one there has no valid p=."),
     "no_domain": ("missing", "There is no such domain."),
     "not_asked": ("unknown", "The name servers could not be asked. Try again later."),

@@ -91,11 +91,7 @@ def sign(content: bytes, *, event_id: str, timestamp: int, keys: Sequence[str]) 
     """The headers that go with the body at this Unix second."""
     signed = f"{event_id}.{timestamp}.".encode() + content
     signatures = [f"v1,{base64.b64encode(hmac.digest(_key_of(key), signed, hashlib.sha256)).decode()}" for key in keys]
-    return {
-        "webhook-id": event_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(signatures),
-    }
+    return {"webhook-id": event_id, "webhook-timestamp": str(timestamp), "webhook-signature": " ".join(signatures)}
 
 
 def retry_time(reply: Reply, *, attempts: int, now: datetime, jitter: float) -> datetime | None:

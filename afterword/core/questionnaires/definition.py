@@ -322,15 +322,7 @@ class _Reader:
         for path, entry in members.items("endings", 0, ENDINGS_MAX):
             below = Members(entry, path, self._findings)
             ending_id, key = self._identity(below, "ending")
-            found.append(
-                endings.read(
-                    below,
-                    ending_id=ending_id,
-                    key=key,
-                    locales=self._locales,
-                    scope=scope,
-                )
-            )
+            found.append(endings.read(below, ending_id=ending_id, key=key, locales=self._locales, scope=scope))
         return replace(definition, endings=tuple(found))
 
     def _question(self, path: str, entry: object) -> Question:

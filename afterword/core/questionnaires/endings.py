@@ -114,14 +114,7 @@ def document_of(ending: Ending) -> dict[str, object]:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-def read(
-    members: Members,
-    *,
-    ending_id: str,
-    key: str | None,
-    locales: Sequence[str],
-    scope: Scope,
-) -> Ending:
+def read(members: Members, *, ending_id: str, key: str | None, locales: Sequence[str], scope: Scope) -> Ending:
     ending = Ending(
         ending_id=ending_id,
         key=key,

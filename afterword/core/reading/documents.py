@@ -185,11 +185,7 @@ def read_by_locale(
         if locale is None:
             continue
         if locale not in locales or locale in texts:
-            members.findings.error(
-                path,
-                "unknown_value",
-                expected_of(locales or [Sentence("no language")]),
-            )
+            members.findings.error(path, "unknown_value", expected_of(locales or [Sentence("no language")]))
             continue
         below = Members(entry, path, members.findings)
         texts[locale] = read(below)

@@ -68,12 +68,7 @@ async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str
 
 
 async def get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> Delivery | None:
-    row = await db.fetch_row(
-        f"{_SHOWN} and delivery_id = $3",
-        organization_id,
-        webhook_id,
-        delivery_id,
-    )
+    row = await db.fetch_row(f"{_SHOWN} and delivery_id = $3", organization_id, webhook_id, delivery_id)
     return Delivery(**row) if row else None
 
 

@@ -58,11 +58,7 @@ async def claim(
     if not seen:
         return [], START
     lanes = await store.claim_lanes(
-        db,
-        keys=seen,
-        in_flight_max=IN_FLIGHT_MAX,
-        organization_in_flight_max=ORGANIZATION_IN_FLIGHT_MAX,
-        limit=limit,
+        db, keys=seen, in_flight_max=IN_FLIGHT_MAX, organization_in_flight_max=ORGANIZATION_IN_FLIGHT_MAX, limit=limit
     )
     deliveries: list[Delivery] = []
     if lanes:

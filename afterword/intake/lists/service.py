@@ -291,11 +291,7 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     if problem is None or column is None:
         raise errors.NotFound("No row has this problem any more.")
     numbers = await store.list_rows_of_problem(
-        db,
-        organization_id=found.organization_id,
-        import_id=checked.import_id,
-        kind=problem.kind,
-        limit=FAULTY_MAX,
+        db, organization_id=found.organization_id, import_id=checked.import_id, kind=problem.kind, limit=FAULTY_MAX
     )
     return problem, column, frozenset(numbers)
 

@@ -123,12 +123,7 @@ async def change(
     """Set these columns. Raises NotFound, Stale, Forbidden (the product's, or out of reach)."""
     before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
     after = await store.update_definition(
-        db,
-        organization_id=caller.organization_id,
-        metadata_id=metadata_id,
-        **columns,
-        now=now,
-        by=caller.actor_id,
+        db, organization_id=caller.organization_id, metadata_id=metadata_id, **columns, now=now, by=caller.actor_id
     )
     _forget(caller.organization_id)
     return after or before

@@ -8,9 +8,7 @@ from afterword.responders.store import SUPPRESSION_COLUMNS, Suppression
 async def list_suppressions(db: Database, *, organization_id: str, page: Page) -> Rows[Suppression]:
     """A page of the organization's suppressions, those that have expired included."""
     rows = await db.fetch_list(
-        f"select {SUPPRESSION_COLUMNS} from suppression where organization_id = $1",
-        organization_id,
-        page=page,
+        f"select {SUPPRESSION_COLUMNS} from suppression where organization_id = $1", organization_id, page=page
     )
     return rows.map(lambda row: Suppression(**dict(row)))
 

@@ -175,12 +175,7 @@ def _score(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
     """The columns of the score: of the key question where it was answered, else of the first in the order of SCORES."""
     places = {question_id: place for place, question_id in enumerate(questions)}
     given = [
-        (
-            answer["question_id"] != source.key_question_id,
-            SCORES.index(kind),
-            places[answer["question_id"]],
-            answer,
-        )
+        (answer["question_id"] != source.key_question_id, SCORES.index(kind), places[answer["question_id"]], answer)
         for answer in source.answers
         if (kind := _type(questions, answer)) in SCORES and isinstance(answer["value"], int)
     ]

@@ -23,10 +23,7 @@ class QuestionUse(fields.Answer):
             "`show_if` one that is shown by its answer, `ending` an ending that asks for it."
         ),
     ]
-    id: Annotated[
-        str,
-        Meta(description="The id of the questionnaire, question, ending, alert, sequence or report."),
-    ]
+    id: Annotated[str, Meta(description="The id of the questionnaire, question, ending, alert, sequence or report.")]
     title: Annotated[str, Meta(description="Its title.")]
 
 
