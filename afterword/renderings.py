@@ -207,25 +207,14 @@ def _shown(resource: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
 
 
 RENDERERS: Final[Mapping[str, Renderer]] = {
-    "queue_item": _queue_item,
-    "queue_item.delivered": _reported,
-    "queue_item.bounced": _reported,
-    "queue_item.complained": _reported,
-    "questionnaire_instance": _instance,
-    "questionnaire_instance.completed": _completed,
-    "answer": _instance,
-    "responder": _responder,
-    "tag": _row(tags_api.Tag.of, tags_store.Tag),
-    "alert_instance": _case,
-    "alert_instance.mentioned": _mentioned,
-    "questionnaire": _questionnaire,
-    "pipeline": _pipeline,
-    "import": _import,
+    "queue_item": _queue_item, "queue_item.delivered": _reported, "queue_item.bounced": _reported,
+    "queue_item.complained": _reported, "questionnaire_instance": _instance,
+    "questionnaire_instance.completed": _completed, "answer": _instance, "responder": _responder,
+    "tag": _row(tags_api.Tag.of, tags_store.Tag), "alert_instance": _case, "alert_instance.mentioned": _mentioned,
+    "questionnaire": _questionnaire, "pipeline": _pipeline, "import": _import,
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
-    "suppression": _suppression,
-    "plan": _row(plans_api.Plan.of, plans_store.Plan),
-    "user": _row(people_api.User.of, people_store.User),
-    "token": _token,
+    "suppression": _suppression, "plan": _row(plans_api.Plan.of, plans_store.Plan),
+    "user": _row(people_api.User.of, people_store.User), "token": _token,
     "webhook": _row(webhooks_resources.Webhook.of, webhooks_store.Webhook),
-}
+}  # fmt: skip
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""

@@ -21,16 +21,9 @@ _TYPE: Final[dict[Kind, str]] = {
 }
 _SHOWN_SECOND: Final = timedelta(seconds=1)
 _OPERATOR: Final = {
-    "EQUAL": "=",
-    "NOT_EQUAL": "<>",
-    "ALT_NOT_EQUAL": "<>",
-    "GREATER_THAN": ">",
-    "GREATER_EQUAL": ">=",
-    "LESS_THAN": "<",
-    "LESS_EQUAL": "<=",
-    "LIKE": "ilike",
-    "NOT_LIKE": "not ilike",
-}
+    "EQUAL": "=", "NOT_EQUAL": "<>", "ALT_NOT_EQUAL": "<>", "GREATER_THAN": ">", "GREATER_EQUAL": ">=",
+    "LESS_THAN": "<", "LESS_EQUAL": "<=", "LIKE": "ilike", "NOT_LIKE": "not ilike",
+}  # fmt: skip
 
 
 def output(listing: Listing) -> str:

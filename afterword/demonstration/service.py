@@ -104,17 +104,10 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
 
 
 _RULE: Final[Mapping[str, Any]] = {
-    "title": "An unhappy customer",
-    "description": "Somebody gave a low score: answer within two days.",
-    "trigger": "completed",
-    "severity": "normal",
-    "active": True,
-    "status_id": NEW,
-    "assigned_user_id": None,
-    "due_hours": CASE_HOURS,
-    "fold_hours": 0,
-    "subscriber_user_ids": [],
-}
+    "title": "An unhappy customer", "description": "Somebody gave a low score: answer within two days.",
+    "trigger": "completed", "severity": "normal", "active": True, "status_id": NEW, "assigned_user_id": None,
+    "due_hours": CASE_HOURS, "fold_hours": 0, "subscriber_user_ids": [],
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

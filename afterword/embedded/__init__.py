@@ -10,15 +10,6 @@ from afterword.embedded.processes import clear_leftovers
 from afterword.embedded.server import Server, is_made, running_url, start
 
 __all__ = [
-    "VERSION_MIN",
-    "AlreadyRunning",
-    "Binaries",
-    "EmbeddedError",
-    "Server",
-    "WrongVersion",
-    "clear_leftovers",
-    "find_binaries",
-    "is_made",
-    "running_url",
-    "start",
-]
+    "VERSION_MIN", "AlreadyRunning", "Binaries", "EmbeddedError", "Server", "WrongVersion", "clear_leftovers",
+    "find_binaries", "is_made", "running_url", "start",
+]  # fmt: skip

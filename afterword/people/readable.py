@@ -5,17 +5,11 @@ from html import escape
 from typing import Any, Final, cast
 
 TITLES: Final[Mapping[str, str]] = {
-    "responder": "The person",
-    "values": "Values",
-    "queue_items": "Messages",
-    "instances": "Questionnaires that were sent or begun",
-    "responses": "Answers",
-    "tags": "Tags",
-    "alert_instances": "Cases",
-    "alert_comments": "Comments on cases",
-    "alert_messages": "Mails of cases",
+    "responder": "The person", "values": "Values", "queue_items": "Messages",
+    "instances": "Questionnaires that were sent or begun", "responses": "Answers", "tags": "Tags",
+    "alert_instances": "Cases", "alert_comments": "Comments on cases", "alert_messages": "Mails of cases",
     "suppressions": "Addresses that are not written to",
-}
+}  # fmt: skip
 HEAD: Final = (
     '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width">\n<title>All that is held on a person</title>\n'

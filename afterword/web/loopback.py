@@ -13,15 +13,9 @@ from afterword.core.answers.form_tokens import token_of
 from afterword.core.wire.site import Site
 
 FORWARDED: Final = (
-    "forwarded",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-    "x-real-ip",
-    "x-client-ip",
-    "cf-connecting-ip",
-    "via",
-)
+    "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "x-client-ip",
+    "cf-connecting-ip", "via",
+)  # fmt: skip
 
 
 def url_with_key(site: Site, name: str) -> str:

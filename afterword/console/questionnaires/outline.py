@@ -14,27 +14,13 @@ from afterword.core.text import placeholders
 from afterword.texts import Texts
 
 TYPES: Final[Mapping[str, str]] = {
-    "nps": "Recommendation, 0 to 10 (NPS)",
-    "csat": "Satisfaction, 1 to 5 (CSAT)",
-    "ces": "Effort, 1 to 7 (CES)",
-    "rating": "Rating by numbers or stars",
-    "smileys": "Smileys",
-    "single_choice": "One choice",
-    "multiple_choice": "Several choices",
-    "yes_no": "Yes or no",
-    "matrix": "Matrix",
-    "ranking": "Ranking",
-    "text": "Words",
-    "number": "Number",
-    "date": "Date",
-    "time": "Time of day",
-    "date_time": "Date and time",
-    "consent": "Consent",
-    "contact": "Contact",
-    "address": "Postal address",
-    "file": "Files",
+    "nps": "Recommendation, 0 to 10 (NPS)", "csat": "Satisfaction, 1 to 5 (CSAT)", "ces": "Effort, 1 to 7 (CES)",
+    "rating": "Rating by numbers or stars", "smileys": "Smileys", "single_choice": "One choice",
+    "multiple_choice": "Several choices", "yes_no": "Yes or no", "matrix": "Matrix", "ranking": "Ranking",
+    "text": "Words", "number": "Number", "date": "Date", "time": "Time of day", "date_time": "Date and time",
+    "consent": "Consent", "contact": "Contact", "address": "Postal address", "file": "Files",
     "statement": "Text without a question",
-}
+}  # fmt: skip
 # Sentences in place of those of the API, by code and member; others are shown as they are.
 SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("required", "title"): "The text of the question is missing.",

@@ -25,16 +25,9 @@ from afterword.texts import Texts
 INVITATIONS: Final = "/console/invitations"
 ROWS: Final = 50
 STAGES: Final[Mapping[str, str]] = {
-    "created": "Made",
-    "sent": "Sent",
-    "delivered": "Delivered",
-    "bounced": "Bounced",
-    "viewed": "Opened",
-    "started": "Answered",
-    "submitted": "With an answer",
-    "answered": "Half of it answered",
-    "completed": "Completed",
-}
+    "created": "Made", "sent": "Sent", "delivered": "Delivered", "bounced": "Bounced", "viewed": "Opened",
+    "started": "Answered", "submitted": "With an answer", "answered": "Half of it answered", "completed": "Completed",
+}  # fmt: skip
 COLUMNS: Final = ("Address", "Stage", "When", "Sent")
 BASES: Final[Mapping[str, Basis]] = {"submitted": "submitted", "completed": "completed"}
 RESPONSE_CHANNELS: Final = frozenset({None, LINK, 1, 2, 3})  # that the list of responses can be filtered by

@@ -22,7 +22,6 @@ ASK: Final = "?"  # the person has to say it
 HALF: Final = 0.5
 EXACT_RANK: Final = 3
 FOREIGN_RANK: Final = -4
-
 _LINES: Final = frozenset({"lineitemname", "lineitemquantity"})  # beside them "Name" is the order's
 _NUMBER_OF_ORDER: Final = ("ordernumber", "orderid", "orderno")
 _EMPTY_WORDS: Final = frozenset({"e", "address", "adresse", "id", "1", "number", "nr", "no", "nummer", "primary"})
@@ -42,7 +41,8 @@ _NAMES: Final = {REFERENCE: _names("reference"), LOCALE: _names("locale")}
 _TIMES: Final = (_names("send_time", "sure"), _names("send_time"), _names("send_time", "perhaps"))
 _KINDS: Final = {CHANNEL_EMAIL: frozenset(_names("email", "names")), CHANNEL_SMS: frozenset(_names("phone", "names"))}
 _MOBILE: Final = frozenset(_names("phone", "mobile"))
-_PERSONS: Final = {name: frozenset(_names("person", name)) for name in ("near", "far", "foreign")}
+_POINTS: Final = {"near": 2, "far": -1, "foreign": FOREIGN_RANK}
+_PERSONS: Final = {name: frozenset(_names("person", name)) for name in _POINTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +69,14 @@ def guess(given: List, remembered: Mapping[str, str]) -> dict[str, str]:
     found = dict.fromkeys(given.names, "")
     members = [*given.declared.responder.values(), *given.declared.questionnaire.values()]
     exact = {*given.fields, *(f"metadata.{one.kind}.{one.name}" for one in members)}
-    for name in given.names:
+    free: list[int] = []
+    for place, name in enumerate(given.names):
         meaning = remembered.get(name, name if name in exact else "")
         if meaning and meaning != SEND_TIME and name != PROBLEM and meaning not in found.values():
             found[name] = meaning
-    free = [
-        place
-        for place, name in enumerate(given.names)
-        if not found[name] and name not in {PROBLEM, *remembered} and (given.cells(place) or not given.rows)
-    ]
-    finders: Mapping[str, Callable[[List, Sequence[int]], list[int]]] = {
-        ADDRESS: _addresses, REFERENCE: _references, LOCALE: _locales,
-    }  # fmt: skip
-    for meaning, finder in finders.items():
+        elif name not in {PROBLEM, *remembered} and (given.cells(place) or not given.rows):
+            free.append(place)
+    for meaning, finder in ((ADDRESS, _addresses), (REFERENCE, _references), (LOCALE, _locales)):
         places = finder(given, free) if meaning not in found.values() else []
         found |= dict.fromkeys((given.names[place] for place in places), ASK if len(places) > 1 else meaning)
         free = [place for place in free if place not in places]
@@ -92,27 +87,27 @@ def guess(given: List, remembered: Mapping[str, str]) -> dict[str, str]:
     return _with_times(given, found, remembered)
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _addresses(given: List, free: Sequence[int]) -> list[int]:
     """The column of the channel's addresses whose name says most clearly that they are the customers'; equal ones."""
     kinds = [given.channel_id] if given.channel_id in _KINDS else [*_KINDS]
     for kind in kinds:
         fits = partial(_is_address, kind, given.locale)
         shaped = [place for place in free if _share(given.cells(place), fits) > HALF]
-        if kind == CHANNEL_SMS:  # other numbers look the same
-            shaped = [place for place in shaped if _says_phone(given, place)] or shaped
         if not shaped:
             continue
+        if kind == CHANNEL_SMS:  # other numbers look the same
+            like = [place for place in shaped if _share(given.cells(place), _LIKE_A_PHONE.match) > HALF]
+            shaped = [
+                place for place in shaped if _tokens(given.names[place]) & _KINDS[kind] or place in like
+            ] or shaped
         most = max(len(given.cells(place)) for place in shaped)
         ranks = {place: _rank(given, place, kind) - 3 * (len(given.cells(place)) < most * HALF) for place in shaped}
         best = [place for place in shaped if ranks[place] == max(ranks.values())]
         if ranks[best[0]] <= FOREIGN_RANK:  # addresses of the shop itself: the person has to see that
             return [best[0], best[0]]
-        return best[:1] if all(_is_alike(given, best[0], other) for other in best) else best
-    named = [place for place in free if any(_tokens(given.names[place]) & _KINDS[kind] for kind in kinds)]
-    return named[:1]
+        pairs = [(row[best[0]].strip(), row[other].strip()) for other in best[1:] for row in given.rows]
+        return best[:1] if all(one == other for one, other in pairs if one and other) else best
+    return [place for place in free if any(_tokens(given.names[place]) & _KINDS[kind] for kind in kinds)][:1]
 
 
 def _is_address(kind: int, locale: str | None, cell: str) -> bool:
@@ -122,22 +117,12 @@ def _is_address(kind: int, locale: str | None, cell: str) -> bool:
     return is_shaped or normal_or_none(CHANNEL_SMS, cell, locale=locale) is not None
 
 
-def _says_phone(given: List, place: int) -> bool:
-    is_named = not _tokens(given.names[place]).isdisjoint(_KINDS[CHANNEL_SMS])
-    return is_named or _share(given.cells(place), lambda cell: _LIKE_A_PHONE.match(cell) is not None) > HALF
-
-
 def _rank(given: List, place: int, kind: int) -> int:
     """How surely a column of addresses has those of the customers."""
     tokens = _tokens(given.names[place])
     rank = EXACT_RANK if tokens and tokens <= _KINDS[kind] else 0
-    rank += 2 * (not tokens.isdisjoint(_PERSONS["near"])) - (not tokens.isdisjoint(_PERSONS["far"]))
-    rank += FOREIGN_RANK * (not tokens.isdisjoint(_PERSONS["foreign"]))
+    rank += sum(points for name, points in _POINTS.items() if not tokens.isdisjoint(_PERSONS[name]))
     return rank + (kind == CHANNEL_SMS and not tokens.isdisjoint(_MOBILE))
-
-
-def _is_alike(given: List, one: int, other: int) -> bool:
-    return all(row[one].strip() == row[other].strip() for row in given.rows if row[one].strip() and row[other].strip())
 
 
 def _references(given: List, free: Sequence[int]) -> list[int]:
@@ -164,12 +149,12 @@ def _are_references(cells: Sequence[str]) -> bool:
 
 
 def _locales(given: List, free: Sequence[int]) -> list[int]:
-    return [
-        place
-        for place in free
-        if plain(given.names[place]) in _NAMES[LOCALE]
-        and _share(given.cells(place), lambda cell: bool(written.language(cell)) or written.is_country(cell))
-    ][:1]
+    named = [place for place in free if plain(given.names[place]) in _NAMES[LOCALE]]
+    return [place for place in named if _share(given.cells(place), _is_language)][:1]
+
+
+def _is_language(cell: str) -> bool:
+    return bool(written.language(cell)) or written.is_country(cell)
 
 
 def _metadata(given: List, members: Sequence[MetadataDefinition], place: int) -> str:
