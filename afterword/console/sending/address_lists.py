@@ -166,7 +166,7 @@ async def check(visit: Visit) -> Response:
         names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         mapping = _mapping(visit, names)
         async with visit.read() as db:
-            declared, _, guessed = await _guessed(visit, db, found, names, rows)
+            declared, _, (_, guessed) = await _guessed(visit, db, found, names, rows)
         kinds = list_formats.kinds_of(mapping, declared)
         seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds)
         formats = _formats(visit, names, mapping, seen)
@@ -182,7 +182,7 @@ async def check(visit: Visit) -> Response:
                 formats=formats,
                 on_conflict=form.text("on_conflict"),
                 joins_rows=joins,
-                chosen=guessed.chosen(mapping),
+                guessed=guessed,
                 cut=cut,
                 secret=visit.site.secret,
                 now=visit.now,
@@ -252,7 +252,7 @@ def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
 
 async def _guessed(
     visit: Visit, db: Database, found: AddressList, names: list[str], rows: list[list[str]]
-) -> tuple[Declared, pipelines_store.Pipeline, service.Guessed]:
+) -> tuple[Declared, pipelines_store.Pipeline, tuple[Mapping[str, str], Mapping[str, str]]]:
     declared = await metadata.declared_of(
         db, organization_id=found.organization_id, questionnaire_id=found.questionnaire_id
     )
@@ -276,8 +276,8 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
             refusal, text, names, rows = refusal or unreadable, "", [], []
-        declared, pipeline, guessed = await _guessed(visit, db, found, names, rows)
-    mapping = _mapping(visit, names) if form.values else guessed.mapping
+        declared, pipeline, (guessed, _) = await _guessed(visit, db, found, names, rows)
+    mapping = _mapping(visit, names) if form.values else guessed
     kinds = list_formats.kinds_of(mapping, declared)
     seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds) if names else {}
     if found.import_id and refusal is None:

@@ -201,6 +201,7 @@ async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
             formats=found.formats,
             on_conflict=found.on_conflict,
             joins_rows=joins,
+            guessed=found.mapping,
             cut=cut,
             secret=visit.site.secret,
             now=visit.now,

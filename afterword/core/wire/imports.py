@@ -57,16 +57,10 @@ NOT_DECODED: Final = (
 )
 
 _PREFIX: Final = re.compile(r"\A(?:metadata\.)?(?:questionnaire\.)?(?:responder\.)?")
-_TABLES: Final = {
-    "reference": REFERENCE,
-    "locale": "locale",
-    "send_time": SEND_TIME,
-    "email": ADDRESS,
-    "phone": ADDRESS,
-}
+_TABLE: Final = {"reference": REFERENCE, "locale": "locale", "send_time": SEND_TIME, "email": ADDRESS, "phone": ADDRESS}
 _NAMES: Final = {
     plain(word): meaning
-    for table, meaning in _TABLES.items()
+    for table, meaning in _TABLE.items()
     for words in written.WORDS["columns"][table].values()
     for word in words.split()
 }

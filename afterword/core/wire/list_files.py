@@ -26,7 +26,6 @@ SAMPLE_ROWS: Final = 200
 SAMPLE_ROWS_SEEN: Final = 1_000  # blank ones too
 GUESS_CHARACTERS: Final = 100_000
 GUESS_ROWS: Final = 20
-GUESS_BYTES: Final = 100_000
 TITLES_MAX: Final = 10  # rows above the header, and behind the last row
 TAIL_CHARACTERS: Final = 8_000
 FOREIGN_WORDS_MAX: Final = 5
@@ -63,9 +62,8 @@ def guess(content: bytes) -> Reading:
         raise errors.Malformed(message, "malformed_encoding")
     encoding = _encoding_of(content)
     text = imports.decode(content, encoding)
-    head = text[:GUESS_CHARACTERS]
-    separator = separator_of(head)
-    rows = _some(head, separator)
+    separator = separator_of(text)
+    rows = _some(text, separator)
     above = _titles(rows)
     has_header = bool(rows) and not any(_is_address(cell.strip()) for cell in rows[above])
     below = _notes(text, separator, rows[above:]) if has_header else 0
@@ -82,9 +80,9 @@ def opened(text: str, separator: str | None, mapping: Mapping[str, str]) -> tupl
     """The text without a first line `sep=;`, and its separator: the given one, or a comma where it finds an address."""
     line = _SEPARATOR_LINE.match(text)
     rest = f"\n{text[line.end() :]}" if line else text
-    head = _some(rest[:GUESS_CHARACTERS], ",")
+    head = _some(rest, ",")
     is_comma = bool(head) and any(mapping.get(name.strip(), name.strip()) == ADDRESS for name in head[0])
-    return rest, separator or ("," if is_comma else separator_of(text[:GUESS_CHARACTERS]))
+    return rest, separator or ("," if is_comma else separator_of(text))
 
 
 def text_of(content: bytes, reading: Reading) -> str:
@@ -180,7 +178,7 @@ def _is_address(text: str) -> bool:
 
 def _titles(rows: Sequence[Sequence[str]]) -> int:
     """The rows above the header: those before the first one that is as wide as most, if they are half as wide."""
-    widths = [_width(row) for row in rows]
+    widths = [max(place * bool(cell.strip()) for place, cell in enumerate(row, start=1)) for row in rows]
     usual = max(Counter(widths).items(), key=lambda pair: (pair[1], pair[0]), default=(0, 0))[0]
     above = next((place for place, width in enumerate(widths) if width >= usual), 0)
     is_separator = bool(rows) and rows[0][0].strip().lower().startswith("sep=")
@@ -188,10 +186,6 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
         return int(is_separator)
     has_address = any(_is_address(cell.strip()) for row in rows[:above] for cell in row)
     return int(is_separator) if has_address else max(above, int(is_separator))
-
-
-def _width(row: Sequence[str]) -> int:
-    return max((place for place, cell in enumerate(row, start=1) if cell.strip()), default=0)
 
 
 def _notes(text: str, separator: str, rows: Sequence[Sequence[str]]) -> int:
@@ -251,9 +245,10 @@ def _encoding_of(content: bytes) -> str:
 
 def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
     """The share of letters beyond English ones that one language of the encoding has."""
-    if not _fits(content, encoding):
+    try:
+        text = content.decode(encoding)[:GUESS_CHARACTERS]
+    except UnicodeDecodeError:
         return -1
-    text = content[:GUESS_BYTES].decode(encoding, "ignore")
     count = len(_NOT_ASCII.findall(text)) or 1
     if encoding == "shift-jis":
         return len(_KANA.findall(text)) / count
@@ -263,14 +258,6 @@ def _likeness(content: bytes, encoding: str, alphabets: Sequence[str]) -> float:
     letters = Counter("".join(words).lower())
     known = max(sum(letters[letter] for letter in alphabet) for alphabet in alphabets)
     return (known + (0 if is_latin else sum(letters[letter] for letter in alphabets[0][:10]) / 100)) / count
-
-
-def _fits(content: bytes, encoding: str) -> bool:
-    try:
-        content.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _fit(text: str, separator: str) -> tuple[int, int]:
@@ -283,7 +270,7 @@ def _fit(text: str, separator: str) -> tuple[int, int]:
 def _some(text: str, separator: str) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+        for row in csv.reader(io.StringIO(text[:GUESS_CHARACTERS], newline=""), delimiter=separator):
             if any(map(str.strip, row)):
                 rows.append(row)
             if len(rows) == GUESS_ROWS:

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Final, NoReturn
+from typing import Final
 
 import python_calamine
 
@@ -24,6 +24,7 @@ PARTS_MAX: Final = 1_000
 CELLS_MAX: Final = 4_000_000  # of a sheet, the empty ones between others too
 TEXT_BYTES_MAX: Final = 134_217_728  # of all cells, as shared texts are copied into each
 EXACT_MAX: Final = 10**15  # beyond, a spreadsheet has rounded a number
+TOO_LARGE: Final = "This workbook is too large. Send its list as CSV."
 UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8”, and send that file."
 
 _VISIBLE: Final = python_calamine.SheetVisibleEnum.Visible
@@ -39,12 +40,12 @@ def csv_of(content: bytes) -> bytes:
         names = [one.name for one in workbook.sheets_metadata if one.visible == _VISIBLE]
         found = {name: rows for name in names if (rows := workbook.get_sheet_by_name(name).to_python())}
     except (python_calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError):
-        _refuse(UNREADABLE)
+        raise errors.Malformed(UNREADABLE, "malformed_encoding") from None
     if not found:
-        _refuse("This workbook has no rows.")
+        raise errors.Malformed("This workbook has no rows.", "malformed_encoding")
     if len(found) > 1:
         text = "This workbook has several sheets: “{names}”. Save the one with the list alone."
-        _refuse(Sentence(text, names="”, “".join(found)))
+        raise errors.Malformed(Sentence(text, names="”, “".join(found)), "malformed_encoding")
     table = io.StringIO(newline="")
     csv.writer(table, lineterminator="\n").writerows([_text(cell) for cell in row] for row in found.popitem()[1])
     return table.getvalue().encode()
@@ -63,7 +64,7 @@ def _bounded(content: bytes) -> bytes:
                 part = parts[one.filename] = opened.read(left + 1)
             left -= len(part)
             if left < 0:
-                raise errors.TooLarge("This workbook is too large. Send its list as CSV.")
+                raise errors.TooLarge(TOO_LARGE)
             target.writestr(one.filename, part)
     texts = b"".join(part for name, part in parts.items() if name.lower().endswith("sharedstrings.xml"))
     sizes = [len(one) for one in _END_OF_TEXT.split(texts)]
@@ -87,7 +88,7 @@ def _check_sheet(part: bytes, sizes: list[int]) -> None:
         text = "A list may have {rows} rows and {columns} columns; send it in parts."
         raise errors.TooLarge(Sentence(text, rows=ROWS_MAX, columns=COLUMNS_MAX))
     if max(row * column, len(values)) > CELLS_MAX or characters > TEXT_BYTES_MAX:
-        raise errors.TooLarge("This workbook is too large. Send its list as CSV.")
+        raise errors.TooLarge(TOO_LARGE)
 
 
 def _number_of(letters: bytes) -> int:
@@ -105,7 +106,3 @@ def _text(cell: float | str | bool | date | time | timedelta) -> str:  # noqa: F
         day = cell.replace(microsecond=0)
         return day.date().isoformat() if day.time() == time() else day.isoformat(sep=" ")
     return str(cell)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise errors.Malformed(message, "malformed_encoding")

@@ -28,7 +28,6 @@ _LANGUAGES: Final = WORDS["languages"].split()
 _MERIDIEMS: Final = {word: hours for hours, key in ((0, "am"), (NOON, "pm")) for word in _DATES[key].split()}
 _SIGNS: Final[Mapping[str, str]] = {"年": "-", "月": "-", "日": " "}
 _WIDTHS: Final[tuple[Literal["wide", "abbreviated"], ...]] = ("wide", "abbreviated")
-_CONTEXTS: Final[tuple[Literal["format", "stand-alone"], ...]] = ("format", "stand-alone")
 _ISO: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?\Z", re.ASCII
 )
@@ -206,7 +205,8 @@ def _year(text: str) -> int:
 def _date_words() -> tuple[Mapping[str, int], frozenset[str]]:
     """Months by their names, and words that may stand beside them, as the days of the week."""
     widths = [(tag, width) for tag in _LANGUAGES for width in _WIDTHS]
-    names = [get_month_names(width, context, tag) for tag, width in widths for context in _CONTEXTS]
+    names = [get_month_names(width, "format", tag) for tag, width in widths]
+    names += [get_month_names(width, "stand-alone", tag) for tag, width in widths]
     months = {plain(name): month for each in names for month, name in each.items()}
     hebrew = {f"ב{plain(name)}": month for month, name in get_month_names("wide", "format", "he").items()}
     days = {plain(name) for tag, width in widths for name in get_day_names(width, "format", tag).values()}

@@ -9,7 +9,6 @@ import hashlib
 import zlib
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import msgspec
@@ -116,22 +115,6 @@ def text_of(found: AddressList, reading: Reading) -> str:
     return list_files.text_of(zlib.decompress(found.content), reading)
 
 
-class Guessed(NamedTuple):
-    """Meanings of columns: as they are proposed, as they are guessed without a memory, and those of the memory."""
-
-    mapping: Mapping[str, str]
-    fresh: Mapping[str, str]
-    remembered: Mapping[str, str]
-
-    def chosen(self, mapping: Mapping[str, str]) -> dict[str, str]:
-        """Of a person's mapping the part to remember: a guess that nobody touched is no choice."""
-        return {
-            name: meaning
-            for name, meaning in mapping.items()
-            if 0 < len(name) <= NAME_CHARACTERS_MAX and (name in self.remembered or meaning != self.fresh.get(name))
-        }
-
-
 async def columns_of(
     db: Database,
     *,
@@ -141,17 +124,17 @@ async def columns_of(
     declared: Declared,
     pipeline: Pipeline,
     now: datetime,
-) -> Guessed:
-    """The meanings of the columns: those of this list, else as they were remembered or can be guessed."""
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The meanings of the columns, those of this list, else remembered or guessed; and as guessed without a memory."""
     remembered = await store.list_columns(
         db, organization_id=found.organization_id, application_id=found.application_id
     )
     given = list_columns.List(names, rows, imports.FIELDS, declared, pipeline.channel_id, pipeline.locale, now)
     fresh = await asyncio.to_thread(list_columns.guess, given, {})
     if set(names) == found.mapping.keys():
-        return Guessed(found.mapping, fresh, remembered)
+        return found.mapping, fresh
     known = {name: meaning for name, meaning in {**remembered, **found.mapping}.items() if name in fresh}
-    return Guessed(await asyncio.to_thread(list_columns.guess, given, known) if known else fresh, fresh, remembered)
+    return await asyncio.to_thread(list_columns.guess, given, known) if known else fresh, fresh
 
 
 def cut(
@@ -177,12 +160,13 @@ async def check(
     cut: Cut,
     secret: bytes,
     now: datetime,
-    chosen: Mapping[str, str] = MappingProxyType({}),
+    guessed: Mapping[str, str],
     content: bytes | None = None,
 ) -> Import:
     """Begin the dry run of the list as it is now, in place of the one before. Raises Conflict once it is imported.
 
-    `chosen`: the meanings to remember. `content`: a new file, packed, in place of the one that is kept.
+    A meaning that differs from the `guessed` one is remembered: a guess that nobody touched is no choice. `content`: a
+    new file, packed, in place of the one that is kept.
     """
     check_id = found.check_id
     found = await get(db, caller=caller, list_id=found.list_id, is_locked=True)
@@ -206,14 +190,11 @@ async def check(
         },
         content=content,
     )
-    await store.update_columns(
-        db,
-        organization_id=found.organization_id,
-        application_id=found.application_id,
-        mapping=chosen,
-        now=now,
-        keep_max=REMEMBERED_MAX,
-    )
+    key = {"organization_id": found.organization_id, "application_id": found.application_id}
+    known = await store.list_columns(db, **key)
+    chosen = {name: one for name, one in mapping.items() if name in known or one != guessed.get(name)}
+    chosen = {name: one for name, one in chosen.items() if 0 < len(name) <= NAME_CHARACTERS_MAX}
+    await store.update_columns(db, **key, mapping=chosen, now=now, keep_max=REMEMBERED_MAX)
     return job
 
 
