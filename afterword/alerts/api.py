@@ -317,12 +317,9 @@ async def delete_alert_status(call: Call[None], db: Database) -> None:
 
 
 routes.all[:0] = [
-    *settings_api.routes.all,
-    *figures_api.routes.all,
-    *escalation_api.routes.all,
-    *previews_api.routes.all,
+    *settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all, *previews_api.routes.all,
     *assignments_api.routes.all,
-]
+]  # fmt: skip
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
 
 

@@ -11,12 +11,9 @@ from afterword.search.service import Hit
 
 FIND: Final = "/console/find"
 GROUPS: Final[Mapping[str, str]] = {
-    "responder": "People",
-    "questionnaire_instance": "Responses",
-    "queue_item": "Messages",
-    "alert_instance": "Cases",
+    "responder": "People", "questionnaire_instance": "Responses", "queue_item": "Messages", "alert_instance": "Cases",
     "questionnaire": "Questionnaires",
-}
+}  # fmt: skip
 PAGES: Final[Mapping[str, str]] = {
     "responder": "/console/people/",
     "questionnaire_instance": "/console/responses/",

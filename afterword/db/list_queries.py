@@ -11,14 +11,9 @@ from typing import Any, Final
 from afterword.core.wire.lists import Column, Criterion, Kind, Listing, Order, Page
 
 _TYPE: Final[dict[Kind, str]] = {
-    "text": "text",
-    "id": "text",
-    "integer": "bigint",
-    "number": "double precision",
-    "boolean": "boolean",
-    "time": "timestamptz",
-    "date": "date",
-}
+    "text": "text", "id": "text", "integer": "bigint", "number": "double precision", "boolean": "boolean",
+    "time": "timestamptz", "date": "date",
+}  # fmt: skip
 _SHOWN_SECOND: Final = timedelta(seconds=1)
 _OPERATOR: Final = {
     "EQUAL": "=", "NOT_EQUAL": "<>", "ALT_NOT_EQUAL": "<>", "GREATER_THAN": ">", "GREATER_EQUAL": ">=",

@@ -13,14 +13,9 @@ CONNECT_SECONDS_MAX: Final = 10
 LOCK_TIMEOUT_SECONDS: Final = 10
 # Not `afterword…`: workers end sessions of that name that stand still, and a long copy waits for its reader.
 SETTINGS: Final = {
-    "application_name": "copy of afterword",
-    "timezone": "UTC",
-    "datestyle": "ISO",
-    "jit": "off",
-    "statement_timeout": "0",
-    "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",
-    "idle_in_transaction_session_timeout": "0",
-}
+    "application_name": "copy of afterword", "timezone": "UTC", "datestyle": "ISO", "jit": "off",
+    "statement_timeout": "0", "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s", "idle_in_transaction_session_timeout": "0",
+}  # fmt: skip
 
 
 @asynccontextmanager

@@ -31,11 +31,8 @@ _COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 _LANGUAGE: Final = "A language tag is expected, such as el or en-US."
 
 _KINDS: Final[Mapping[type, Kind]] = {
-    inspect.StrType: "text",
-    inspect.IntType: "integer",
-    inspect.FloatType: "number",
-    inspect.BoolType: "boolean",
-}
+    inspect.StrType: "text", inspect.IntType: "integer", inspect.FloatType: "number", inspect.BoolType: "boolean",
+}  # fmt: skip
 _KINDS_OF_META: Final[Mapping[str, Kind]] = {"id": "id", "date_time": "time", "date": "date"}
 
 

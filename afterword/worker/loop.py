@@ -37,11 +37,8 @@ from afterword.worker.waiting import first_of, jitter, wait
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth. (To plan
 # at each execution would also plan each foreign key's check anew, a fifth of the database's work.)
 PLANNER: Final[Mapping[str, str]] = {
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "random_page_cost": "1.1",
-}
+    "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "random_page_cost": "1.1",
+}  # fmt: skip
 STATEMENT_SECONDS_MAX: Final = 10
 BATCHES_MAX: Final = 20  # of one job in a row
 Channels = Callable[[db.Pool], Mapping[int, Channel]]

@@ -63,11 +63,8 @@ TITLES: Final[Mapping[str, str]] = {
     "sequence.queued": "A sequence queued a message", "sequence.skipped": "A sequence skipped a response",
 }  # fmt: skip
 SEVERITIES: Final[Mapping[str, str]] = {
-    "low": "Severity: low",
-    "normal": "Severity: normal",
-    "high": "Severity: high",
-    "critical": "Severity: critical",
-}
+    "low": "Severity: low", "normal": "Severity: normal", "high": "Severity: high", "critical": "Severity: critical",
+}  # fmt: skip
 SAID: Final = frozenset({"pipeline.created", "pipeline.updated", "pipeline.resumed"})  # with the pipeline's sentences
 SAID_LANGUAGES: Final = ("en", "el")  # those in which the console, and so the sentences, are written
 _NAMED: Final = ("questionnaire", "pipeline", "plan", "webhook", "token")  # whose name or title says which it is

@@ -41,13 +41,9 @@ ACCOUNT: Final = frozenset({20003, 20005, 20006, 20008, 20404, 21212, 21603, 216
 # Its error codes when a message did not arrive because the address does not exist.
 HARD: Final = frozenset({30005, 30006, 21211, 21614})
 KINDS: Final[Mapping[str, Kind]] = {
-    "accepted": "accepted",
-    "sent": "accepted",
-    "delivered": "delivered",
-    "read": "delivered",
-    "undelivered": "failed",
-    "failed": "failed",
-}
+    "accepted": "accepted", "sent": "accepted", "delivered": "delivered", "read": "delivered",
+    "undelivered": "failed", "failed": "failed",
+}  # fmt: skip
 RECEIVED: Final = "received"  # the status of a message to us
 # Messages of one of these words opt out, by the rules of its carriers; STOP_TYPE is the provider's own verdict.
 STOP_WORDS: Final = frozenset({"stop", "stopall", "unsubscribe", "cancel", "end", "quit", "optout", "revoke"})

@@ -50,12 +50,9 @@ CONTACTS: Final[Mapping[str, str]] = {
     "country": "Country",
 }  # fmt: skip
 KINDS_OF_FILES: Final[Mapping[str, str]] = {
-    "picture": "Pictures",
-    "pdf": "PDF",
-    "document": "Text documents (Word, OpenDocument)",
-    "spreadsheet": "Spreadsheets (Excel, OpenDocument)",
-    "text": "Plain text and CSV",
-}
+    "picture": "Pictures", "pdf": "PDF", "document": "Text documents (Word, OpenDocument)",
+    "spreadsheet": "Spreadsheets (Excel, OpenDocument)", "text": "Plain text and CSV",
+}  # fmt: skip
 _MEGABYTE: Final = 1_048_576
 _SIZES: Final = (1, 2, 5, 10)  # megabytes
 MORE: Final = ("display_name", "enabled", "display_probability")  # folded
@@ -68,15 +65,11 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "date_min": "date", "date_max": "date",
 }  # fmt: skip
 _MOST: Final[Mapping[str, int]] = {
-    "title": questions.TITLE_CHARACTERS_MAX,
-    "description": questions.DESCRIPTION_CHARACTERS_MAX,
-    "display_name": questions.DISPLAY_NAME_CHARACTERS_MAX,
-    "low_label": questions.END_LABEL_CHARACTERS_MAX,
-    "high_label": questions.END_LABEL_CHARACTERS_MAX,
-    "choices": LINES_CHARACTERS_MAX,
-    "points": 1_000,
+    "title": questions.TITLE_CHARACTERS_MAX, "description": questions.DESCRIPTION_CHARACTERS_MAX,
+    "display_name": questions.DISPLAY_NAME_CHARACTERS_MAX, "low_label": questions.END_LABEL_CHARACTERS_MAX,
+    "high_label": questions.END_LABEL_CHARACTERS_MAX, "choices": LINES_CHARACTERS_MAX, "points": 1_000,
     "rows": LINES_CHARACTERS_MAX,
-}
+}  # fmt: skip
 _ORDER: Final = (
     "title", "description", "rows", "choices", "points", "other", "exclusive", "contact_fields", "file_types",
     "files_max", "bytes_max", "scale_min", "scale_max", "style", "low_label", "high_label", "choices_min",

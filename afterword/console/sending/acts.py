@@ -30,11 +30,8 @@ LISTING: Final = Listing(
     {}, (("created_time", "desc"),), "batch_id", hidden={"created_time": Column("created_time", "time")}
 )
 ACTIONS: Final[Mapping[Action, str]] = {
-    "send_now": "Send them now",
-    "move": "Move them to a time",
-    "cancel": "Cancel them",
-    "repeat": "Send them again",
-}
+    "send_now": "Send them now", "move": "Move them to a time", "cancel": "Cancel them", "repeat": "Send them again",
+}  # fmt: skip
 TITLES: Final[Mapping[Action, tuple[str, str]]] = {
     "send_now": ("Send many messages now: check", "Many messages were made due"),
     "move": ("Move many messages: check", "Many messages were moved"),

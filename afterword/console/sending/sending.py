@@ -34,27 +34,16 @@ SENDING: Final = "/console/sending"
 NEW_ACT: Final = f"{SENDING}/acts/new"
 ROWS: Final = 50
 TABS: Final[Mapping[str, str]] = {
-    "all": "All",
-    "waiting": "Waiting",
-    "sent": "Sent",
-    "not_asked": "Not asked",
-    "failed": "Failed",
-}
+    "all": "All", "waiting": "Waiting", "sent": "Sent", "not_asked": "Not asked", "failed": "Failed",
+}  # fmt: skip
 STATUSES: Final[Mapping[str, tuple[PublicItem, ...]]] = {
-    "all": tuple(PublicItem),
-    "waiting": (PublicItem.PENDING, PublicItem.PROCESSING),
-    "sent": (PublicItem.SENT,),
-    "not_asked": (PublicItem.ABORTED, PublicItem.IGNORED),
-    "failed": (PublicItem.FAILED,),
-}
+    "all": tuple(PublicItem), "waiting": (PublicItem.PENDING, PublicItem.PROCESSING), "sent": (PublicItem.SENT,),
+    "not_asked": (PublicItem.ABORTED, PublicItem.IGNORED), "failed": (PublicItem.FAILED,),
+}  # fmt: skip
 STATUS_TEXTS: Final[Mapping[int, str]] = {
-    PublicItem.PENDING: "Waiting",
-    PublicItem.PROCESSING: "Being sent",
-    PublicItem.SENT: "Sent",
-    PublicItem.FAILED: "Failed",
-    PublicItem.ABORTED: "Cancelled",
-    PublicItem.IGNORED: "Not asked",
-}
+    PublicItem.PENDING: "Waiting", PublicItem.PROCESSING: "Being sent", PublicItem.SENT: "Sent",
+    PublicItem.FAILED: "Failed", PublicItem.ABORTED: "Cancelled", PublicItem.IGNORED: "Not asked",
+}  # fmt: skip
 PERIODS: Final = (7, 30, 90, 365)
 DAYS_DEFAULT: Final = 30
 REASON_CHARACTERS_MAX: Final = 50
@@ -83,24 +72,15 @@ REASONS: Final[Mapping[str, str]] = {
     "resolved": "decided by a person",
 }  # fmt: skip
 RULES: Final[Mapping[str, str]] = {
-    "period": "Pipeline open",
-    "credits": "Credits left",
-    "previous": "Message before",
-    "suppression": "May be written to",
-    "conditions": "Conditions met",
-    "frequency_cap": "Not asked lately by this pipeline",
-    "contact_policy": "Contact policy",
-    "window": "Dispatch window",
-    "expiry": "In time",
-}
+    "period": "Pipeline open", "credits": "Credits left", "previous": "Message before",
+    "suppression": "May be written to", "conditions": "Conditions met",
+    "frequency_cap": "Not asked lately by this pipeline", "contact_policy": "Contact policy",
+    "window": "Dispatch window", "expiry": "In time",
+}  # fmt: skip
 OUTCOMES: Final[Mapping[str, str]] = {
-    "accepted": "Accepted",
-    "accepted_late": "Accepted, known later",
-    "retry": "Refused for now",
-    "throttled": "Slowed down by the provider",
-    "refused": "Refused",
-    "unknown": "Answer lost",
-}
+    "accepted": "Accepted", "accepted_late": "Accepted, known later", "retry": "Refused for now",
+    "throttled": "Slowed down by the provider", "refused": "Refused", "unknown": "Answer lost",
+}  # fmt: skip
 TIMES: Final = ("Created", "Send time", "Sent")
 CHANNELS: Final[Mapping[int, str]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "Link", 5: "Outbox"}
 

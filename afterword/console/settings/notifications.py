@@ -34,30 +34,22 @@ DIGESTS: Final[Mapping[str, str]] = {
     "weekly": "Once a week, on Monday at 8 in the morning",
 }
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Cases": ("alert_instance",),
-    "Questionnaires and pipelines": ("questionnaire", "pipeline"),
-    "Files": ("import", "export"),
-    "Credits, webhooks and tokens": ("plan", "webhook", "token"),
-    "People and roles": ("user",),
-    "Each message": ("queue_item", "sequence", "suppression"),
-    "Each response": ("questionnaire_instance", "answer", "tag"),
-    "Each customer": ("responder",),
-}
+    "Cases": ("alert_instance",), "Questionnaires and pipelines": ("questionnaire", "pipeline"),
+    "Files": ("import", "export"), "Credits, webhooks and tokens": ("plan", "webhook", "token"),
+    "People and roles": ("user",), "Each message": ("queue_item", "sequence", "suppression"),
+    "Each response": ("questionnaire_instance", "answer", "tag"), "Each customer": ("responder",),
+}  # fmt: skip
 # The console speaks of cases where the notices, which have the alert's title, speak of alerts.
 CASES: Final[Mapping[str, str]] = {
-    "alert_instance.created": "A case opens",
-    "alert_instance.repeated": "It happens again while the case is open",
+    "alert_instance.created": "A case opens", "alert_instance.repeated": "It happens again while the case is open",
     "alert_instance.assigned": "A case gets another owner",
-    "alert_instance.status_changed": "A case gets another status",
-    "alert_instance.resolved": "A case is closed",
-    "alert_instance.reopened": "A case is opened again",
-    "alert_instance.commented": "A colleague comments on a case",
+    "alert_instance.status_changed": "A case gets another status", "alert_instance.resolved": "A case is closed",
+    "alert_instance.reopened": "A case is opened again", "alert_instance.commented": "A colleague comments on a case",
     "alert_instance.mentioned": "A colleague mentions you",
     "alert_instance.answered": "The customer answers your reply",
     "alert_instance.recovery_answered": "The customer was asked again and answered",
-    "alert_instance.overdue": "A case is overdue",
-    "alert_instance.escalated": "A case has been open for too long",
-}
+    "alert_instance.overdue": "A case is overdue", "alert_instance.escalated": "A case has been open for too long",
+}  # fmt: skip
 KINDS: Final[Mapping[str, str]] = {
     "application": "Applications",
     "questionnaire": "Questionnaires",

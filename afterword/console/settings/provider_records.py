@@ -18,12 +18,8 @@ from afterword.web import html
 
 RECORDS: Final = {"spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC"}
 FINDINGS: Final = {
-    "good": "in order",
-    "weak": "could be better",
-    "wrong": "wrong",
-    "missing": "missing",
-    "unknown": "not known",
-}
+    "good": "in order", "weak": "could be better", "wrong": "wrong", "missing": "missing", "unknown": "not known",
+}  # fmt: skip
 
 routes = Screens()
 

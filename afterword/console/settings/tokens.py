@@ -32,12 +32,9 @@ KINDS: Final[Mapping[str, str]] = {
 ENDS: Final[Mapping[str, str]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
 # Hours for which a token that was rotated goes on, 0 for none.
 OVERLAPS: Final[Mapping[str, str]] = {
-    "24": "for a day",
-    "1": "for an hour",
-    "72": "for three days",
-    "168": "for a week",
+    "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
     "0": "not at all: it ends now",
-}
+}  # fmt: skip
 NETWORKS: Final = Input(
     "networks",
     "lines",

@@ -20,20 +20,17 @@ SELECTOR: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\Z
 SELECTORS: Final = ("default", "dkim", "mail", "s1", "s2", "k1", "selector1", "selector2", "google")
 # By the end of a mail server's name: the domain that SPF records include, and the selectors of its keys.
 SERVICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "amazonaws.com": ("amazonses.com", ()),
-    "brevo.com": ("spf.brevo.com", ("brevo1", "brevo2", "mail")),
-    "gmail.com": ("_spf.google.com", ("google",)),
-    "google.com": ("_spf.google.com", ("google",)),
+    "amazonaws.com": ("amazonses.com", ()), "brevo.com": ("spf.brevo.com", ("brevo1", "brevo2", "mail")),
+    "gmail.com": ("_spf.google.com", ("google",)), "google.com": ("_spf.google.com", ("google",)),
     "mailgun.org": ("mailgun.org", ("mailo", "smtp", "pic", "mx", "k1")),
     "mailjet.com": ("spf.mailjet.com", ("mailjet",)),
     "mandrillapp.com": ("spf.mandrillapp.com", ("mandrill", "mte1", "mte2")),
     "messagingengine.com": ("spf.messagingengine.com", ("fm1", "fm2", "fm3")),
     "office365.com": ("spf.protection.outlook.com", ("selector1", "selector2")),
     "outlook.com": ("spf.protection.outlook.com", ("selector1", "selector2")),
-    "postmarkapp.com": ("spf.mtasv.net", ("pm",)),
-    "sendgrid.net": ("sendgrid.net", ("s1", "s2")),
+    "postmarkapp.com": ("spf.mtasv.net", ("pm",)), "sendgrid.net": ("sendgrid.net", ("s1", "s2")),
     "smtp2go.com": ("spf.smtp2go.com", ()),
-}
+}  # fmt: skip
 SENTENCES: Final[Mapping[str, tuple[State, str]]] = {
     "spf_good": ("good", "The SPF record says who may send from this domain."),
     "spf_missing": ("missing", "There is no SPF record, so receivers cannot tell who may send from this domain."),

@@ -98,16 +98,11 @@ _GROUPS: Final = ("all", "any", "not")
 _SAME: Final = frozenset({"equal", "not_equal", "in"})
 _IN_ORDER: Final = _SAME | {"greater", "greater_equal", "less", "less_equal"}
 _BY_KIND: Final[Mapping[Kind, frozenset[str]]] = {
-    "integer": _IN_ORDER,
-    "integers": _SAME | {"contains", "not_contains"},
-    "number": _IN_ORDER,
-    "text": _SAME | {"contains", "not_contains", "begins_with", "ends_with", "matches"},
-    "date": _IN_ORDER,
-    "time": _IN_ORDER | {"begins_with"},
-    "date_time": _IN_ORDER | {"begins_with"},
-    "boolean": _SAME,
+    "integer": _IN_ORDER, "integers": _SAME | {"contains", "not_contains"}, "number": _IN_ORDER,
+    "text": _SAME | {"contains", "not_contains", "begins_with", "ends_with", "matches"}, "date": _IN_ORDER,
+    "time": _IN_ORDER | {"begins_with"}, "date_time": _IN_ORDER | {"begins_with"}, "boolean": _SAME,
     "presence": frozenset(),
-}
+}  # fmt: skip
 _EVERY: Final = frozenset(OPERATORS)
 _TRUE: Final = All(())
 

@@ -27,19 +27,12 @@ PIECES_MAX: Final = 50  # of files, up to a megabyte each
 ERASED: Final = "erased"
 
 ITEM_BLANKS: Final[Mapping[str, Any]] = {
-    "responder_channel_identifier": ERASED,
-    **dict.fromkeys(TEXTS),
-    "result": None,
-    "external_reference": None,
-    "trace": None,
-    "metadata": {},
-}
+    "responder_channel_identifier": ERASED, **dict.fromkeys(TEXTS), "result": None, "external_reference": None,
+    "trace": None, "metadata": {},
+}  # fmt: skip
 INSTANCE_BLANKS: Final[Mapping[str, Any]] = {
-    "answers": [],
-    "metadata": {"questionnaire": {}, "responder": {}},
-    "reference_id": None,
-    "short_code": "",
-}
+    "answers": [], "metadata": {"questionnaire": {}, "responder": {}}, "reference_id": None, "short_code": "",
+}  # fmt: skip
 TAG_BLANKS: Final[Mapping[str, Any]] = {"tag": ERASED}
 RESPONDER_BLANKS: Final[Mapping[str, Any]] = {"locale": None, "time_zone": None, "metadata": {}}
 SUPPRESSION_BLANKS: Final[Mapping[str, Any]] = {"identifier": ERASED, "note": None}
