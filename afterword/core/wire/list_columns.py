@@ -118,7 +118,7 @@ def _is_address(kind: int, locale: str | None, cell: str) -> bool:
 
 
 def _rank(given: List, place: int, kind: int) -> int:
-    """How surely a column of addresses has those of the customers."""
+    """The certainty that a column of addresses has those of the customers."""
     tokens = _tokens(given.names[place])
     rank = EXACT_RANK if tokens and tokens <= _KINDS[kind] else 0
     rank += sum(points for name, points in _POINTS.items() if not tokens.isdisjoint(_PERSONS[name]))

@@ -68,7 +68,7 @@ def type_of(meaning: str, declared: Declared) -> metadata.Type | None:
 
 
 def look(text: str, separator: str, kinds: Mapping[str, Written]) -> dict[str, Seen]:
-    """What the values of these columns tell about their formats. Reads all rows."""
+    """The evidence for the formats of these columns. Reads all rows."""
     names, records = imports.read(text, separator)
     columns = [(names.index(name), Seen(kind), name) for name, kind in kinds.items() if name in names]
     for record in records if any(seen.kind in FORMATS for _, seen, _ in columns) else ():
@@ -86,7 +86,7 @@ def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
 
 
 def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
-    """How many dates have a day that is not over, in either order of day and month where that is open, and is over."""
+    """The numbers of dates that have a day that is not over, in either order of day and month where that is open, and is over."""
     seen = Seen("date")
     for cell in cells:
         _note(seen, cell)
