@@ -86,7 +86,7 @@ def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
 
 
 def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
-    """The numbers of dates that have a day that is not over, in either order of day and month where that is open, and is over."""
+    """The numbers of dates whose day is not over, by the order of day and month that favours them, and is over."""
     seen = Seen("date")
     for cell in cells:
         _note(seen, cell)
