@@ -212,7 +212,6 @@ async def count_among(db: Database, *, organization_id: str, questionnaire_ids: 
 
 
 async def count_open_items(db: Database, *, organization_id: str, pipeline_id: str, limit: int) -> int:
-    """Count the items of a pipeline that have not ended, up to `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              -- Each half has an index of its own; one condition for both would look through all that has ended.

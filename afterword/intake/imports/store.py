@@ -294,7 +294,6 @@ async def delete_import(db: Database, *, organization_id: str, import_id: str) -
 
 
 async def prune_pieces(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove what is left of the files of imports that failed before a time."""
     return await db.execute(_pruned("queue_import_piece", "number"), before, limit)
 
 

@@ -90,7 +90,6 @@ async def update_kept_answers(
 async def delete_captured(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
 ) -> ScanResult:
-    """Remove the person's among the next captured messages."""
     row = await db.fetch_row(
         """with passed as materialized (
              select message_id, item_id, lower(recipient) as recipient from outbox_message
@@ -349,7 +348,6 @@ async def delete_answers(db: Database, *, organization_id: str, instance_ids: Se
 
 
 async def delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    """Remove what agents called these responses."""
     return await db.execute(
         "delete from instance_tag where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
     )

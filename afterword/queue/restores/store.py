@@ -63,7 +63,6 @@ async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any
 async def count_late_items(  # any tenant: the guard of a whole installation
     db: Database, *, minutes: int, limit: int
 ) -> int:
-    """Count items of open lanes that are this late, up to `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select from pipeline p

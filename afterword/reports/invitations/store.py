@@ -129,7 +129,6 @@ async def count_invitations(
     chosen: Filter,
     limit: int,
 ) -> int:
-    """Count them; counting stops at `limit`."""
     return await db.fetch_value(
         _COUNT_OF_TESTS
         if asked.test

@@ -90,7 +90,6 @@ async def get_tagging(
 
 
 async def claim_tagging(db: Database) -> Tagging | None:
-    """Lock the open tagging that has waited longest."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from tagging where state in ('running', 'undoing')
             order by updated_time limit 1 for update skip locked"""
