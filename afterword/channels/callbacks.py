@@ -278,7 +278,6 @@ def _noticed(
 
 
 def _item_id(mail: Mapping[str, Any]) -> str | None:
-    """Our id, where the notification holds the original headers."""
     headers = mail.get("headers")
     for header in headers if isinstance(headers, list) else ():
         if str(_map(header).get("name")).lower() == proofs.ITEM_HEADER.lower():

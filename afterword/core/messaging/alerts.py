@@ -67,7 +67,6 @@ def question_ids_in(document: object) -> set[str]:
 
 
 def documents(leaves: list[LeafResult]) -> list[dict[str, Any]]:
-    """Leaf results as JSON, long answers cut."""
     found = [leaf.document for leaf in leaves]
     for document in found:
         if isinstance(document["actual"], str):

@@ -98,12 +98,10 @@ def spf_records(texts: Sequence[str]) -> list[str]:
 
 
 def spf_references(record: str) -> list[str]:
-    """The domains whose records this one goes on with."""
     return [match[1] for term in record.lower().split() if (match := _REDIRECT.match(term))]
 
 
 def spf_lookups(record: str) -> int:
-    """The number of look-ups that the record itself needs."""
     return sum(1 for term in record.lower().split() if _LOOKUP.match(term))
 
 

@@ -86,7 +86,6 @@ class NoticeChannels:
 
 
 def channels_of(type_name: str, subscribed: Types) -> NoticeChannels:
-    """The channels that a user chose for a type, else the default."""
     chosen = subscribed.get(type_name)
     if chosen is not None:
         return NoticeChannels(chosen["web"], chosen["email"])
