@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
@@ -90,7 +91,7 @@ def read(content: bytes, *, secret: bytes) -> Read:
         raise Unreadable(f"The mail has more than {MAIL_BYTES_MAX:,} bytes.")
     try:
         return _read(_parsed(content), secret)
-    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError, MessageError) as error:
         # The standard library's parser fails on some forgeries.
         raise Unreadable(f"The mail cannot be read ({type(error).__name__}).") from None
 
@@ -272,7 +273,7 @@ def _header(mail: Message, name: str) -> str:
     text = _utf8(str(raw))[:HEADER_CHARACTERS_MAX]
     try:
         return str(make_header(decode_header(text))) if "=?" in text else text
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, MessageError):
         return text
 
 

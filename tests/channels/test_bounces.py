@@ -174,6 +174,10 @@ MADE: Final[dict[str, tuple[bytes, bool, str, str | None]]] = {  # mail, hard, c
         *(True, "5.1.1", ANN),
     ),
     "no address in the text": (mail(f"{TEXT}550 5.1.1 User unknown\n\n{OURS}"), True, "5.1.1", ANN),
+    "a broken subject": (
+        mail(f"{TEXT}550 5.1.1 User unknown\n\n{OURS}", extra="Subject: =?utf-8?b?a?=\n"),
+        *(True, "5.1.1", ANN),
+    ),
     "no code": (mail(f"{TEXT}Something failed.\n\n{OURS}"), False, "", ANN),
     "a proof alone": (mail(f"{TEXT}Lost.\n\n{OURS.partition('X-')[1] + OURS.partition('X-')[2]}"), False, "", None),
     "a program's mail": (mail(f"{TEXT}Loop found.\n\n{OURS}", sender="list-admin@x.example"), False, "", ANN),
