@@ -112,18 +112,15 @@ def kind_of(text: str) -> Kind | None:
 
 
 def check(kind: Kind, settings: Settings) -> None:
-    """Raises ValueError with a sentence that quotes no value."""
     _FORMS[kind].read(settings)
 
 
 def make(kind: Kind, settings: Settings, context: Context) -> Channel:
-    """The channel of an account; raises ValueError as `check` does."""
     form = _FORMS[kind]
     return form.make(form.read(settings), context)
 
 
 def urls_of(kind: Kind, settings: Settings) -> list[str]:
-    """The addresses that an account calls, to be judged before they are saved."""
     form = _FORMS[kind]
     return form.urls(form.read(settings))
 
@@ -135,7 +132,6 @@ def host_of(kind: Kind, settings: Settings) -> str | None:
 
 
 def takes_get(kind: str, settings: Settings) -> bool:
-    """True if the provider of this account reports by GET, with everything in the query."""
     known = kind_of(kind)
     return known is not None and _FORMS[known].takes_get(_FORMS[known].read(settings))
 
@@ -159,12 +155,10 @@ def masked(settings: Settings) -> dict[str, Any]:
 
 
 def shown(settings: Settings) -> dict[str, Any]:
-    """The settings that hold no secret."""
     return {name: value for name, value in settings.items() if name in _OPEN}
 
 
 def secrets_in(settings: Settings) -> list[str]:
-    """The names of the settings that may hold a secret, and have a value."""
     return sorted(name for name, value in settings.items() if name not in _OPEN and value)
 
 

@@ -62,7 +62,6 @@ async def call(
 
 
 def json_of(answer: Answer) -> Any:
-    """The body as JSON, or None."""
     try:
         return msgspec.json.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -41,7 +41,6 @@ class Envelope:
 
     @property
     def needs_utf8(self) -> bool:
-        """True if these addresses require SMTPUTF8 (RFC 6531)."""
         return not (self.sender.isascii() and self.recipient.isascii())
 
 
@@ -61,12 +60,10 @@ class Conversation:
 
     @property
     def is_open(self) -> bool:
-        """True while another mail may be sent on it."""
         return self._client.is_connected
 
     @property
     def security(self) -> str:
-        """The TLS version in use, or `no TLS`."""
         tls: ssl.SSLObject | None = self._client.get_transport_info("ssl_object")
         return str(tls.version()) if tls is not None else "no TLS"
 
@@ -179,7 +176,6 @@ class Conversation:
 
 
 def why(error: BaseException) -> str:
-    """A fault as a sentence for the item's result."""
     match error:
         case aiosmtplib.SMTPResponseException():
             return f"The server spoke no SMTP: {worded(0, error.message)[:200]}"

@@ -93,7 +93,6 @@ class EmailChannel:
         return await dial(self._relay, trust=trust, name=name, timeouts=self._timeouts, networks=self._networks)
 
     def _take(self) -> Conversation | None:
-        """The connection used last, if it is still open: the others may become idle and close."""
         while self._idle:
             conversation = self._idle.pop()
             if conversation.is_open:

@@ -36,7 +36,6 @@ class Relay:
 
     @property
     def is_local(self) -> bool:
-        """True for a connection that never leaves this machine."""
         try:
             return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -44,10 +43,9 @@ class Relay:
 
     @property
     def is_verified(self) -> bool:
-        """False where an upgrade is only taken because it is offered, on this machine, by no named authority.
+        """False for an upgrade that is only offered, on this machine, where mail may go in the clear as well.
 
-        Mail servers offer STARTTLS with a certificate that they made themselves, and some refuse mail without it. What
-        never leaves the machine may go in the clear, so the upgrade needs no proof.
+        Mail servers offer it with a certificate that they made themselves, and some refuse mail without it.
         """
         return self.implicit_tls or self.starttls != "offered" or not self.is_local or self.ca_file is not None
 

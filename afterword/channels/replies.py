@@ -15,7 +15,7 @@ GREYLIST_SECONDS = 300
 
 _ACCOUNT_CODES: Final = frozenset({530, 535})
 _CLOSING: Final = 421
-_THROTTLE_CODES: Final = frozenset({_CLOSING, 454})
+_BUSY: Final = 454  # a throttle, but relays also answer it to those whom they do not know
 _GREYLIST_CODES: Final = frozenset({450, 451})
 _TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; another may do
 
@@ -30,27 +30,22 @@ _REPUTATION_WORDS = re.compile(r"\b(?:complaint|bounce|spam) rates?\b", re.IGNOR
 _GREYLIST_WORDS = re.compile(r"gr[ea]y-?\s?list", re.IGNORECASE)
 # A refusal of us: this relay does not carry our mail, not our sender's address, not from our machine or not without a
 # login. All are bounded: a reply may be long.
-_OUR_CODES: Final = frozenset(
-    {"4.1.7", "5.1.7", "4.1.8", "5.1.8", "5.2.252", "5.7.8", "5.7.25", "5.7.54", "5.7.57", "5.7.60"}
-)
+_OUR_CODES: Final = frozenset({"4.1.7", "5.1.7", "4.1.8", "5.1.8", "5.2.252", "5.7.8", "5.7.25", "5.7.54", "5.7.57"})
 _RELAY_WORDS = re.compile(
     r"\brelay(?:ing)?\b[^.;]{0,40}?\b(?:denied|prohibited|forbidden|disallowed|not (?:permitted|allowed|authori[sz]ed))"
     r"|\b(?:unable to|(?:not (?:permitted|allowed|authori[sz]ed) to)|cannot|can't|do(?:es)? not|don't|won't) relay\b"
     r"|\brcpthosts\b",
     re.IGNORECASE,
 )
-_SENDER_WORDS = re.compile(
+_OUR_WORDS = re.compile(
     r"\bsender (?:address |domain )?(?:rejected:|(?:is )?not (?:verified|allowed|authori[sz]ed|permitted|owned))"
     r"|\bsender verify (?:failed|callout)\b|\b(?:email|from) address (?:is )?not verified\b|\bmatch a verified sender\b"
-    r"|\bnot a sender signature\b|\bSendAsDenied\b"
+    r"|\bnot a sender signature\b|\bSendAsDenied\b|\bpermissions to send as\b"
     r"|\bnot (?:authori[sz]ed|allowed|permitted) to (?:send (?:as|from)|use this (?:sender|from))\b"
     r"|\bclient (?:was |is )?not authenticated\b|\b(?:must|please) (?:first )?authenticate\b"
     r"|\bauthentication (?:is )?required\b|\brequires authentication\b|\bissue a starttls\b"
+    r"|\bclient host rejected\b|\bhelo command rejected\b|\binvalid helo\b|\bunauthorized ip\b"
     r"|\bsending paused for this account\b|\byour (?:\w{1,20} )?account\b[^.;]{0,40}?\b(?:suspended|disabled|locked)",
-    re.IGNORECASE,
-)
-_CLIENT_WORDS = re.compile(
-    r"\bclient host rejected\b|\bhelo command rejected\b|\binvalid helo\b|\bbanned sending ip\b|\bunauthorized ip\b",
     re.IGNORECASE,
 )
 _LIST_WORDS = re.compile(
@@ -66,9 +61,7 @@ _CLIENT_NAMES = re.compile(
 _RECIPIENT_WORDS = re.compile(
     r"\bsaid:|\bin reply to\b|\bin response to\b|\bcallout verification\b|\bresponse to \"|\bRESOLVER\.", re.IGNORECASE
 )
-_OF_THIS_MAIL: Final = frozenset(
-    {500, 502, 503, 504, 552, 555}
-)  # to MAIL: its size, its options, the order of commands
+_OF_THIS_MAIL: Final = frozenset({500, 502, 503, 504, 552, 555})  # to MAIL: its size, its options, the order
 _JUDGED_CHARACTERS = 2_000
 _REFERENCE = re.compile(
     r"\b(?:queued as|id=|queue id:?)\s*<?([A-Za-z0-9._+/=-]{4,100})|\bok:?\s+([A-Za-z0-9._-]{12,100})", re.IGNORECASE
@@ -105,12 +98,12 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
 
 def _cause(phase: Phase, code: int, text: str) -> Cause:
     kind = kind_of(code)
-    if kind in {"later", "never"} and _is_about_us(phase, code, text):
-        # A rate in words is a throttle all the same. A look-up may succeed later, so the breaker tries again by itself.
-        is_lasting = kind == "never" or _RELAY_WORDS.search(text[:_JUDGED_CHARACTERS]) is not None
-        return "throttle" if _asks_for_less(code, text) else "account" if is_lasting else "connection"
-    if kind in {"later", "never"} and is_throttle(code, text):
-        return "throttle"
+    if kind in {"later", "never"}:
+        is_ours = _is_about_us(phase, code, text)
+        if _asks_for_less(code, text) or (code == _BUSY and not is_ours):
+            return "throttle"
+        if is_ours:  # a look-up may succeed later, so the breaker tries it again by itself
+            return "account" if kind == "never" or _RELAY_WORDS.search(text[:_JUDGED_CHARACTERS]) else "connection"
     if phase is Phase.CONNECT or (phase is Phase.AUTH and kind != "never"):
         return "connection"
     if phase is Phase.AUTH or code in _ACCOUNT_CODES:
@@ -121,7 +114,6 @@ def _cause(phase: Phase, code: int, text: str) -> Cause:
 
 
 def broken(phase: Phase, why: str) -> Outcome:
-    """The outcome of a conversation that broke off: closed, reset, silent, or no SMTP at all."""
     if phase is Phase.DOT:
         return Unknown(f"No answer after the message: {why}")
     if phase <= Phase.MAIL:
@@ -130,12 +122,7 @@ def broken(phase: Phase, why: str) -> Outcome:
     return Retry("recipient", why)
 
 
-def is_throttle(code: int, text: str) -> bool:
-    return code in _THROTTLE_CODES or _asks_for_less(code, text)
-
-
 def _asks_for_less(code: int, text: str) -> bool:
-    """True if that is said by more than 454, which relays also answer to those whom they do not know."""
     if code == _CLOSING or enhanced_of(text) == "4.5.3":
         return True
     return bool(_THROTTLE_WORDS.search(_REPUTATION_WORDS.sub("", text)))
@@ -154,10 +141,9 @@ def _is_about_us(phase: Phase, code: int, text: str) -> bool:
         return code not in _OF_THIS_MAIL and not enhanced.startswith(("5.3.", "5.5.", "5.6."))
     if _RECIPIENT_WORDS.search(text):
         return False
-    if enhanced in _OUR_CODES or _RELAY_WORDS.search(text) or _SENDER_WORDS.search(text):
+    if enhanced in _OUR_CODES or _RELAY_WORDS.search(text) or _OUR_WORDS.search(text):
         return True
-    is_of_machine = _CLIENT_WORDS.search(text) or (_LIST_WORDS.search(text) and _CLIENT_NAMES.search(text))
-    return phase <= Phase.RCPT and is_of_machine is not None
+    return phase <= Phase.RCPT and bool(_LIST_WORDS.search(text) and _CLIENT_NAMES.search(text))
 
 
 def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> str | None:
@@ -183,7 +169,6 @@ def worded(code: int, text: str, recipient: str = "") -> str:
 
 
 def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:
-    """Meaning of a reply's first digit (RFC 5321 4.2.1)."""
     match code // 100:
         case 2:
             return "done"

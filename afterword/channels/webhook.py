@@ -42,7 +42,6 @@ class WebhookChannel(Connectionless):
         self._terms = Terms(is_ours=False, may_repeat=True, seconds=seconds)
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """One POST; `begin()` is awaited when the connection stands."""
         if message.target_url is None:
             return Refused("The pipeline has no target_url.")
         outcome = await calling.call(

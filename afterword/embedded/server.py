@@ -77,7 +77,6 @@ class Server:
         return self.process is not None and self.process.poll() is None
 
     async def ended(self) -> None:
-        """Wait until the server process is gone, by `stop` or by itself."""
         while self.is_running():  # noqa: ASYNC110  the end of a child is not an event
             await asyncio.sleep(ENDED_POLL_SECONDS)
 
@@ -195,11 +194,9 @@ async def start(
 
 def is_made(data_folder: Path) -> bool:
     """True if there is a cluster in this data folder. Raises PermissionError where this user may not look."""
-    try:
-        (data_folder / "postgresql" / "cluster").stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return bool((data_folder / "postgresql" / "cluster").stat())
+    return False
 
 
 def running_url(data_folder: Path) -> str | None:

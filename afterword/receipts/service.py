@@ -188,7 +188,6 @@ async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
 
 
 async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
-    """Record late acceptances: a proven receipt shows that the message was sent."""
     unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
     acceptances = [
         LateAcceptance(
@@ -281,7 +280,6 @@ async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> No
 async def _unsubscribe(
     db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes
 ) -> int:
-    """Suppress the numbers of people who wrote STOP to the organization's number."""
     keys = {
         (organization_id, CHANNEL_SMS, address_key(secret, CHANNEL_SMS, normal)): normal
         for report in reports

@@ -102,7 +102,6 @@ class ChannelRegistry:
                 self._leave(own)
 
     async def refresh(self, account: AccountKey) -> None:
-        """Read the current version of an account's settings, for messages without a lane."""
         organization_id, account_id = account
         async with db.connection(self._pool) as database:
             self._versions[account] = await accounts_store.get_settings_version(
@@ -110,7 +109,6 @@ class ChannelRegistry:
             )
 
     async def close(self) -> None:
-        """Close all channels of accounts. No send is under way any more."""
         for own in self._made.values():
             self._leave(own)
         self._made.clear()
@@ -219,12 +217,8 @@ class ChannelRegistry:
                     )
                 if counted:
                     return
-            references = [report.provider_reference or "" for report in found][:10]
-            logger.warning(
-                "receipts that name no message of this account, or that were no news",
-                organization_id=account[0],
-                account_id=account[1],
-                references=references,
-            )
+            references = [report.provider_reference for report in found][:10]
+            sentence = "receipts that name no message of this account, or that were no news"
+            logger.warning(sentence, organization_id=account[0], account_id=account[1], references=references)
         finally:
             self._receipts.release()

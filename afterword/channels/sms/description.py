@@ -80,15 +80,11 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 def check(gateway: Gateway) -> str | None:
     """The first thing that is wrong with it, or null."""
     try:
-        texts = [text for text in (gateway.url, *gateway.headers.values(), *_texts(gateway.body)) if _is_text(text)]
+        values: list[Any] = [gateway.url, *gateway.headers.values(), *_texts(gateway.body)]
     except ValueError as error:
         return str(error)
-    used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+    used = {name for text in values if isinstance(text, str) for name in _PLACEHOLDER.findall(text)}
     return next(_wrong(gateway, used), None)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
@@ -109,7 +105,6 @@ def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
 
 
 def _wrong_headers(gateway: Gateway) -> Iterator[str]:
-    """Find invalid headers, which would otherwise look like an unreachable gateway when sending."""
     if not all(_HEADER_NAME.match(name) for name in gateway.headers):
         yield "The name of a header has letters, digits and - alone."
     texts = [text.replace("{from}", gateway.sender) for text in gateway.headers.values()]

@@ -39,7 +39,6 @@ class GatewayChannel(Connectionless):
         self._terms = Terms(is_ours=True, may_repeat=gateway.idempotent, seconds=gateway.seconds)
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """Ask the gateway once; `begin()` is awaited when the connection stands."""
         gateway = self._gateway
         values = _values(gateway, message)
         content, content_type = _content(gateway, values)
@@ -62,7 +61,6 @@ class GatewayChannel(Connectionless):
 
 
 def judged(gateway: Gateway, answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
-    """Outcome of a response: by its status where the description names it, else by its body."""
     form = gateway.answer
     meaning = form.statuses.get(str(answer.status))
     document = calling.json_of(answer)
@@ -124,10 +122,8 @@ def _outcome(meaning: Meaning, answer: Answer, reason: str, reference: str | Non
     match meaning:
         case "sent":
             return Sent(reference, answer.status, reason)
-        case "retry":
-            return calling.of_cause("recipient", reason, answer)
-        case "throttle":
-            return calling.of_cause("throttle", reason, answer)
+        case "retry" | "throttle":
+            return calling.of_cause("recipient" if meaning == "retry" else meaning, reason, answer)
         case "account":
             return Retry("account", reason, answer.status)
         case "refused" | "no_address":
@@ -170,7 +166,6 @@ def _receipt_document(form: ReceiptForm, query: str, body: bytes) -> Any:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Raises ValueError where there are too many."""
     return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
 
 

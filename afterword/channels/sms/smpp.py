@@ -57,10 +57,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A login at an SMSC. `long`: how a message of several parts travels.
-
-    `receipt_ids`: the base of a receipt's ids, at an SMSC that answers submit_sm with the other of the two.
-    """
+    """A login at an SMSC. `long`: how several parts travel. `receipt_ids`: their base, where answers have the other."""
 
     host: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 2775
@@ -114,7 +111,6 @@ class SmppChannel:
         self._reader: asyncio.Task[None] | None = None
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """Hand over all parts; `begin()` is awaited once a session is bound."""
         try:
             session = await self._bound()
         except Blocked as error:
@@ -271,14 +267,12 @@ async def _returned() -> None:
 
 
 def _foreign_threads() -> set[int]:
-    """The threads that run in Python and were not started by it."""
     inside = sys._current_frames()  # noqa: SLF001
     return inside.keys() - {thread.ident for thread in threading.enumerate()}
 
 
 @functools.cache
 def _earlier_threads() -> set[int]:
-    """Those that existed at the first call, before the library was loaded."""
     return _foreign_threads()
 
 
@@ -293,7 +287,6 @@ def library() -> Any:
 
 
 def pieces(text: str, long: Literal["udh", "payload"]) -> list[Piece]:
-    """Each submit_sm of a text."""
     parts = segments.split(text)
     whole, encoding = segments.encode(text)
     coding = DATA_CODING[encoding]
@@ -314,10 +307,7 @@ def receipt_of(
     no_address: Sequence[str] = (),
     base: Literal["hex", "decimal"] | None = None,
 ) -> Report | None:
-    """The report of a receipt, by its parameters, else by the usual text (appendix B); None when it names nothing.
-
-    `base`: of the ids in its text, where answers to submit_sm have the other one.
-    """
+    """The report of a receipt, by its parameters, else by the usual text (appendix B); None when it names nothing."""
     members: dict[str, str] = {}
     for key, value in _MEMBER.findall(octets[:1000].decode("latin-1")):
         members.setdefault(key.lower(), value)  # behind them stands the beginning of our own text

@@ -77,7 +77,6 @@ class TwilioChannel(Connectionless):
         self._authorization = f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """One POST; `begin()` is awaited when the connection stands."""
         account = self._account
         return await calling.call(
             self._caller,
@@ -92,7 +91,6 @@ class TwilioChannel(Connectionless):
 
 
 def judged(answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
-    """Outcome of a response: by the error code if known, else by status."""
     found = calling.json_of(answer)
     document: Mapping[str, Any] = found if isinstance(found, dict) else {}
     code = document.get("code") or document.get("error_code")

@@ -9,10 +9,7 @@ from afterword.providers.references import store
 
 
 async def keep_references(db: Database, *, references: Iterable[tuple[str, str, str, str]], now: datetime) -> None:
-    """Keep (organization, account, reference, item) of each accepted message; unprintable references are dropped.
-
-    A reference whose folded spelling is another is kept under both.
-    """
+    """Keep (organization, account, reference, item) of each accepted message; unprintable references are dropped."""
     known = [
         (organization_id, account_id, key, item_id)
         for organization_id, account_id, reference, item_id in references
@@ -24,15 +21,10 @@ async def keep_references(db: Database, *, references: Iterable[tuple[str, str, 
 
 
 def keys_of(reference: str) -> tuple[str, str, str]:
-    """The keys that a receipt's reference may have been kept under, the surest first.
-
-    Receipts spell an id with other case, or with zeros before it. At an SMSC whose ids differ in case alone, the first
-    key decides.
-    """
+    """The keys that a receipt's reference may be kept under; the first decides where ids differ in case alone."""
     spelling = folded(reference)
     return reference, spelling, f"~{spelling}"
 
 
 def is_reference(text: str) -> bool:
-    """True for a text that can be stored as a provider's reference."""
     return 0 < len(text) <= REFERENCE_CHARACTERS_MAX and text.isprintable()

@@ -148,7 +148,6 @@ async def delete(db: Database, *, caller: Caller, inbound_id: str, expect: error
 
 
 async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
-    """Delete the endpoint. Raises NotFound."""
     if not await store.delete_endpoint(db, organization_id=organization_id, inbound_id=inbound_id):
         raise errors.NotFound("There is no such address.")
 
@@ -188,7 +187,6 @@ async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Si
 
 
 async def _read(db: Database, endpoint: Endpoint, callback: Callback, site: Site, now: datetime) -> CallbackResult:
-    """Raises Unsigned, Unreadable."""
     if callback.is_get and endpoint.adapter != "provider":
         raise not_by_get()
     if endpoint.adapter == "provider":

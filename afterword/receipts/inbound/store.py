@@ -38,7 +38,6 @@ async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # 
 
 
 async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
-    """Endpoints of an organization, the oldest first."""
     rows = await db.fetch(
         f"{_SELECT} where e.organization_id = $1 order by e.created_time, e.inbound_id", organization_id
     )
@@ -111,7 +110,6 @@ async def update_endpoint_heard(
 
 
 async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> bool:
-    """Delete it; False if there was none."""
     count = await db.execute(
         "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2", organization_id, inbound_id
     )
