@@ -33,6 +33,7 @@ CHANGES_OF_MONTHS: Final[Mapping[str, str]] = {
     "higher": "Higher than in the months before ({previous}).",
     "lower": "Lower than in the months before ({previous}).",
 }
+ERASED_ADDRESS: Final = re.compile(r"(erased:)?[0-9a-f]{64}\Z")
 WEEKDAYS: Final = {1: "Monday", 2: "Tuesday", 3: "Wednesday", 4: "Thursday", 5: "Friday", 6: "Saturday", 7: "Sunday"}
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
@@ -108,6 +109,11 @@ def interval_text(words: Texts, figure: Figure) -> str:
 
 def decimals_of(figure: Figure) -> int:
     return DECIMALS.get(figure.measure.unit, 1)
+
+
+def address_text(words: Texts, identifier: str) -> str:
+    """The address that somebody was written to; of an erased person a keyed hash is left, which nobody can read."""
+    return words("Erased person") if ERASED_ADDRESS.match(identifier) else identifier
 
 
 def suppressed_text(words: Texts, figure: Figure) -> str:

@@ -165,6 +165,10 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
         assert "This page is the proof" in done
         assert CANARY not in done
         assert "Erased person" in await page_of(client, path)
+        for listed in ("/console/sending", "/console/settings/suppressions"):
+            page = await page_of(client, listed)
+            assert "Erased person" in page, listed
+            assert not re.search(r"[0-9a-f]{64}", page), listed
         assert [] == await desk.traces(CANARY)
 
 

@@ -9,6 +9,7 @@ from afterword.console.inputs import Input, document_of, form_page, read_as, sam
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, reason_text
+from afterword.console.text import address_text
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.wire.lists import Page
 from afterword.pipelines.policies import service, store
@@ -93,7 +94,7 @@ async def confirm_lifting(visit: Visit) -> Response:
     async with visit.read() as db:
         one = await suppressions.get(db, caller=visit.caller, suppression_id=visit.id("suppression_id"))
     return visit.confirm(
-        title=words("Allow messages to {address} again?", address=one.identifier or words("an erased address")),
+        title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
         sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
         button=words("Allow messages again"),
         action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
@@ -157,7 +158,7 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
         list=Listing(
             rows=[
                 {
-                    "address": one.identifier,
+                    "address": address_text(words, one.identifier),
                     "channel": words(CHANNELS[one.channel_id]),
                     "reason": reason_text(words, one.reason),
                     "note": one.note or "",

@@ -12,6 +12,7 @@ from afterword.console.lists import Column, Listing, address, key_of, read_key
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, RESPONSES, period_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, SENDING
+from afterword.console.text import address_text
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
@@ -203,5 +204,7 @@ def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
         "is_late": stage == "bounced",
         "when": words.moment(datetime_of(time), time_zone=visit.zone),
         "at": words.moment(one.at, time_zone=visit.zone),
-        "recipient": one.responder_channel_identifier if "Queue.Read" in visit.caller.scopes else "",
+        "recipient": address_text(words, one.responder_channel_identifier or "")
+        if "Queue.Read" in visit.caller.scopes
+        else "",
     }

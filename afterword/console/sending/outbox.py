@@ -10,6 +10,7 @@ from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.sending.sending import CHANNELS, SENDING
+from afterword.console.text import address_text
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
@@ -152,7 +153,7 @@ def _row(visit: Visit, one: OutboxMessage) -> dict[str, Any]:
     words = visit.words
     return {
         "url": f"{OUTBOX}/{one.message_id}",
-        "recipient": one.responder_channel_identifier,
+        "recipient": address_text(words, one.responder_channel_identifier),
         "subject": one.subject or "",
         "channel": words(CHANNELS[one.channel_id]),
         "pipeline": one.pipeline_title or words("a test message"),

@@ -12,7 +12,7 @@ from afterword.console.answers import has_answer, note_person, titled
 from afterword.console.lists import Listing, Tab, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import kept_sentence, plan_of
-from afterword.console.text import near_moment
+from afterword.console.text import address_text, near_moment
 from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -193,7 +193,7 @@ async def item_page(visit: Visit) -> Response:
     may_change = "Queue.Update" in visit.caller.scopes
     return visit.page(
         "sending_item.html",
-        title=words("Message to {recipient}", recipient=item.responder_channel_identifier),
+        title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
         item=item,
         state=words(STATUS_TEXTS[item.status_id]),
         result=trace.result or item.result or "",
@@ -273,6 +273,7 @@ def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
     return {
         "url": f"{SENDING}/{item.item_id}",
         "item": item,
+        "recipient": address_text(words, item.responder_channel_identifier),
         "status": words(STATUS_TEXTS[item.status_id]),
         "kind": item.status_id.name.lower(),
         "channel": words(CHANNELS[item.channel_id]),

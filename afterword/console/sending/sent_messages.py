@@ -9,6 +9,7 @@ from afterword.channels.base import Message
 from afterword.console.answers import note_person
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import SENDING
+from afterword.console.text import address_text
 from afterword.db import Database
 from afterword.intake.test_messages import service
 from afterword.pipelines import store as pipelines_store
@@ -38,7 +39,7 @@ async def message_page(visit: Visit) -> Response:
     return visit.page(
         "sending_message.html",
         title=words("The message"),
-        back=(words("Message to {recipient}", recipient=item.responder_channel_identifier), here),
+        back=(words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)), here),
         sentence=_sentence(visit, item, is_unchanged=is_unchanged),
         message=message,
         fault=fault,
