@@ -150,7 +150,6 @@ _current: Telemetry | None = None
 
 
 def current() -> Telemetry | None:
-    """The collection of this process, if there is one."""
     return _current
 
 

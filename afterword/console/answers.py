@@ -82,7 +82,6 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
 async def titled(
     db: Database, *, organization_id: str, questionnaire_id: str, groups: Mapping[str, Mapping[str, str]], words: Texts
 ) -> list[tuple[str, str]]:
-    """Metadata with the titles of its names."""
     declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
     return [
         (declared.title("questionnaire" if kind == "questionnaire" else "responder", name, words), value)

@@ -137,7 +137,6 @@ class Choice:
 
     @property
     def period(self) -> tuple[datetime, datetime] | None:
-        """The moments of `between`; None where it has none."""
         return period_of(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:

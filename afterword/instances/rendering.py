@@ -33,8 +33,6 @@ _STYLED: Final = frozenset[Kind]({"matrix", "ranking", "contact", "slider", "fil
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A placement with its files."""
-
     kind: str
     path: str
     data: Mapping[str, str]
@@ -260,7 +258,6 @@ def _end(
 
 
 def expired_page(answer_page: AnswerPage) -> Response:
-    """The page of an expired instance: 410."""
     head, t = answer_page.head, answer_page.texts
     end = core_instances.expires_time(answer_page.issued)
     text = t("It takes no more answers. Thank you for wanting to help.")
@@ -277,7 +274,6 @@ def expired_page(answer_page: AnswerPage) -> Response:
 
 
 def closed_page(answer_page: AnswerPage) -> Response:
-    """The page of a questionnaire that takes no answers: 410."""
     head, t = answer_page.head, answer_page.texts
     authored = filled(answer_page, head.definition.page_texts(head.locale).closed or "")
     text = authored or t("It takes no more answers. Thank you for wanting to help.")

@@ -80,7 +80,6 @@ def _with_answers(entry: Entry, given: Answered | None) -> Entry:
 async def items_of(
     db: Database, *, organization_id: str, responder_id: str
 ) -> AsyncGenerator[tuple[QueueItem, datetime | None], None]:
-    """All items, and when each was deleted."""
     person = {"organization_id": organization_id, "responder_id": responder_id}
     after: str | None = ""
     while after is not None:

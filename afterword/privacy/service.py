@@ -52,8 +52,6 @@ class AlreadyRunning(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One turn of work on an erasure."""
-
     erasure: Erasure
     person: Person
     now: datetime

@@ -61,7 +61,6 @@ _SELECT: Final[
 async def list_accounts(  # any tenant: for operators
     db: Database, *, organization_id: str | None, limit: int
 ) -> list[Account]:
-    """The accounts of all organizations, or of one, by domain and channel."""
     rows = await db.fetch(
         f"""{_SELECT}
            where $1::text is null or a.organization_id = $1

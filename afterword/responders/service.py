@@ -86,8 +86,6 @@ class NewSuppression:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """One of the addresses of an input."""
-
     id: AddressId
     normal: str
     is_channel: bool

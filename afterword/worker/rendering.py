@@ -17,7 +17,6 @@ class Failed(Exception):
 
 
 def written(compose: Callable[[], Message], *addresses: str) -> bytes:
-    """The result or error of `compose`, as bytes."""
     try:
         return _DONE + msgspec.json.encode(compose())
     except Exception as error:  # noqa: BLE001  it becomes the item's result

@@ -25,7 +25,6 @@ class Draft:
 
     @property
     def shown_pairs(self) -> Sequence[tuple[str, str]]:
-        """The pairs that are filled, and some to fill."""
         filled = [pair for pair in self.pairs if any(pair)]
         return [*filled, *[("", "")] * min(BLANK_ROWS, ROWS_MAX - len(filled))]
 

@@ -126,7 +126,6 @@ async def figures_of(visit: Visit, db: Database, *, days: int, group: Group | No
 
 
 def shown(visit: Visit, found: Figures, row: Row, *, is_total: bool = False) -> list[Shown]:
-    """The figures of a row in the order of the columns."""
     words = visit.words
     hours = words.figure(row.median_hours) if row.median_hours is not None else ""
     return [
@@ -146,7 +145,6 @@ COLUMNS: Final = ("Opened", "Closed", "Closed in time", "Time to close (median)"
 
 
 def short(visit: Visit, found: Figures) -> list[tuple[str, Shown]]:
-    """The figures of a period with their names."""
     names = (visit.words(text) for text in COLUMNS)
     return list(zip(names, shown(visit, found, found.total, is_total=True), strict=True))
 

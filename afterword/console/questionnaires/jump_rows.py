@@ -46,7 +46,6 @@ def shown_sentence(words: Texts, work: Work, question: Document) -> str:
 
 
 def sentences(words: Texts, work: Work, question: Document, *, path: str) -> list[dict[str, str]]:
-    """Each jump in words, with the address where it is changed."""
     jumps = editing.jumps_of(question)
     if not jumps:
         return []

@@ -233,7 +233,6 @@ def _group_name(visit: Visit, asked: CountedWords, value: str | None) -> str:
 
 
 def _linked(visit: Visit, choice: Choice | None, found: Sequence[WordCount]) -> list[tuple[str, str, str]]:
-    """Word, number and address of each."""
     return [
         (one.text, visit.words.count(one.n), replace(choice, word=one.word).url() if choice else "") for one in found
     ]

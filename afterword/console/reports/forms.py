@@ -213,7 +213,6 @@ def declared(words: Texts, context: ReportContext) -> dict[str, str]:
 
 
 def _declared(context: ReportContext) -> dict[str, MetadataDefinition]:
-    """The names that are declared and not personal."""
     found = {
         f"questionnaire_metadata:{name}": one
         for declared in context.declared

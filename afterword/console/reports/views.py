@@ -322,7 +322,6 @@ def _funnel(result: Result, names: Names) -> View:
 
 
 def _number_rows(result: Result, names: Names) -> list[list[Text]]:
-    """Each row and all together, with a link for each number."""
     lines = [(names.of(row.key), row.selection, row.figures) for row in result.rows]
     return [
         [Text(name, names.url(selection, ())), *(_number(names, one, selection) for one in figures)]

@@ -167,7 +167,6 @@ def _chosen(query: Mapping[str, str]) -> Chosen:
 
 
 def _filters(words: Texts, chosen: Chosen) -> list[tuple[str, str]]:
-    """The filters that are in force, by their names."""
     channel = CHANNELS.get(int(chosen.channel), "Link") if chosen.channel else ""
     found = (
         ("stage", " · ".join(words(STAGES[each]) for each in chosen.stages)),

@@ -91,7 +91,6 @@ async def message_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Queue.Read")
 async def mail(visit: Visit) -> Response:
-    """The mail alone, for the frame."""
     async with visit.read() as db:
         message = await service.get(db, caller=visit.caller, message_id=visit.id("message_id"))
     return mail_page(service.content_of(message).html, pages=visit.public_pages)

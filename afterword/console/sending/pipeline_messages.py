@@ -64,7 +64,6 @@ async def save(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Pipeline.Read")
 async def mail(visit: Visit) -> Response:
-    """The mail alone, for the frame."""
     async with visit.read() as db:
         pipeline, _, chosen = await _found(visit, db)
         message = await _preview(visit, db, pipeline, chosen)

@@ -49,7 +49,6 @@ async def message_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Queue.Read")
 async def mail(visit: Visit) -> Response:
-    """The mail alone, for the frame."""
     async with visit.read() as db:
         item = await _item(visit, db)
         message = await _composed(visit, db, item)

@@ -168,8 +168,6 @@ routes = Screens()
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The filter of the address."""
-
     group: str = ""
     actor: str = ""
     kind: str = ""

@@ -37,7 +37,6 @@ def sketch(definition: Definition) -> Sketch:
 
 
 def _answer(question: Question, top: int) -> tuple[list[str], int]:
-    """The outlines of the answers to a question, and their height."""
     match question.shape:
         case "none":
             return [], 0

@@ -107,7 +107,6 @@ class Score:
 
 
 def score_of(kind: str | None, value: int | None, highest: int | None, band: str | None) -> Score | None:
-    """The score of these columns; None where there is none."""
     if kind is None or value is None or highest is None:
         return None
     scale = TYPES[kind].scale

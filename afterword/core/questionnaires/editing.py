@@ -47,7 +47,6 @@ def blank(question_type: str, question_id: str) -> Document:
 
 
 def with_question(document: Mapping[str, Any], question: Document) -> Document:
-    """The document with this question in the place of the one with its id."""
     return _mapped(document, lambda one: question if one.get("question_id") == question["question_id"] else one)
 
 

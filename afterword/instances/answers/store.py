@@ -44,7 +44,6 @@ async def list_answers(db: Database, *, organization_id: str, instance_id: str) 
 
 
 async def list_answers_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answer]:
-    """The answers of these instances, in no order."""
     rows = await db.fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = any($2::text[])",
         organization_id,

@@ -19,7 +19,6 @@ class RequestedCall:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be made."""
         return self.resolved_time is None and self.number is not None and self.from_time is not None
 
 

@@ -46,7 +46,6 @@ async def get_preview(request: Request) -> Response:
 
 @routes.get("/preview/{permission}/mail", for_people=True)
 async def get_mail(request: Request) -> Response:
-    """The invitation mail, for a frame."""
     site: Site = request.state.site
     async with db.connection(request.state.pool) as database:
         try:

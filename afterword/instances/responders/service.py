@@ -58,7 +58,6 @@ async def find(db: Database, *, caller: Caller, search: str | None, page: Page) 
 
 
 async def count(db: Database, *, caller: Caller, search: str | None, page: Page) -> int:
-    """The number of responders on all pages of `find`."""
     counted = replace(page, with_total=True, with_results=False)
     return (await find(db, caller=caller, search=search, page=counted)).total or 0
 

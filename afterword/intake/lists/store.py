@@ -223,7 +223,6 @@ async def count_problems(db: Database, *, organization_id: str, import_id: str, 
 async def list_rows_of_problem(
     db: Database, *, organization_id: str, import_id: str, kind: ProblemKind, limit: int
 ) -> list[int]:
-    """The numbers of the rows that failed by this kind of problem."""
     rows = await db.fetch(
         """select distinct r.row from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
            where r.organization_id = $1 and r.import_id = $2 and r.state = 'failed' and kind = $3::jsonb limit $4""",

@@ -12,8 +12,6 @@ from afterword.questionnaires.store import VERSION_COLUMNS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVersion:
-    """A version with its unparsed definition."""
-
     organization_id: str
     version_id: str
     questionnaire_id: str

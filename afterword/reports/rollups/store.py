@@ -75,7 +75,6 @@ async def list_spans(  # any tenant: the reader of the log serves all of them
 async def list_published_questionnaires(  # any tenant: one job keeps counts for all
     db: Database, *, after: str, limit: int
 ) -> list[Questionnaire]:
-    """The published questionnaires with ids after this one, in order."""
     rows = await db.fetch(
         """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
            join organization o on o.organization_id = q.organization_id

@@ -76,7 +76,6 @@ async def count(
 async def counted(
     db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
 ) -> CommentWords:
-    """As `count`, for a group that was checked."""
     kind, _, name = group_by.partition(":")
     found = await responses_store.list_ids(
         db,

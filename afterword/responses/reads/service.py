@@ -29,6 +29,5 @@ async def read(db: Database, *, caller: Caller, instance_id: str, now: datetime)
 
 
 async def read_all(db: Database, *, caller: Caller, now: datetime) -> None:
-    """Note that the user has read all responses that there are."""
     if caller.user_id:
         await store.update_seen_time(db, organization_id=caller.organization_id, user_id=caller.user_id, seen_time=now)

@@ -157,7 +157,6 @@ def _versions(source: Source) -> tuple[str, ...]:
 
 
 async def _questions(db: Database, organization_id: str, *version_ids: str) -> dict[str, Question]:
-    """The questions of these versions by id, in order."""
     found: dict[str, Question] = {}
     for version_id in version_ids:
         version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
