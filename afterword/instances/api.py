@@ -223,6 +223,7 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
     answer=QuestionnaireInstance,
     summary="Update Questionnaire Instance",
     description="In every state; only what the body names. Metadata is merged by name, null or empty text removes.",
+    refusals=("on_hold",),
 )
 async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
     instance = await service.update(

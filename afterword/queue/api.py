@@ -100,7 +100,7 @@ async def get_item(call: Call[None], db: Database) -> store.QueueItem:
     answer=QueueItem,
     summary="Update Queue Item",
     description=CHANGE,
-    refusals=("item_in_dispatch", "item_closed", "invalid_address"),
+    refusals=("on_hold", "item_in_dispatch", "item_closed", "invalid_address"),
     also_wrong=_address_errors,
 )
 async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueItem:

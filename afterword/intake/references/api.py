@@ -42,6 +42,7 @@ async def get_item_by_reference(call: Call[None], db: Database) -> store.QueueIt
     refusals=(
         "application_inactive",
         "questionnaire_not_published",
+        "on_hold",
         "item_in_dispatch",
         "item_closed",
         "invalid_address",
