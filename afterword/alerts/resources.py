@@ -260,6 +260,8 @@ class AlertMessage(fields.Resource):
     error: str | None
     created_time: fields.DateTime
     finished_time: fields.DateTime | None
+    whole: str | None
+    other_sender: bool
 
 
 class AlertCommentRequest(fields.Request):

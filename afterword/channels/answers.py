@@ -7,50 +7,73 @@ from email.message import Message
 from typing import Any, Final
 
 from afterword.channels.mime import one_line
-from afterword.core.messaging import proofs, reply_text
+from afterword.core.messaging import mail_html, proofs, reply_text
 
 KEY_CHARACTERS_MAX: Final = 500
 NAMED_CHARACTERS_MAX: Final = 4_000  # of In-Reply-To and References
 TEXT_BYTES_MAX: Final = 65_536
+HTML_BYTES_MAX: Final = 262_144  # styles come before the words
 
 _ANSWERED: Final = re.compile(r"<([0-9A-Za-z]{22}\.[0-9A-Za-z_-]{16})@")
+
+_CHARSET: Final = re.compile(
+    r"(?:iso-|utf-8|windows-|koi8|shift_jis|euc-|gb|big5|cp125|latin)"
+)  # not those that take long
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`message_id` names our mail. `key`: its own Message-ID."""
+    """`message_id` names our mail. `key`: its own Message-ID. `text`: all of it, as `own_words` takes it."""
 
     message_id: str
     key: str
     sender: str
     subject: str
-    body: str
+    text: str
+
+    @property
+    def body(self) -> str:
+        return reply_text.own_words(self.text)
 
 
 def answer_of(mail: Message, *, sender: str | None, secret: bytes) -> Answer | None:
     named = _ANSWERED.findall(f"{mail['In-Reply-To']} {mail['References']}"[:NAMED_CHARACTERS_MAX])
     asked = next(filter(None, (proofs.replied_to(one, secret) for one in reversed(named))), None)
-    key = one_line(str(mail["Message-ID"] or ""))
-    if asked is None or sender is None or not key:
+    key, text = one_line(str(mail["Message-ID"] or "")), ""
+    if asked is None or sender is None or not key or not reply_text.readable(text := _text_of(mail)[:TEXT_BYTES_MAX]):
         return None
-    body = reply_text.own_words(_words_of(mail))
     try:
         subject = one_line(str(make_header(decode_header(str(mail["Subject"] or "")))))
     except (LookupError, ValueError):
         subject = ""
-    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, subject, body) if body else None
+    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, subject, text)
 
 
-def _words_of(mail: Message) -> str:
-    """The text of a person's mail: the plain part, else the other one without its tags."""
-    parts = [part for part in mail.walk() if part.get_content_maintype() == "text" and not part.get_filename()]
-    parts.sort(key=lambda part: part.get_content_subtype() != "plain")
-    if not parts:
+def _text_of(part: Message) -> str:
+    """Texts of all parts, such as those around a picture; of alternatives the plain one, unless it is empty."""
+    payload: Any = part.get_payload()
+    if part.get_content_maintype() == "multipart" and isinstance(payload, list):
+        is_choice = part.get_content_subtype() == "alternative"
+        parts = sorted(payload, key=lambda one: is_choice and one.get_content_type() != "text/plain")
+        texts = (text for one in parts if (text := _text_of(one)).strip())
+        return next(texts, "") if is_choice else "\n".join(texts)
+    if part.get_content_maintype() != "text" or part.get_filename() or part.get_content_disposition() == "attachment":
         return ""
-    payload: Any = parts[0].get_payload(decode=True)
+    is_html = part.get_content_subtype() == "html"
+    text = decoded(part, HTML_BYTES_MAX if is_html else TEXT_BYTES_MAX).replace("\x00", "")
+    return mail_html.text_of(text) if is_html else text
+
+
+def decoded(part: Message, most: int) -> str:
+    """The text of a part, of at most so many bytes."""
+    payload: Any = part.get_payload(decode=True)
+    if payload is None and isinstance(raw := part.get_payload(), str):  # a container whose boundary is missing
+        payload = raw.encode("utf-8", "surrogateescape")
+    if not isinstance(payload, bytes):
+        return ""
+    charset = part.get_content_charset() or ""
     try:
-        text = bytes(payload or b"")[:TEXT_BYTES_MAX].decode(parts[0].get_content_charset() or "utf-8", "replace")
+        text = payload[:most].decode(charset if _CHARSET.match(charset) else "utf-8", "replace")
     except LookupError:
-        text = bytes(payload or b"")[:TEXT_BYTES_MAX].decode("utf-8", "replace")
-    text = text.replace("\r\n", "\n").replace("\x00", "")
-    return text if parts[0].get_content_subtype() == "plain" else reply_text.text_of_html(text)
+        text = payload[:most].decode("utf-8", "replace")
+    return text.replace("\r\n", "\n")

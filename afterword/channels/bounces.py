@@ -20,10 +20,10 @@ from typing import Any, Final
 from afterword.channels import answers
 from afterword.channels.answers import Answer
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
-from afterword.core.messaging import proofs
+from afterword.core.messaging import mail_html, proofs
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
 from afterword.core.messaging.refusals import code_of, judge
-from afterword.core.messaging.reply_text import text_of_html
+from afterword.core.messaging.reply_text import readable
 from afterword.core.messaging.returned import (
     RECIPIENT_FIELDS,
     Fields,
@@ -65,7 +65,6 @@ _MESSAGE_TYPE: Final = re.compile(
     r"^(content-type[ \t]*:\s{0,9})message/(?:(?:global-)?(delivery-status|feedback-report)|global(?:-headers)?)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_CHARSET: Final = re.compile(r"(?:iso-|utf-8|windows-|koi8|shift_jis|euc-|gb|big5)")  # not those that take long
 TEXT_TYPES: Final = frozenset({"text", "message", "multipart"})  # the last if its boundary is nowhere
 STATUS_TYPE: Final = "text/delivery-status"
 FEEDBACK_TYPE: Final = "text/feedback-report"
@@ -313,7 +312,7 @@ def _notice_and_quoted(parts: Sequence[Message]) -> tuple[str, str]:
         elif kind.startswith("text/rfc822-header"):
             quoted.append(_text(part))
         elif kind != STATUS_TYPE:
-            words, below = parted(text_of_html(_text(part)) if kind == "text/html" else _text(part))
+            words, below = parted(readable(mail_html.text_of(_text(part))) if kind == "text/html" else _text(part))
             (other if kind == "text/html" or not words.strip() else plain).append(words)
             quoted.append(below)
     return "\n\n".join(plain or other)[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
@@ -329,17 +328,7 @@ def _addresses(fields: list[str]) -> list[str]:
 
 
 def _text(part: Message) -> str:
-    payload: Any = part.get_payload(decode=True)
-    if payload is None and isinstance(raw := part.get_payload(), str):  # a container whose boundary is missing
-        payload = raw.encode("utf-8", "surrogateescape")
-    if not isinstance(payload, bytes):
-        return ""
-    charset = part.get_content_charset() or ""
-    try:
-        text = payload[:TEXT_BYTES_MAX].decode(charset if _CHARSET.match(charset) else "utf-8", "replace")
-    except LookupError:
-        text = payload[:TEXT_BYTES_MAX].decode("utf-8", "replace")
-    return text.replace("\r\n", "\n")
+    return answers.decoded(part, TEXT_BYTES_MAX)
 
 
 def _utf8(text: str) -> str:

@@ -191,15 +191,7 @@ async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -
 
 async def _take_answer(pool: db.Pool, answer: Answer, tally: Tally) -> str:
     async with db.transaction(pool) as database:
-        is_new = await messages.receive(
-            database,
-            message_id=answer.message_id,
-            key=answer.key,
-            sender=answer.sender,
-            subject=answer.subject,
-            body=answer.body,
-            now=database.clock.now(),
-        )
+        is_new = await messages.receive(database, answer=answer, now=database.clock.now())
     tally.answers += is_new
     return (
         "A customer's answer, added to its case."

@@ -46,17 +46,8 @@ BEFORE_HIT: Final = 60
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 CHANNELS: Final[Mapping[int | None, str]] = {None: "Link", 1: "E-mail", 2: "SMS", 3: "Webhook"}
 SCORES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
-BAND_CHIPS: Final[Mapping[str, str]] = {
-    "detractor": "Detractors",
-    "passive": "Passives",
-    "promoter": "Promoters",
-}
-BANDS: Final[Mapping[str, str]] = {
-    "promoter": "happy",
-    "passive": "neutral",
-    "detractor": "unhappy",
-    "": "",
-}
+BAND_CHIPS: Final[Mapping[str, str]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
+BANDS: Final[Mapping[str, str]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]
 
 

@@ -499,11 +499,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
 
 
 def download(file: Download) -> Response:
-    return StreamingResponse(
-        file.chunks,
-        media_type=file.media_type,
-        headers=http_headers.saved_as(file.file_name),
-    )
+    return StreamingResponse(file.chunks, media_type=file.media_type, headers=http_headers.saved_as(file.file_name))
 
 
 def done_of(guest: Guest) -> str:

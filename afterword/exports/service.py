@@ -147,11 +147,7 @@ async def create_of_list(
 
 async def list_of_lists(db: Database, *, caller: Caller, page: Page) -> Rows[Export]:
     return await store.list_exports_of_lists(
-        db,
-        organization_id=caller.organization_id,
-        created_by=caller.actor_id,
-        test_only=caller.test,
-        page=page,
+        db, organization_id=caller.organization_id, created_by=caller.actor_id, test_only=caller.test, page=page
     )
 
 

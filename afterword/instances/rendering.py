@@ -347,14 +347,7 @@ def used_page(head: Head) -> Response:
     return _message(head, title=t("This link has been used"), text=text, status=409)
 
 
-def _message(
-    head: Head,
-    *,
-    title: str,
-    text: str,
-    facts: list[str] | None = None,
-    status: int = 200,
-) -> Response:
+def _message(head: Head, *, title: str, text: str, facts: list[str] | None = None, status: int = 200) -> Response:
     return public.message_page(**_frame(head), title=title, paragraphs=[text], facts=facts or [], status=status)
 
 

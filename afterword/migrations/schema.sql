@@ -313,6 +313,8 @@ CREATE TABLE alert_message (
     error text,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     finished_time timestamp with time zone,
+    whole text,
+    other_sender boolean DEFAULT false NOT NULL,
     CONSTRAINT alert_message_address_check CHECK (((length(address) >= 3) AND (length(address) <= 320))),
     CONSTRAINT alert_message_body_check CHECK (((length(body) >= 1) AND (length(body) <= 20000))),
     CONSTRAINT alert_message_check CHECK (((state = ANY (ARRAY['claimed'::text, 'sending'::text])) = (lease_until IS NOT NULL))),
@@ -320,7 +322,8 @@ CREATE TABLE alert_message (
     CONSTRAINT alert_message_error_check CHECK ((length(error) <= 500)),
     CONSTRAINT alert_message_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500))),
     CONSTRAINT alert_message_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'claimed'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text, 'received'::text]))),
-    CONSTRAINT alert_message_subject_check CHECK ((length(subject) <= 300))
+    CONSTRAINT alert_message_subject_check CHECK ((length(subject) <= 300)),
+    CONSTRAINT alert_message_whole_check CHECK (((length(whole) >= 1) AND (length(whole) <= 65536)))
 )
 WITH (fillfactor='80');
 
@@ -2902,7 +2905,7 @@ CREATE INDEX webhook_live ON webhook USING btree (organization_id) WHERE active;
 
 CREATE TRIGGER audit AFTER UPDATE ON alert FOR EACH ROW WHEN ((old.version <> new.version)) EXECUTE FUNCTION write_audit_entry('alert', 'alert_id', '');
 
-CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id user_id pipeline_id address subject body locale key error', 'written_to');
+CREATE TRIGGER audit AFTER INSERT ON alert_message FOR EACH ROW WHEN ((NOT new.incoming)) EXECUTE FUNCTION write_audit_entry('alert_instance', 'alert_instance_id', 'message_id user_id pipeline_id address subject body locale key error whole', 'written_to');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON alert_settings FOR EACH ROW EXECUTE FUNCTION write_audit_entry('alert_settings', 'organization_id', '');
 

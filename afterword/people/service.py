@@ -69,11 +69,7 @@ def _with_answers(entry: Entry, given: Answered | None) -> Entry:
     if given is None or entry.kind != "answered":
         return entry
     return replace(
-        entry,
-        score_question_id=given.score_question_id,
-        score=given.score,
-        band=given.band,
-        comment=given.comment,
+        entry, score_question_id=given.score_question_id, score=given.score, band=given.band, comment=given.comment
     )
 
 

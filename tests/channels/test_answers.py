@@ -1,5 +1,6 @@
 """Answers to our mails, and mails that only look like one."""
 
+from email import message_from_bytes
 from email.message import EmailMessage, Message
 from typing import Final
 
@@ -30,4 +31,46 @@ def test_no_answer(no_answer: Message) -> None:
 
 def test_answer() -> None:
     found = answers.answer_of(mail(), sender="ann@example.com", secret=SECRET)
-    assert answers.Answer(ASKED, "<1@example.com>", "ann@example.com", "Re", "Thank you.") == found
+    assert answers.Answer(ASKED, "<1@example.com>", "ann@example.com", "Re", "Thank you.\n") == found
+
+
+def body(made: EmailMessage) -> str:
+    made["Message-ID"], made["References"] = "<1@example.com>", OURS
+    parsed = message_from_bytes(made.as_bytes())
+    found = answers.answer_of(parsed, sender="ann@example.com", secret=SECRET)
+    assert found is not None
+    return found.body
+
+
+class TestParts:
+    def test_plain_of_two(self) -> None:
+        made = EmailMessage()
+        made.set_content("Thank you.")
+        made.add_alternative("<p>Thank you!</p>", subtype="html")
+        assert "Thank you." == body(made)
+
+    def test_empty_plain(self) -> None:
+        made = EmailMessage()
+        made.set_content(" \n")
+        made.add_alternative("<style>p {color: red}</style><p>Thank you!</p>", subtype="html")
+        assert "Thank you!" == body(made)
+
+    def test_around_a_picture(self) -> None:
+        made = EmailMessage()
+        made.set_content("The box was wet:")
+        made.add_attachment(b"x" * 1_000, maintype="image", subtype="jpeg", filename="box.jpg")
+        made.add_attachment("Please send a new one.", disposition="inline")
+        made.add_attachment("Terms", filename="terms.txt")
+        assert ["The box was wet:", "Please send a new one."] == body(made).split("\n\n")
+
+    def test_long_styles(self) -> None:
+        made = EmailMessage()
+        made.set_content(f"<style>{'p {color: red} ' * 8_000}</style><p>Thank you!</p>", subtype="html")
+        assert "Thank you!" == body(made)
+
+    @pytest.mark.parametrize("charset", ["iso-8859-7", "unknown-1"])
+    def test_charset(self, charset: str) -> None:
+        made = EmailMessage()
+        made.set_content("Ευχαριστώ!", charset="iso-8859-7" if charset == "iso-8859-7" else "utf-8")
+        made.set_param("charset", charset)
+        assert "Ευχαριστώ!" == body(made)

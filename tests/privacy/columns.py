@@ -22,6 +22,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "subject": "removed",
         "key": "removed",
         "error": "removed",
+        "whole": "removed",
     },
     "answer": {"value": "removed where it has words, with mode erase always", "other_text": "removed"},
     "attempt": {"reply": "removed", "provider_reference": "removed"},

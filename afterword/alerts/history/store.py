@@ -67,7 +67,8 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
              union all
              select organization_id, message_id, alert_instance_id,
                case when incoming then 'message_received' else 'message_sent' end, user_id, body,
-               jsonb_build_object('subject', subject, 'address', address, 'state', state, 'error', error),
+               jsonb_build_object('subject', subject, 'address', address, 'state', state, 'error', error,
+                 'is_cut', whole is not null, 'other_sender', other_sender),
                created_time
              from alert_message where organization_id = $1 and alert_instance_id = $2) e
              left join organization_user u on u.organization_id = e.organization_id and u.user_id = e.user_id

@@ -9,6 +9,9 @@ from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases import service as cases
 from afterword.alerts.messages import store
 from afterword.alerts.messages.store import Message, Route
+from afterword.channels.answers import Answer
+from afterword.core.messaging import reply_text
+from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling import retries
 from afterword.db import Database
@@ -16,6 +19,8 @@ from afterword.events import service as events
 
 BODY_CHARACTERS_MAX: Final = 20_000
 SUBJECT_CHARACTERS_MAX: Final = 300
+EXCHANGED_MAX: Final = 20
+WHOLE_CHARACTERS_MAX: Final = 60_000
 ERROR_CHARACTERS_MAX: Final = 500
 ATTEMPTS_MAX: Final = 8
 SEND_SECONDS_MAX: Final = 60
@@ -87,11 +92,7 @@ async def send(
         locale=route.locale,
         key=key,
         state="waiting",
-        attempts=0,
-        epoch=0,
-        error=None,
         created_time=now,
-        finished_time=None,
     )
     await store.insert_message(db, message=message)
     if changes:
@@ -101,38 +102,35 @@ async def send(
     return message
 
 
-async def receive(
-    db: Database, *, message_id: str, key: str, sender: str, subject: str, body: str, now: datetime
-) -> bool:
-    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already.
-
-    The caller has proof that the answer names the mail.
-    """
-    asked = await store.get_named(db, message_id=message_id)
+async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
+    """Add the customer's answer to one of our mails, which goes on with the case; False where it is there already."""
+    asked = await store.get_named(db, message_id=answer.message_id)
     if asked is None:
         return False
     caller = installation(asked.organization_id)
     case = await cases.get(db, caller=caller, alert_instance_id=asked.alert_instance_id, is_locked=True)
-    answer = Message(
-        organization_id=asked.organization_id,
+    place = {"organization_id": asked.organization_id, "alert_instance_id": asked.alert_instance_id}
+    exchanged = await store.list_exchanged(db, **place, limit=EXCHANGED_MAX)
+    sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
+    body = reply_text.own_words(answer.text, sent=[asked.body, *sent], received=received)
+    whole = reply_text.readable(answer.text)
+    addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
+    message = Message(
+        **place,
         message_id=ids.ordered(now),
-        alert_instance_id=asked.alert_instance_id,
         incoming=True,
-        user_id=None,
-        pipeline_id=None,
-        address=sender,
-        subject=subject[:SUBJECT_CHARACTERS_MAX],
+        address=answer.sender,
+        subject=answer.subject[:SUBJECT_CHARACTERS_MAX],
         body=body[:BODY_CHARACTERS_MAX],
         locale=asked.locale,
-        key=key,
+        key=answer.key,
         state="received",
-        attempts=0,
-        epoch=0,
-        error=None,
         created_time=now,
         finished_time=now,
+        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body[:BODY_CHARACTERS_MAX] else None,
+        other_sender=not is_among(answer.sender, addresses),
     )
-    if not await store.insert_message(db, message=answer):
+    if not await store.insert_message(db, message=message):
         return False
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
     after = await cases.update(

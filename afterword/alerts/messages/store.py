@@ -11,25 +11,30 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A mail. `state`: waiting, claimed, sending, sent, failed, unknown (it may have arrived), or received."""
+    """A mail. `state`: waiting, claimed, sending, sent, failed, unknown (it may have arrived), or received.
+
+    `whole`: all of a received mail, where `body` is not all. `other_sender`: not an address of the customer.
+    """
 
     organization_id: str
     message_id: str
     alert_instance_id: str
     incoming: bool
-    user_id: str | None
-    pipeline_id: str | None
+    user_id: str | None = None
+    pipeline_id: str | None = None
     address: str
     subject: str
     body: str
     locale: str
     key: str | None
     state: str
-    attempts: int
-    epoch: int
-    error: str | None
+    attempts: int = 0
+    epoch: int = 0
+    error: str | None = None
     created_time: datetime
-    finished_time: datetime | None
+    finished_time: datetime | None = None
+    whole: str | None = None
+    other_sender: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,8 @@ class Route:
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, message_id, alert_instance_id, incoming, user_id, pipeline_id,
-  address, subject, body, locale, key, state, attempts, epoch, error, created_time, finished_time"""
+  address, subject, body, locale, key, state, attempts, epoch, error, created_time, finished_time, whole,
+  other_sender"""
 MESSAGE_COLUMNS_M: Final = qualified(_COLUMNS, "m")
 
 
@@ -86,10 +92,11 @@ async def get_route(db: Database, *, organization_id: str, alert_instance_id: st
     return Route(**row)
 
 
-async def get_message(db: Database, *, organization_id: str, message_id: str) -> Message | None:
+async def get_message(db: Database, *, organization_id: str, alert_instance_id: str, message_id: str) -> Message | None:
     row = await db.fetch_row(
-        f"select {_COLUMNS} from alert_message where organization_id = $1 and message_id = $2",
-        *(organization_id, message_id),
+        f"""select {_COLUMNS} from alert_message
+           where organization_id = $1 and alert_instance_id = $2 and message_id = $3""",
+        *(organization_id, alert_instance_id, message_id),
     )
     return _message(row) if row else None
 
@@ -106,6 +113,22 @@ async def get_by_key(db: Database, *, organization_id: str, alert_instance_id: s
 async def get_named(db: Database, *, message_id: str) -> Message | None:  # any tenant: an answer names none
     row = await db.fetch_row(f"select {_COLUMNS} from alert_message where message_id = $1 and not incoming", message_id)
     return _message(row) if row else None
+
+
+async def list_exchanged(
+    db: Database, *, organization_id: str, alert_instance_id: str, limit: int
+) -> list[tuple[str | None, str, str]]:
+    """The newest mails of the case as (`incoming` or `sent`, address, body), and (None, address, "") of theirs."""
+    rows = await db.fetch(
+        """(select case when incoming then 'incoming' else 'sent' end as kind, address, body from alert_message
+            where organization_id = $1 and alert_instance_id = $2 order by created_time desc limit $3)
+           union all
+           select null, a.identifier, '' from alert_instance c
+             join responder_address a on a.organization_id = c.organization_id and a.responder_id = c.responder_id
+           where c.organization_id = $1 and c.alert_instance_id = $2 and a.channel_id = 1""",
+        *(organization_id, alert_instance_id, limit),
+    )
+    return [(row["kind"], row["address"], row["body"]) for row in rows]
 
 
 async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:

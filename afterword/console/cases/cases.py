@@ -15,6 +15,7 @@ from afterword.alerts.cases import service
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
 from afterword.alerts.messages import service as messages
+from afterword.alerts.messages import store as messages_store
 from afterword.alerts.resources import AlertHistoryEntry, AlertStatus
 from afterword.alerts.settings import store as settings_store
 from afterword.alerts.statuses import store as statuses_store
@@ -99,6 +100,23 @@ async def list_cases(visit: Visit) -> Response:
         figures=case_figures.short(visit, figures),
         figures_url=case_figures.FIGURES,
         figures_days=FIGURES_DAYS,
+    )
+
+
+@routes.get("/console/cases/{alert_instance_id}/mail/{message_id}", scope="Alert Instance.Read")
+async def mail_page(visit: Visit) -> Response:
+    """All of a mail, with what the mail program of the customer quoted."""
+    async with visit.read() as db:
+        item = await _item(visit, db)
+        found = await messages_store.get_message(db, organization_id=visit.caller.organization_id, **visit.ids)
+        mail = errors.found(found, "There is no such mail.")
+    note_person(visit, item.responder_id)
+    return visit.page(
+        "case_mail.html",
+        title=mail.subject or visit.words("The whole mail"),
+        head=visit.words("From {address}", address=mail.address),
+        when=visit.words.moment(mail.created_time, time_zone=visit.zone),
+        mail=mail,
     )
 
 
@@ -251,10 +269,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
     async with visit.read() as db:
         item = await _item(visit, db)
         history = await history_store.list_entries(
-            db,
-            organization_id=organization_id,
-            alert_instance_id=case_id,
-            page=Page.first(ENTRIES, limit=ENTRIES_MAX),
+            db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
         )
         statuses = await statuses_store.list_statuses(
             db,
@@ -278,13 +293,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
     named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}
-    story = Story(
-        visit.words,
-        now=visit.now,
-        zone=visit.zone,
-        statuses=named,
-        outcome=outcome_text(visit.words, item),
-    )
+    story = Story(visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item))
     form = visit.form
     return visit.page(
         "case.html",

@@ -28,15 +28,7 @@ ON_ITS_WAY: Final = "It is on its way."
 class Story:
     """Turns entries into lines; `statuses` are names by id, `outcome` is that of asking again."""
 
-    def __init__(
-        self,
-        words: Texts,
-        *,
-        now: datetime,
-        zone: str,
-        statuses: Mapping[int, str],
-        outcome: str,
-    ) -> None:
+    def __init__(self, words: Texts, *, now: datetime, zone: str, statuses: Mapping[int, str], outcome: str) -> None:
         self.words = words
         self._now = now
         self._zone = zone
@@ -47,6 +39,7 @@ class Story:
         return [
             {
                 "kind": one.kind,
+                "id": one.history_id,
                 "who": one.user_name,
                 "when": self.words.moment(one.created_time, time_zone=self._zone),
                 "body": one.body,
@@ -56,7 +49,7 @@ class Story:
             for one in entries
         ]
 
-    def _mail(self, entry: Entry) -> dict[str, str]:
+    def _mail(self, entry: Entry) -> dict[str, Any]:
         address = entry.changes["address"]
         note = STATES.get(entry.changes["state"], ON_ITS_WAY)
         return {
@@ -65,6 +58,8 @@ class Story:
             else self.words("From {address}", address=address),
             "subject": entry.changes["subject"],
             "note": self.words(note, error=entry.changes["error"] or "") if note else "",
+            "is_cut": entry.changes["is_cut"],
+            "other_sender": entry.changes["other_sender"],
         }
 
     def _sentences(self, entry: Entry) -> list[str]:

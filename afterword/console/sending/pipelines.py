@@ -36,12 +36,7 @@ QUESTIONNAIRES_MAX: Final = 100
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-STATES: Final[Mapping[str, str]] = {
-    "running": "On",
-    "paused": "Off",
-    "upcoming": "Not yet begun",
-    "ended": "Ended",
-}
+STATES: Final[Mapping[str, str]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
 NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
 
@@ -91,11 +86,7 @@ async def make(visit: Visit) -> Response:
     """Made switched off: nothing leaves before somebody has read its sentences."""
     form = visit.form
     channel_id = next((each for each in NEW_CHANNELS if str(each) == form.text("channel_id")), CHANNEL_EMAIL)
-    document: dict[str, Any] = {
-        "channel_id": channel_id,
-        "title": form.text("title"),
-        "paused": True,
-    }
+    document: dict[str, Any] = {"channel_id": channel_id, "title": form.text("title"), "paused": True}
     if channel_id == CHANNEL_WEBHOOK:  # the receiver writes the messages; texts can be added later
         document["target_url"] = form.text("target_url") or None
     else:

@@ -215,11 +215,7 @@ async def audit_page(visit: Visit) -> Response:
     )
     async with visit.read() as db:
         found = await store.list_entries(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=page,
-            actions=actions,
-            thing_kinds=kinds,
+            db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
         )
         users = await users_store.list_users(
             db,

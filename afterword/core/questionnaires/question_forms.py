@@ -8,12 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from afterword.core.questionnaires.editing import Document, NewId
-from afterword.core.questionnaires.question_types import (
-    FIELDS,
-    FILE_BYTES_DEFAULT,
-    FILE_TYPES_DEFAULT,
-    TYPES,
-)
+from afterword.core.questionnaires.question_types import FIELDS, FILE_BYTES_DEFAULT, FILE_TYPES_DEFAULT, TYPES
 from afterword.core.questionnaires.questions import SCORED, TEXT_CHARACTERS_DEFAULT
 from afterword.core.reading.documents import is_array, is_object
 

@@ -178,14 +178,7 @@ async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[R
 
 # walks -----------------------------------------------------------------------------------------------------------
 async def list_old_items(
-    db: Database,
-    *,
-    organization_id: str,
-    after: str,
-    before: datetime,
-    before_id: str,
-    scanned_max: int,
-    limit: int,
+    db: Database, *, organization_id: str, after: str, before: datetime, before_id: str, scanned_max: int, limit: int
 ) -> Passed:
     """Items that ended before, without an open attempt; `before_id`: an id as old as that."""
     row = await db.fetch_row(
@@ -377,13 +370,7 @@ async def update_suppressions_of_nobody(
 
 
 async def update_events_of_suppressions(
-    db: Database,
-    *,
-    organization_id: str,
-    after: str,
-    before_id: str,
-    blanks: Mapping[str, Any],
-    scanned_max: int,
+    db: Database, *, organization_id: str, after: str, before_id: str, blanks: Mapping[str, Any], scanned_max: int
 ) -> tuple[int, str | None]:
     """Blank the addresses in the next events of suppressions, lifted ones too; None at the end of the walk."""
     row = await db.fetch_one(

@@ -4,6 +4,7 @@ import pytest
 
 from afterword import db
 from afterword.alerts.messages import service
+from afterword.channels.answers import Answer
 from tests.alerts.conftest import Desk
 from tests.alerts.conftest import desk as desk  # noqa: PLC0414  a fixture
 
@@ -28,17 +29,17 @@ async def case_of_ann(desk: Desk) -> str:
     return f"/alert/instance/{(await desk.cases())[-1]['alert_instance_id']}"
 
 
-async def answer(desk: Desk, message_id: str, key: str = "<1@example.com>") -> bool:
+async def answer(
+    desk: Desk,
+    message_id: str,
+    *,
+    key: str = "<1@example.com>",
+    sender: str = "ann@example.com",
+    text: str = "Thank you.",
+) -> bool:
+    found = Answer(message_id=message_id, key=key, sender=sender, subject="Re: We are sorry", text=text)
     async with db.transaction(desk.pool) as database:
-        return await service.receive(
-            database,
-            message_id=message_id,
-            key=key,
-            sender="ann@example.com",
-            subject="Re: We are sorry",
-            body="Thank you.",
-            now=database.clock.now(),
-        )
+        return await service.receive(database, answer=found, now=database.clock.now())
 
 
 async def test_refused(desk: Desk, path: str) -> None:
@@ -92,3 +93,30 @@ async def test_answer_opens_again(desk: Desk, path: str) -> None:
     assert await answer(desk, sent["message_id"])
     again = await desk.api.get(path)
     assert (2, None) == (again["status_id"], again["resolved_time"])
+
+
+async def test_own_words_of_an_answer(desk: Desk, path: str) -> None:
+    """Our text goes wherever it stands; the whole mail is kept where it has more, and is in the person's copy."""
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    quoted = f"Von: Shop\nGesendet: heute\n\n{BODY['body']}"
+    whole = f"It came.\n\n{quoted}\n\nThe lid is missing."
+    again = f"And now?\n\n{quoted}\n\nIt came.\n\nThe lid is missing."
+    assert await answer(desk, sent["message_id"], text=whole)
+    assert await answer(desk, sent["message_id"], key="<2@example.com>", text=again)
+    assert await answer(desk, sent["message_id"], key="<3@example.com>", text="Thank you.")
+    entries = [one for one in (await desk.api.get(f"{path}/history"))["results"] if one["kind"] == "message_received"]
+    own = [(one["body"], one["changes"]["is_cut"]) for one in entries]
+    assert [("It came.\n\nThe lid is missing.", True), ("And now?", True), ("Thank you.", False)] == own
+    responder_id = (await desk.api.get(path))["responder_id"]
+    copy = await desk.api.get(f"/q/responder/{responder_id}/subject")
+    assert [None, whole, again, None] == [one["whole"] for one in copy["alert_messages"]]
+
+
+@pytest.mark.parametrize(
+    ("sender", "is_other"),
+    [("ann@example.com", False), ("ANN@Example.com", False), ("ann2@example.com", True), ("ben@example.com", True)],
+)
+async def test_sender_of_an_answer(desk: Desk, path: str, sender: str, *, is_other: bool) -> None:
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    assert await answer(desk, sent["message_id"], sender=sender)
+    assert is_other == await desk.value("select other_sender from alert_message where incoming")

@@ -3,7 +3,7 @@
 import re
 
 from tests.alerts.conftest import Desk
-from tests.alerts.messages.test_messages import case_of_ann
+from tests.alerts.messages.test_messages import answer, case_of_ann
 from tests.console.cases.test_cases import desk as desk  # noqa: PLC0414  a fixture
 from tests.console.cases.test_cases import office as office  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
@@ -43,3 +43,24 @@ async def test_nobody_to_write_to(office: Desk) -> None:
         assert "No e-mail address of this customer is known." in page
         refused = await client.post(f"/console/cases/{case_id}/message", data={"subject": "a", "reply": "Kept text"})
         assert 409 == refused.status_code
+
+
+async def test_whole_mail(office: Desk) -> None:
+    """One click from the case that it belongs to; an answer from elsewhere is marked."""
+    case = await case_of_ann(office)
+    path = f"/console/cases/{case.rpartition('/')[2]}"
+    sent = await office.api.ok(
+        "POST", f"{case}/message", {"subject": "Your order", "body": "Dear Ann,\nit was late <b>."}
+    )
+    whole = "It came.\n\n-----Original Message-----\nDear Ann,\nit was late <b>."
+    assert await answer(office, sent["message_id"], sender="eve@example.net", text=whole)
+    other = await case_of_ann(office)
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="ben@demo.example")
+        page = (await client.get(path)).text
+        assert "This is not an address of the customer" in page
+        link = re.search(rf'href="({path}/mail/\w+)">The whole mail', page)
+        assert link is not None
+        assert "Dear Ann,\nit was late &lt;b&gt;." in (await client.get(link[1])).text
+        for wrong in (f"{path}/mail/{'0' * 22}", link[1].replace(case[-22:], other[-22:])):
+            assert 404 == (await client.get(wrong)).status_code

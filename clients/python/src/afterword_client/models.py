@@ -106,6 +106,8 @@ class AlertMessage(Struct, kw_only=True):
     error: str | None
     created_time: datetime
     finished_time: datetime | None
+    whole: str | None
+    other_sender: bool
 
 
 class AlertMessageRequest(Struct, kw_only=True):
