@@ -53,10 +53,7 @@ def read_as(kind: type[Read], document: Mapping[str, Any], visit: Visit) -> Read
 
 
 def shown(
-    visit: Visit,
-    inputs: Sequence[Input],
-    stored: object,
-    options: Options | None = None,
+    visit: Visit, inputs: Sequence[Input], stored: object, options: Options | None = None
 ) -> list[dict[str, Any]]:
     """The fields for the macro `inputs`: as they were typed, else as they are stored in members of `stored`.
 
@@ -78,10 +75,7 @@ def shown(
 
 
 def differences(
-    visit: Visit,
-    inputs: Sequence[Input],
-    stored: object,
-    options: Options | None = None,
+    visit: Visit, inputs: Sequence[Input], stored: object, options: Options | None = None
 ) -> list[tuple[str, str]]:
     """The label and the stored value of each field that the form has otherwise."""
     found: list[tuple[str, str]] = []

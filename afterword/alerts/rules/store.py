@@ -68,12 +68,7 @@ class ActiveAlert:
 
 
 async def get_alert(
-    db: Database,
-    *,
-    organization_id: str,
-    alert_id: str,
-    application_ids: Sequence[str] = (),
-    is_locked: bool = False,
+    db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Alert | None:
     """The alert, if it belongs to one of these applications (none: any); `is_locked`: until the transaction ends."""
     query: LiteralString = f"""select {_COLUMNS} from alert

@@ -25,12 +25,7 @@ from afterword.web import fields, html, static
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
 LISTING: Final = fields.listing_of(api.PublicLink)
-STATES: Final[dict[State, str]] = {
-    "open": "Open",
-    "scheduled": "Opens later",
-    "over": "Over",
-    "off": "Switched off",
-}
+STATES: Final[dict[State, str]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
 PER: Final = (
@@ -72,10 +67,7 @@ async def list_links(visit: Visit) -> Response:
     async with visit.read() as db:
         questionnaire = await _questionnaire(visit, db)
         found = await store.list_links(
-            db,
-            **questionnaire.key,
-            application_ids=visit.caller.application_ids,
-            page=page_of(LISTING, visit.query),
+            db, **questionnaire.key, application_ids=visit.caller.application_ids, page=page_of(LISTING, visit.query)
         )
         counts = await store.count_answered(
             db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]

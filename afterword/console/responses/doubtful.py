@@ -74,11 +74,7 @@ async def list_doubtful(visit: Visit) -> Response:
                 }
                 for one in found.items
             ],
-            columns=[
-                Column(text=words("Response")),
-                Column(text=words("Signs")),
-                Column(text=words("Questionnaire")),
-            ],
+            columns=[Column(text=words("Response")), Column(text=words("Signs")), Column(text=words("Questionnaire"))],
             tabs=[
                 Tab(
                     url=address(DOUBTFUL, state=one, flag=flag),

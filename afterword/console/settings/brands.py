@@ -169,9 +169,7 @@ async def _show(
         branded = await _branded(visit, db)
         applications = await applications_of(visit, db)
         offered = await assets_store.list_assets(
-            db,
-            organization_id=visit.caller.organization_id,
-            page=Page.first(pictures.PICTURES, limit=OFFERED_MAX),
+            db, organization_id=visit.caller.organization_id, page=Page.first(pictures.PICTURES, limit=OFFERED_MAX)
         )
         questionnaires = await questionnaires_store.list_questionnaires(
             db,

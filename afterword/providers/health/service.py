@@ -72,11 +72,7 @@ def _share(count: int, sent: int, share_max: float) -> Share:
 async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
     """Claim the probe of an account whose breaker may close again."""
     return await store.claim_probe(
-        db,
-        organization_id=account[0],
-        account_id=account[1],
-        open_until=open_until,
-        seconds=retries.BREAKER_SECONDS,
+        db, organization_id=account[0], account_id=account[1], open_until=open_until, seconds=retries.BREAKER_SECONDS
     )
 
 

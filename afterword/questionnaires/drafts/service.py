@@ -245,13 +245,7 @@ async def _keep(
         if stored == (base, _encode(definition), sources):
             return before, False
     draft = await store.insert_draft(
-        db,
-        **questionnaire.key,
-        base_version_id=base,
-        definition=definition,
-        now=now,
-        by=by,
-        translated_sources=sources,
+        db, **questionnaire.key, base_version_id=base, definition=definition, now=now, by=by, translated_sources=sources
     )
     return draft, before is None
 

@@ -46,10 +46,7 @@ async def count(db: Database, *, caller: Caller, questionnaire: Questionnaire, d
     responses, asked, jumps = 0, Counter[str](), Counter[tuple[str, int]]()
     for begin in range(0, len(ids), BATCH):
         for sequence in await _sequences(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=ids[begin : begin + BATCH],
-            definition=definition,
+            db, organization_id=caller.organization_id, instance_ids=ids[begin : begin + BATCH], definition=definition
         ):
             responses += 1
             for question_id, jump in sequence.steps:
