@@ -39,28 +39,18 @@ ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
 KINDS: Final[Mapping[str, str]] = {
-    "waiting": "Planned",
-    "sent": "Sent",
-    "not_sent": "Not sent",
-    "issued": "Link issued",
-    "viewed": "Opened",
-    "answered": "Answered",
-    "case_opened": "Case opened",
-    "case_closed": "Case closed",
-    "suppressed": "Do not contact",
-}
+    "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued", "viewed": "Opened",
+    "answered": "Answered", "case_opened": "Case opened", "case_closed": "Case closed", "suppressed": "Do not contact",
+}  # fmt: skip
 REMINDERS: Final[Mapping[str, str]] = {
     "waiting": "Reminder planned",
     "sent": "Reminder sent",
     "not_sent": "Reminder not sent",
 }
 SUPPRESSIONS: Final[Mapping[str, str]] = {
-    "unsubscribed": "The person wishes no messages",
-    "complaint": "The person complained",
-    "blocked": "Blocked by us",
-    "hard_bounce": "The address does not exist",
-    "erased": "The person was erased",
-}
+    "unsubscribed": "The person wishes no messages", "complaint": "The person complained", "blocked": "Blocked by us",
+    "hard_bounce": "The address does not exist", "erased": "The person was erased",
+}  # fmt: skip
 BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
     "unsubscribed": "unsubscribed",
     "complaint": "complaint",

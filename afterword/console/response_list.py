@@ -24,12 +24,8 @@ from afterword.web import fields
 
 RESPONSES: Final = "/console/responses"
 TABS: Final[Mapping[Tab, str]] = {
-    "all": "All",
-    "unread": "Unread",
-    "comment": "With a comment",
-    "unhappy": "Unhappy",
-    "mine": "Mine",
-}
+    "all": "All", "unread": "Unread", "comment": "With a comment", "unhappy": "Unhappy", "mine": "Mine",
+}  # fmt: skip
 _TAB_OF: Final[Mapping[str, Tab]] = {tab: tab for tab in TABS}
 PERIODS: Final = (7, 30, 90, 365, 3_650)
 DAYS_DEFAULT: Final = 90

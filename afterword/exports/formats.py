@@ -8,12 +8,9 @@ from afterword.core.wire.exports import ExportTable, Format
 from afterword.exports.writers import Csv, JsonLines, Writer, Xlsx
 
 MEDIA_TYPES: Final[dict[Format, str]] = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "jsonl": "application/x-ndjson",
-    "sav": "application/x-spss-sav",
-    "parquet": "application/vnd.apache.parquet",
-}
+    "csv": "text/csv; charset=utf-8", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "jsonl": "application/x-ndjson", "sav": "application/x-spss-sav", "parquet": "application/vnd.apache.parquet",
+}  # fmt: skip
 EXTRAS: Final = {"sav": ("spss", "pyreadstat"), "parquet": ("parquet", "polars")}  # each with a package of it
 
 

@@ -31,18 +31,12 @@ from afterword.core.wire.exports import (
 
 CHUNK_BYTES: Final = 1 << 20
 _XLSX_OPTIONS: Final = {
-    "constant_memory": True,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-    "strings_to_numbers": False,
+    "constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False,
     "in_memory": False,
-}
+}  # fmt: skip
 _FORMATS: Final[dict[Kind, str]] = {
-    "moment": "yyyy-mm-dd hh:mm:ss",
-    "date_time": "yyyy-mm-dd hh:mm",
-    "date": "yyyy-mm-dd",
-    "time": "hh:mm",
-}
+    "moment": "yyyy-mm-dd hh:mm:ss", "date_time": "yyyy-mm-dd hh:mm", "date": "yyyy-mm-dd", "time": "hh:mm",
+}  # fmt: skip
 _JSON_LINE_ENDS: Final = {one.encode(): f"\\u{ord(one):04x}".encode() for one in "\u0085\u2028\u2029"}
 LONG_TEXTS: Final = "Long texts"
 _LONG_TEXTS_HEAD: Final = ("instance_id", "column", "part", "text")

@@ -34,13 +34,10 @@ Go = Literal["next", "back", "send", "keep", "deliver"]
 EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
 SENTENCES: Final[Mapping[str, str]] = {
-    "required": "Please answer this question.",
-    "unknown_value": "Please choose one of the answers shown.",
-    "out_of_range": "Please choose one of the answers shown.",
-    "too_few": "Choose at least {count}.",
-    "too_many": "Choose up to {count}.",
-    "too_long": "Please shorten this answer to {count} characters.",
-}
+    "required": "Please answer this question.", "unknown_value": "Please choose one of the answers shown.",
+    "out_of_range": "Please choose one of the answers shown.", "too_few": "Choose at least {count}.",
+    "too_many": "Choose up to {count}.", "too_long": "Please shorten this answer to {count} characters.",
+}  # fmt: skip
 # Messages of single shapes, used before these; `contact.email` is a field of a contact.
 OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("matrix", "required"): "Please answer every line.",

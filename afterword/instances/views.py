@@ -43,16 +43,10 @@ MOUTHS: Final[Mapping[str, str]] = {  # SVG paths in a view box of 24 by 24
     "Very good": "M7.4 13.6c1 2.4 2.6 3.6 4.6 3.6s3.6-1.2 4.6-3.6z",
 }
 CONTACT_LABELS: Final[Mapping[str, str]] = {
-    "name": "Name",
-    "email": "E-mail address",
-    "phone": "Phone number",
-    "preferred_time": "When to reach you",
-    "street": "Street and number",
-    "postal_code": "Postal code",
-    "city": "City",
-    "region": "Region",
+    "name": "Name", "email": "E-mail address", "phone": "Phone number", "preferred_time": "When to reach you",
+    "street": "Street and number", "postal_code": "Postal code", "city": "City", "region": "Region",
     "country": "Country",
-}
+}  # fmt: skip
 # `type`, `inputmode` and `autocomplete` of each field of a contact.
 CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "name": ("text", "text", "name"),

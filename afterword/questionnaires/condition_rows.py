@@ -20,21 +20,11 @@ SUGGESTED_MAX: Final = 100
 GROUPS: Final = ("all", "any")
 _INNER: Final[Mapping[str, str]] = {"all": "any", "any": "all"}
 COMPARISONS: Final[Mapping[str, str]] = {
-    "equal": "is",
-    "not_equal": "is not",
-    "in": "is one of",
-    "less_equal": "is at most",
-    "less": "is less than",
-    "greater_equal": "is at least",
-    "greater": "is more than",
-    "contains": "contains",
-    "not_contains": "does not contain",
-    "begins_with": "begins with",
-    "ends_with": "ends with",
-    "matches": "matches the pattern",
-    "is_empty": "is not given",
-    "is_not_empty": "is given",
-}
+    "equal": "is", "not_equal": "is not", "in": "is one of", "less_equal": "is at most", "less": "is less than",
+    "greater_equal": "is at least", "greater": "is more than", "contains": "contains",
+    "not_contains": "does not contain", "begins_with": "begins with", "ends_with": "ends with",
+    "matches": "matches the pattern", "is_empty": "is not given", "is_not_empty": "is given",
+}  # fmt: skip
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,12}[.,]\d{1,6}\Z", re.ASCII)
 _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "metric"})

@@ -44,23 +44,13 @@ TRIGGERS: Final[Mapping[str, str]] = {
 }
 HOURS: Final = ("due_hours", "fold_hours", "escalation_hours")
 LABELS: Final[Mapping[str, str]] = {
-    "title": "Title",
-    "description": "Description",
-    "questionnaire_ids": "Questionnaires",
-    "trigger": "Checked",
-    "conditions": "Conditions",
-    "severity": "Severity",
-    "status_id": "Status",
-    "assigned_user_id": "Case owner",
-    "due_hours": "Due in business hours",
-    "fold_hours": "Hours in which a repeat counts on the open case",
-    "subscriber_user_ids": "Who is told",
-    "active": "The alert is on",
-    "assignment": "Owner by a field",
-    "escalation_hours": "After business hours",
-    "escalation_severity": "Raise the severity to",
+    "title": "Title", "description": "Description", "questionnaire_ids": "Questionnaires", "trigger": "Checked",
+    "conditions": "Conditions", "severity": "Severity", "status_id": "Status", "assigned_user_id": "Case owner",
+    "due_hours": "Due in business hours", "fold_hours": "Hours in which a repeat counts on the open case",
+    "subscriber_user_ids": "Who is told", "active": "The alert is on", "assignment": "Owner by a field",
+    "escalation_hours": "After business hours", "escalation_severity": "Raise the severity to",
     "escalation_user_id": "Owner from then on",
-}
+}  # fmt: skip
 TEXTS: Final = tuple(
     name for name in LABELS if name not in {"questionnaire_ids", "subscriber_user_ids", "conditions", "assignment"}
 )

@@ -36,14 +36,9 @@ from afterword.db import Database
 from afterword.web import fields, html, static
 
 TABS: Final[Mapping[str, str]] = {
-    "open": "Open",
-    "overdue": "Overdue",
-    "mine": "Mine",
-    "unassigned": "Without an owner",
-    "waiting": "Waiting",
-    "call_back": "Call back",
-    "closed": "Closed",
-}
+    "open": "Open", "overdue": "Overdue", "mine": "Mine", "unassigned": "Without an owner", "waiting": "Waiting",
+    "call_back": "Call back", "closed": "Closed",
+}  # fmt: skip
 ROWS: Final = 50
 ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30

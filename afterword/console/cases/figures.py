@@ -24,25 +24,13 @@ FIGURES: Final = f"{CASES}/figures"
 FOUND: Final = f"{CASES}/figures/cases"
 DAYS: Final = (30, 7, 90, 365)
 GROUPS: Final[Mapping[Group, str]] = {
-    "month": "Month",
-    "week": "Week",
-    "day": "Day",
-    "owner": "Case owner",
-    "cause": "Cause",
-    "remedy": "Remedy",
-    "status": "Status",
-    "alert": "Alert",
-    "severity": "Severity",
-}
+    "month": "Month", "week": "Week", "day": "Day", "owner": "Case owner", "cause": "Cause", "remedy": "Remedy",
+    "status": "Status", "alert": "Alert", "severity": "Severity",
+}  # fmt: skip
 SELECTED: Final[Mapping[Selection, str]] = {
-    "opened": "Opened",
-    "closed": "Closed",
-    "in_time": "Closed in time",
-    "late": "Closed late",
-    "answered": "Answered again",
-    "won_back": "Won back",
-    "not_won_back": "Not won back",
-}
+    "opened": "Opened", "closed": "Closed", "in_time": "Closed in time", "late": "Closed late",
+    "answered": "Answered again", "won_back": "Won back", "not_won_back": "Not won back",
+}  # fmt: skip
 KEY_CHARACTERS_MAX: Final = 100
 _NO_KEY: Final = "-"  # in an address: cases without a value
 

@@ -12,11 +12,8 @@ from afterword.texts import Texts
 
 CASES: Final = "/console/cases"
 SEVERITIES: Final[Mapping[str, str]] = {
-    "low": "Low severity",
-    "normal": "",
-    "high": "High severity",
-    "critical": "Critical",
-}
+    "low": "Low severity", "normal": "", "high": "High severity", "critical": "Critical",
+}  # fmt: skip
 SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 
 

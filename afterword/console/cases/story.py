@@ -9,11 +9,8 @@ from afterword.console.text import near_moment
 from afterword.texts import Texts
 
 SEVERITIES: Final[Mapping[str, str]] = {
-    "low": "Low severity",
-    "normal": "Normal severity",
-    "high": "High severity",
-    "critical": "Critical",
-}
+    "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",
+}  # fmt: skip
 
 MAILS: Final = {"message_sent", "message_received"}
 STATES: Final[Mapping[str, str]] = {

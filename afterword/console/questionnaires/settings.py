@@ -34,19 +34,15 @@ NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 WITHOUT_END: Final = ("valid_days", "non_collapsed_questions_count")  # an empty number means 0
 TICKS: Final = ("active", "editable", "public_link", "desktop_collapsed", "credits_accountable")
 LABELS: Final[Mapping[str, str]] = {
-    "display_name": "Name",
-    "title": "Title",
-    "description": "Description",
-    "valid_days": "Days in which a link can be answered",
-    "responses_max": "Close it after so many responses",
+    "display_name": "Name", "title": "Title", "description": "Description",
+    "valid_days": "Days in which a link can be answered", "responses_max": "Close it after so many responses",
     "key_question_id": "The question that lists of responses show",
-    "non_collapsed_questions_count": "Questions that a box shows at first",
-    "active": "It can be sent and answered",
+    "non_collapsed_questions_count": "Questions that a box shows at first", "active": "It can be sent and answered",
     "editable": "Customers can change their answers after sending them",
     "public_link": "Anybody who has the public link can answer",
     "desktop_collapsed": "On wide screens a box begins as a button",
     "credits_accountable": "Answers use credits of the plan",
-}
+}  # fmt: skip
 
 routes = Screens()
 

@@ -36,13 +36,9 @@ READY_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "drivers": ("Drivers", "Which ratings go together with an outcome."),
 }
 METRICS: Final[Mapping[str, str]] = {
-    "nps": "NPS",
-    "csat": "CSAT",
-    "ces": "CES",
-    "mean": "Mean of a question",
-    "response": "Answered of sent",
+    "nps": "NPS", "csat": "CSAT", "ces": "CES", "mean": "Mean of a question", "response": "Answered of sent",
     "completion": "Completed of started",
-}
+}  # fmt: skip
 BUCKETS: Final[Mapping[str, str]] = {"day": "Day", "week": "Week", "month": "Month", "quarter": "Quarter"}
 COMPARES: Final[Mapping[str, str]] = {
     "none": "Nothing",

@@ -29,12 +29,8 @@ NAMES: Final[Mapping[str, str]] = {"nps": "NPS", "csat": "CSAT", "ces": "CES"}
 UNITS: Final[Mapping[str, str]] = {"nps": "", "csat": " %", "ces": " %"}
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {"nps": (-100, 100), "csat": (0, 100), "ces": (0, 100)}
 STAGES: Final[Mapping[str, str]] = {
-    "sent": "Sent",
-    "delivered": "Delivered",
-    "viewed": "Opened",
-    "started": "Answered",
-    "completed": "Completed",
-}
+    "sent": "Sent", "delivered": "Delivered", "viewed": "Opened", "started": "Answered", "completed": "Completed",
+}  # fmt: skip
 
 routes = Screens()
 

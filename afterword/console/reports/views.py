@@ -18,30 +18,13 @@ from afterword.reports.results import Result, Row
 from afterword.texts import Texts
 
 METRICS: Final[Mapping[str, str]] = {
-    "nps": "NPS",
-    "csat": "CSAT",
-    "ces": "CES",
-    "csat_mean": "CSAT, mean",
-    "ces_mean": "CES, mean",
-    "mean": "Mean",
-    "share": "Share",
-    "correlation": "Correlation",
-    "created": "Made",
-    "sent": "Sent",
-    "delivered": "Delivered",
-    "bounced": "Bounced",
-    "viewed": "Opened",
-    "started": "Answered",
-    "submitted": "With an answer",
-    "completed": "Completed",
-    "delivery": "Delivered of sent",
-    "view": "Opened of delivered",
-    "response": "Answered of sent",
-    "response_of_delivered": "Answered of delivered",
-    "completion": "Completed of started",
-    "rr1": "Response rate RR1",
-    "rr2": "Response rate RR2",
-}
+    "nps": "NPS", "csat": "CSAT", "ces": "CES", "csat_mean": "CSAT, mean", "ces_mean": "CES, mean", "mean": "Mean",
+    "share": "Share", "correlation": "Correlation", "created": "Made", "sent": "Sent", "delivered": "Delivered",
+    "bounced": "Bounced", "viewed": "Opened", "started": "Answered", "submitted": "With an answer",
+    "completed": "Completed", "delivery": "Delivered of sent", "view": "Opened of delivered",
+    "response": "Answered of sent", "response_of_delivered": "Answered of delivered",
+    "completion": "Completed of started", "rr1": "Response rate RR1", "rr2": "Response rate RR2",
+}  # fmt: skip
 BOOLEANS: Final[Mapping[str, str]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
 BARS_MAX: Final = 31  # more rows are a line
@@ -111,17 +94,10 @@ class Names:
 
 
 GROUPS: Final[Mapping[str, str]] = {
-    "bucket": "From",
-    "questionnaire": "Questionnaire",
-    "question_id": "Question",
-    "version": "Version",
-    "channel": "Channel",
-    "band": "Score",
-    "pipeline": "Pipeline",
-    "locale": "Language",
-    "case:cause": "Cause",
+    "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
+    "channel": "Channel", "band": "Score", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
     "case:remedy": "Remedy",
-}
+}  # fmt: skip
 
 
 def unit_of(figure: Figure) -> str:

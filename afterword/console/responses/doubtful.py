@@ -23,11 +23,8 @@ routes = Screens()
 DOUBTFUL: Final = f"{RESPONSES}/doubtful"
 COUNTED_MAX: Final = 100
 STATE_TEXTS: Final[Mapping[State, str]] = {
-    "held": "Held back",
-    "rejected": "Rejected",
-    "accepted": "Accepted",
-    "marked": "Only marked",
-}
+    "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Only marked",
+}  # fmt: skip
 FLAG_TEXTS: Final[Mapping[str, str]] = {
     "burst": "one of many within a minute from one network",
     "too_fast": "sent faster than anybody can read",

@@ -36,11 +36,8 @@ ROWS: Final = 50
 PIPELINES_MAX: Final = 100
 STEPS: Final = ("File", "Columns", "Check", "Confirm", "Result")
 MEANINGS: Final[Mapping[str, str]] = {
-    ADDRESS: "Address: whom to write to",
-    REFERENCE: "Order number",
-    "send_time": "When to send",
-    "locale": "Language",
-}
+    ADDRESS: "Address: whom to write to", REFERENCE: "Order number", "send_time": "When to send", "locale": "Language",
+}  # fmt: skip
 ADDRESSES: Final[Mapping[int, str]] = {
     CHANNEL_EMAIL: "Address: the e-mail to write to",
     CHANNEL_SMS: "Address: the phone to write to",

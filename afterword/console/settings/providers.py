@@ -26,23 +26,14 @@ LISTING: Final = fields.listing_of(Provider)
 REASON_CHARACTERS_MAX: Final = 500
 # Text by kind; all but the last are added here.
 KINDS: Final = {
-    "smtp": "Mail server (SMTP)",
-    "sms_twilio": "SMS by Twilio",
-    "sms_http": "SMS by another gateway",
-    "smpp": "SMS by SMPP",
-    "webhook": "Webhook with secrets of your own",
-    "default": "The installation's own way",
-}
+    "smtp": "Mail server (SMTP)", "sms_twilio": "SMS by Twilio", "sms_http": "SMS by another gateway",
+    "smpp": "SMS by SMPP", "webhook": "Webhook with secrets of your own", "default": "The installation's own way",
+}  # fmt: skip
 # Settings that are shown, with their labels in the form.
 SETTINGS: Final = {
-    "host": "Server",
-    "port": "Port",
-    "security": "Encryption",
-    "username": "User name",
-    "account_sid": "Account SID",
-    "sender": "Sender",
-    "system_id": "System ID",
-}
+    "host": "Server", "port": "Port", "security": "Encryption", "username": "User name", "account_sid": "Account SID",
+    "sender": "Sender", "system_id": "System ID",
+}  # fmt: skip
 STATES: Final = {"active": "sends", "paused": "paused", "resting": "rests after failures"}
 ADDRESSES: Final = {
     EMAIL: "E-mail address",
@@ -51,12 +42,9 @@ ADDRESSES: Final = {
 }
 ADAPTERS: Final = {"standard": "our own form, signed", "sns": "Amazon SES by SNS", "provider": "as this provider calls"}
 OUTCOMES: Final = {
-    "accepted": "The provider took it.",
-    "refused": "It was refused.",
-    "retry": "It was not sent.",
-    "throttled": "The provider asks to send slower.",
-    "unknown": "Nobody knows whether it was sent.",
-}
+    "accepted": "The provider took it.", "refused": "It was refused.", "retry": "It was not sent.",
+    "throttled": "The provider asks to send slower.", "unknown": "Nobody knows whether it was sent.",
+}  # fmt: skip
 
 routes = Screens()
 

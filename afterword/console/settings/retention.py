@@ -40,26 +40,16 @@ HOLD_INPUTS: Final = (
     Input("responder_id", "text", "Person", "The last part of the address of the person's page. Empty: everybody."),
 )
 KINDS: Final[Mapping[str, str]] = {
-    "texts": "Answers whose words are removed: {n}",
-    "people": "People who are forgotten: {n}",
-    "items": "Messages whose address is removed: {n}",
-    "uploads": "Files that are removed: {n}",
-    "answers": "Responses that are deleted: {n}",
-    "events": "Entries of the event log that are removed: {n}",
-    "audit": "Entries of the audit log that are removed: {n}",
-    "exports": "Files of exports that are removed: {n}",
-}
+    "texts": "Answers whose words are removed: {n}", "people": "People who are forgotten: {n}",
+    "items": "Messages whose address is removed: {n}", "uploads": "Files that are removed: {n}",
+    "answers": "Responses that are deleted: {n}", "events": "Entries of the event log that are removed: {n}",
+    "audit": "Entries of the audit log that are removed: {n}", "exports": "Files of exports that are removed: {n}",
+}  # fmt: skip
 TITLES: Final[Mapping[str, str]] = {
-    "texts": "Words in answers",
-    "people": "People",
-    "items": "Addresses and values of messages",
-    "uploads": "Files that came with answers",
-    "answers": "Responses",
-    "events": "Event log",
-    "audit": "Audit log",
-    "exports": "Files of exports",
-    "deleted": "Deleted responses and messages",
-}
+    "texts": "Words in answers", "people": "People", "items": "Addresses and values of messages",
+    "uploads": "Files that came with answers", "answers": "Responses", "events": "Event log", "audit": "Audit log",
+    "exports": "Files of exports", "deleted": "Deleted responses and messages",
+}  # fmt: skip
 
 routes = Screens()
 

@@ -336,19 +336,8 @@ def _with_other_text(question: Question, given: Given, other_text: str | None) -
 
 
 _CHECKS: Final[Mapping[Shape, Callable[[Question, object], Value]]] = {
-    "scale": _check_scale,
-    "choice": _check_choice,
-    "choices": _check_choices,
-    "yes_no": _check_yes_no,
-    "matrix": _check_matrix,
-    "ranking": _check_ranking,
-    "text": _check_text,
-    "number": _check_number,
-    "date": _check_date,
-    "time": _check_time,
-    "date_time": _check_date_time,
-    "consent": _check_consent,
-    "contact": _check_contact,
-    "files": _check_files,
-    "none": _refuse,
-}
+    "scale": _check_scale, "choice": _check_choice, "choices": _check_choices, "yes_no": _check_yes_no,
+    "matrix": _check_matrix, "ranking": _check_ranking, "text": _check_text, "number": _check_number,
+    "date": _check_date, "time": _check_time, "date_time": _check_date_time, "consent": _check_consent,
+    "contact": _check_contact, "files": _check_files, "none": _refuse,
+}  # fmt: skip

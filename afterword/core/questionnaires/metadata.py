@@ -128,12 +128,9 @@ PRODUCT: Final = (
 
 _PRODUCT_IDS: Final = frozenset(one.metadata_id for one in PRODUCT)
 COMMON: Final[Mapping[str, str]] = {
-    "name": "Name",
-    "full_name": "Full name",
-    "first_name": "First name",
-    "last_name": "Last name",
+    "name": "Name", "full_name": "Full name", "first_name": "First name", "last_name": "Last name",
     "company": "Company",
-}
+}  # fmt: skip
 """Words for names that many shops send and that nobody declares."""
 
 GLOBAL: Final = Declared.of(one for one in PRODUCT if one.level == "global")

@@ -25,18 +25,11 @@ _WHOLE_NUMBERS: Final = (
 )  # fmt: skip
 _NUMBERS: Final = ("number_min", "number_max")
 _TICKS: Final[Mapping[str, bool]] = {
-    "required": False,
-    "enabled": True,
-    "randomize": False,
-    "scored": False,
-    "multiline": True,
-}
+    "required": False, "enabled": True, "randomize": False, "scored": False, "multiline": True,
+}  # fmt: skip
 _DEFAULTS: Final[Mapping[str, object]] = {
-    "display_probability": 100,
-    "length_max": TEXT_CHARACTERS_DEFAULT,
-    "files_max": 1,
-    "bytes_max": FILE_BYTES_DEFAULT,
-}
+    "display_probability": 100, "length_max": TEXT_CHARACTERS_DEFAULT, "files_max": 1, "bytes_max": FILE_BYTES_DEFAULT,
+}  # fmt: skip
 _KEPT: Final = ("question_id", "key", "show_if", "jumps", "translations")
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,15}[.,]\d{1,6}\Z", re.ASCII)

@@ -75,22 +75,10 @@ TYPES: Final[Mapping[str, QuestionType]] = {
 }
 # Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts.
 KINDS: Final[Mapping[Shape, Kind]] = {
-    "scale": "integer",
-    "choice": "integer",
-    "choices": "integers",
-    "yes_no": "boolean",
-    "matrix": "presence",
-    "ranking": "integers",
-    "text": "text",
-    "number": "number",
-    "date": "date",
-    "time": "time",
-    "date_time": "date_time",
-    "consent": "boolean",
-    "contact": "presence",
-    "files": "presence",
-    "none": "any",
-}
+    "scale": "integer", "choice": "integer", "choices": "integers", "yes_no": "boolean", "matrix": "presence",
+    "ranking": "integers", "text": "text", "number": "number", "date": "date", "time": "time",
+    "date_time": "date_time", "consent": "boolean", "contact": "presence", "files": "presence", "none": "any",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

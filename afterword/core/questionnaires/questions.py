@@ -47,11 +47,8 @@ NUMBER_DIGITS_MAX = 15  # a double keeps as many
 DECIMALS_MAX = 6
 SMILEYS: Final = (3, 5)
 _CHOICES_MAX: Final[Mapping[Shape, int]] = {
-    "choice": CHOICES_MAX,
-    "choices": CHOICES_MAX,
-    "matrix": COLUMNS_MAX,
-    "ranking": RANKED_MAX,
-}
+    "choice": CHOICES_MAX, "choices": CHOICES_MAX, "matrix": COLUMNS_MAX, "ranking": RANKED_MAX,
+}  # fmt: skip
 
 TEXTS: Final = ("title", "description", "low_label", "high_label")
 _COMMON: Final = (

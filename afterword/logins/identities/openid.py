@@ -29,18 +29,8 @@ SAID_CHARACTERS_MAX: Final = 200
 DOCUMENT_PATH: Final = "/.well-known/openid-configuration"  # OpenID Connect Discovery 1.0, section 4
 SCOPES: Final = ("openid", "email", "profile")
 ALGORITHMS: Final = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
-    "Ed25519",
-    "EdDSA",
-)
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519", "EdDSA",
+)  # fmt: skip
 URL_CHARACTERS_MAX: Final = 2_000
 # An ID token stands in a header of ours at log-out, and proxies take 4 KB of headers.
 HINT_CHARACTERS_MAX: Final = 2_500

@@ -329,16 +329,9 @@ async def _exports(db: Database, run: Run, now: datetime) -> Turn:
 
 
 TURNS: Final[Mapping[str, Work]] = {
-    "items": _items,
-    "texts": _texts,
-    "people": _people,
-    "uploads": _uploads,
-    "answers": _answers,
-    "events": _events,
-    "audit": _audit,
-    "exports": _exports,
-    "deleted": _deleted,
-}
+    "items": _items, "texts": _texts, "people": _people, "uploads": _uploads, "answers": _answers, "events": _events,
+    "audit": _audit, "exports": _exports, "deleted": _deleted,
+}  # fmt: skip
 COUNTS: Final = {**store.COUNTS, "events": log_store.count_events_of}
 
 

@@ -462,12 +462,7 @@ async def count_exports(db: Database, *, organization_id: str, before: datetime,
 
 
 COUNTS: Final[Mapping[str, Callable[..., Awaitable[int]]]] = {
-    "items": count_items,
-    "texts": count_texts,
-    "people": count_people,
-    "uploads": count_uploads,
-    "answers": count_answers,
-    "audit": count_audit,
-    "exports": count_exports,
-}
+    "items": count_items, "texts": count_texts, "people": count_people, "uploads": count_uploads,
+    "answers": count_answers, "audit": count_audit, "exports": count_exports,
+}  # fmt: skip
 """By kind: how much a run would touch, at most `limit`, as its ledger counts it."""
