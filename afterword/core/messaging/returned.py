@@ -20,15 +20,7 @@ _HEADERS: Final = frozenset(
     | {"reply-to", "sender", "dkim-signature", "delivered-to", "content-transfer-encoding"}
 )
 RECIPIENT_FIELDS: Final = ("original-recipient", "final-recipient")
-_MARK: Final = re.compile(
-    r"^[> \t]*-{2,}[ \t]*(?:[A-Za-z-]{1,20} ){0,6}"
-    r"(?:original|returned|unsent|undelivered|copy of|below this line|message (?:header|text|content)s?)\b.*$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _ADDRESS: Final = re.compile(r"[^\s<>()\[\]\"',;:|=]{1,64}(?:=[^\s<>()\[\]\"',;:|]{1,64})?@[\w.-]{1,255}")
-_SERVICE: Final = re.compile(
-    r"(?:post-?_?master|abuse|support|help|helpdesk|mailer-daemon|no-?_?reply|info|admin|root)\Z", re.IGNORECASE
-)
 _OTHER_BEFORE: Final = re.compile(
     r"(?:(?:mail )?from|sender|reply-to|contact|support|help|(?:expanded|generated|forwarded) by)\s*:?[\s<]*\Z",
     re.IGNORECASE,
@@ -83,7 +75,6 @@ def typed(field: str) -> str:
 
 def parted(text: str) -> tuple[str, str]:
     """The words of the host, and the mail that they quote below."""
-    places = [mark.start() for mark in [_MARK.search(text)] if mark]
     run = start = place = 0
     for line in text.split("\n"):
         found = _FIELD.match(line)
@@ -93,10 +84,8 @@ def parted(text: str) -> tuple[str, str]:
             run = 0
         place += len(line) + 1
         if run == RUN_FIELDS_MIN:
-            places.append(start)
-            break
-    cut = min(places, default=len(text))
-    return text[:cut], text[cut:]
+            return text[:start], text[start:]
+    return text, ""
 
 
 def is_waiting(words: str) -> bool:
@@ -117,10 +106,9 @@ def failed_in(words: str, *, written: Collection[str], ours: Collection[str]) ->
     places, lead = _places_of(words, ours)
     borders = sorted((place, one) for one, found in places.items() for place in found)
     said = {one: _reason(words, one, borders) for one in places}
-    named = [one for one in places if one in written or not _SERVICE.match(one.rpartition("@")[0])]
-    likely = [one for one in named if one in written or one in lead]
+    likely = [one for one in places if one in written or one in lead]
     chosen = [one for one in likely if is_failure(said[one])] or [one for one in likely if one in written]
-    chosen = chosen or likely or named[:1]
+    chosen = chosen or likely or list(places)[:1]
     whole = reason_in(words) if len(likely) <= 1 else ""
     return {one: said[one] if refusals.begins_at(said[one]) is not None else whole or said[one] for one in chosen}
 

@@ -64,8 +64,6 @@ def test_typed(address: str, field: str) -> None:
 @pytest.mark.parametrize(
     "quoted",
     [
-        "------ This is a copy of the message, including all the headers. ------\n\nHello",
-        "-------- original message\nHello",
         "From: Shop <ask@shop.example>\nTo: ann@example.org\nSubject: Hi\n\nHello",
         "> Received: from a\n>\tby b: c\n> X-Mailer: c\n> Date: today\n> Hello",
     ],
@@ -115,7 +113,7 @@ def test_failures() -> None:
 class TestFailed:
     def test_nobody(self) -> None:
         assert {} == failed_in("", written=[], ours=OURS)
-        assert {} == failed_in("Mail from ask@shop.example failed, ask support@host.example", written=[], ours=OURS)
+        assert {} == failed_in("Mail from ask@shop.example failed", written=[], ours=OURS)
 
     @pytest.mark.parametrize(
         ("words", "failed"),
