@@ -59,7 +59,6 @@ CONDITIONS: Final = (
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
 
-# alerts --------------------------------------------------------------------------------------------------------------
 @routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
 async def list_alerts(call: Call[None], db: Database) -> Rows[rules.Alert]:
     return await rules_store.list_alerts(db, **call.caller.part, page=call.page)
@@ -102,7 +101,6 @@ async def delete_alert(call: Call[None], db: Database) -> None:
     await rules.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
-# alert instances -----------------------------------------------------------------------------------------------------
 @instance_routes.list(
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
@@ -194,7 +192,6 @@ async def send_alert_message(call: Call[AlertMessageRequest], db: Database) -> A
     return Answer(AlertMessage.of(message, call.zone))
 
 
-# comments ------------------------------------------------------------------------------------------------------------
 @instance_routes.list(
     f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
 )
@@ -242,7 +239,6 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
     await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
-# statuses ------------------------------------------------------------------------------------------------------------
 @status_routes.list(
     "/alert/status",
     scope="Alert Status.Read",

@@ -132,9 +132,6 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     return True
 
 
-# Responses -----------------------------------------------------------------------------------------------------------
-
-
 async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
     """Evaluate the responses by their alerts; open a case, or repeat an open one, for each match."""
     wanted = await _candidates(db, responses=responses)

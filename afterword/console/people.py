@@ -64,9 +64,6 @@ MODES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-# The list ------------------------------------------------------------------------------------------------------------
-
-
 @routes.get(PEOPLE, scope="Responder.Read")
 async def list_people(visit: Visit) -> Response:
     words = visit.words
@@ -139,9 +136,6 @@ def _marks(words: Texts, view: ResponderView) -> list[str]:
 
 def _date(visit: Visit, time: datetime | None) -> str:
     return visit.words.date(time, time_zone=visit.zone) if time else ""
-
-
-# One person ----------------------------------------------------------------------------------------------------------
 
 
 @routes.get("/console/people/{responder_id}", scope="Responder.Read")
@@ -271,9 +265,6 @@ def _url(visit: Visit, entry: Entry) -> str:
     return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
 
 
-# Do not contact ------------------------------------------------------------------------------------------------------
-
-
 async def _addresses(
     visit: Visit, db: Database, view: ResponderView
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -373,9 +364,6 @@ async def _suppression(visit: Visit, db: Database) -> Suppression:
         if one.suppression_id == visit.id("suppression_id"):
             return one
     raise errors.NotFound("There is no such suppression.")
-
-
-# A copy, and erasure -------------------------------------------------------------------------------------------------
 
 
 @routes.get("/console/people/{responder_id}/subject", scope="Responder Value.Read", proof=True)

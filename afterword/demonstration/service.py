@@ -162,9 +162,6 @@ def _words() -> Mapping[str, Any]:
     return yaml.safe_load((resources.files("afterword.demonstration") / "words.yaml").read_text(encoding="utf-8"))
 
 
-# Drawn always the same, but for ids ----------------------------------------------------------------------------------
-
-
 def _draw(shop: _Shop, sent: Sequence[_Sent], *, secret: bytes) -> None:
     chance, begin = shop.chance, shop.now - timedelta(days=DAYS)
     shop.people += [_person(shop, number, secret=secret, time=begin) for number in range(PEOPLE)]

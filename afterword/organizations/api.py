@@ -154,9 +154,6 @@ class Application(fields.Resource):
     updated_by: fields.Id | None
 
 
-# Organizations -----------------------------------------------------------------------------------------------------
-
-
 @organization_routes.list(
     "/organization",
     scope="Organization.Read",
@@ -215,9 +212,6 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Bil
     return await service.update_billing(
         db, caller=call.caller, changes=call.body.named(), check_version=call.check_version, now=call.now
     )
-
-
-# Applications ------------------------------------------------------------------------------------------------------
 
 
 @routes.list(

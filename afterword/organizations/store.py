@@ -93,7 +93,6 @@ class Billing:
     updated_by: str | None
 
 
-# organizations ---------------------------------------------------------------------------------------------------
 async def insert_organization(
     db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime, created_by: str | None
 ) -> Organization:
@@ -200,7 +199,6 @@ async def update_billing(
     )
 
 
-# applications ----------------------------------------------------------------------------------------------------
 async def insert_application(
     db: Database,
     *,

@@ -192,9 +192,6 @@ def _column(name: str, value: Any) -> Any:
     return value
 
 
-# In sentences ---------------------------------------------------------------------------------------------------
-
-
 CHANNELS: Final[Mapping[int, str]] = {
     CHANNEL_EMAIL: "Asks by e-mail.",
     CHANNEL_SMS: "Asks by SMS.",

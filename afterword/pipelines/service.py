@@ -229,8 +229,6 @@ class InUse(errors.Conflict):
     code_default = "in_use"
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
 _EDITABLE: Final = PipelineUpdate.__struct_fields__
 _NEEDED: Final[Mapping[int, Sequence[str]]] = {
     addresses.CHANNEL_EMAIL: ("message_subject", "message_body"),

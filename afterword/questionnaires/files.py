@@ -183,8 +183,6 @@ def _read_icon_url(members: Members) -> str | None:
     return url
 
 
-# YAML ---------------------------------------------------------------------------------------------------------
-
 # libyaml reads a megabyte in a tenth of a second; the loader in Python, for platforms without it, in ten.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER: Final = re.compile(rf"[-+]?[0-9]{{1,{INTEGER_DIGITS_MAX}}}\Z")

@@ -281,9 +281,6 @@ async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack
     return resolved
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
     intake = require_open(intake, caller=new.caller)
     document = Scheduler(intake, secret).document(

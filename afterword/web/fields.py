@@ -203,9 +203,6 @@ def secrets_of(struct: type[msgspec.Struct]) -> tuple[str, ...]:
     return tuple(member.name for member in members_of(struct) if "secret" in member.extra)
 
 
-# Lists ---------------------------------------------------------------------------------------------------------------
-
-
 def listing_of(
     struct: type[msgspec.Struct],
     *,
@@ -233,9 +230,6 @@ def _column_of(member: Member) -> Column | None:
     if name is None or kind is None:
         return None
     return Column(cast("LiteralString", name), kind, member.is_nullable or not member.is_required)
-
-
-# From a record to its answer -----------------------------------------------------------------------------------------
 
 
 @functools.cache

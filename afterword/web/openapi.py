@@ -86,9 +86,6 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
     }
 
 
-# Operations ----------------------------------------------------------------------------------------------------------
-
-
 def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     described = [route.about] if route.about else []
     if route.scopes:
@@ -230,9 +227,6 @@ def _criteria_of(listing: Listing) -> list[dict[str, Any]]:
     ]
 
 
-# Responses -----------------------------------------------------------------------------------------------------------
-
-
 def _responses(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     found: dict[str, Any] = {str(route.status): _success(route, names)}
     for status in route.other_statuses:
@@ -319,9 +313,6 @@ def _list_of(route: Route, reference: dict[str, Any], example: Any) -> tuple[dic
     return {"type": "object", "required": list(properties), "properties": properties}, shown
 
 
-# Components ----------------------------------------------------------------------------------------------------------
-
-
 def components_of(schemas: dict[str, Any], codes: Iterable[str], site: Site) -> dict[str, Any]:
     """All components; `codes` are those of single operations."""
     shared = [code for status in RESPONSES for code in codes_of(status)]
@@ -395,9 +386,6 @@ def _example(code: str, site: Site) -> dict[str, Any]:
     refusal = errors.Malformed(text, code, wrong, required_scopes=scopes)
     document = problems.document_of(refusal, site=site, request_id=REQUEST_ID)
     return {"summary": title, "value": {**document, "status": status_of(code)}}
-
-
-# Schemas -------------------------------------------------------------------------------------------------------------
 
 
 def _schemas_of(structs: Sequence[type[msgspec.Struct]], template: str) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -78,9 +78,6 @@ def _tables_of(struct: str) -> tuple[str, ...]:
     return struct, struct.removesuffix("Request").removesuffix("Update"), "members"
 
 
-# Structs in words and examples -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     name: str

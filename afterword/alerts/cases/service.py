@@ -197,9 +197,6 @@ async def move_status(db: Database, *, caller: Caller, status: Status, target: S
     await events.record(db, events=moves)
 
 
-# comments ------------------------------------------------------------------------------------------------------------
-
-
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
     """Comment on a case; colleagues whom it mentions are told. Raises NotFound."""
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)

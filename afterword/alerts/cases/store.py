@@ -105,7 +105,6 @@ _COMMENT_COLUMNS: Final[LiteralString] = """organization_id, comment_id, alert_i
   body, version, created_time, updated_time"""
 
 
-# cases -----------------------------------------------------------------------------------------------------------
 async def get_case(
     db: Database,
     *,
@@ -363,7 +362,6 @@ async def list_names(db: Database, *, organization_id: str, application_id: str,
     return {row["user_id"]: [row["email"], row["display_name"], row["full_name"]] for row in rows}
 
 
-# comments --------------------------------------------------------------------------------------------------------
 async def get_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> Comment | None:
     row = await db.fetch_row(
         f"""select {_COMMENT_COLUMNS} from alert_comment

@@ -138,9 +138,6 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return await store.prune_notifications(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
 
 
-# Recipients and texts ------------------------------------------------------------------------------------------------
-
-
 async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_PendingNotice]:
     about = [
         (event.organization_id, event.questionnaire_id, event.data.get("alert_id"), event.data.get("application_id"))

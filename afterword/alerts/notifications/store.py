@@ -74,7 +74,6 @@ class Recipient:
     digest: str
 
 
-# notifications ---------------------------------------------------------------------------------------------------
 async def get_notification(
     db: Database, *, organization_id: str, user_id: str, notification_id: str
 ) -> Notification | None:
@@ -140,7 +139,6 @@ async def prune_notifications(db: Database, *, before: datetime, limit: int) -> 
     )
 
 
-# subscriptions ---------------------------------------------------------------------------------------------------
 async def get_subscription(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
     """The user's subscription, or the defaults; None if there is no such user."""
     row = await db.fetch_row(
@@ -262,7 +260,6 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
     )
 
 
-# who is told -----------------------------------------------------------------------------------------------------
 async def list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
     rows = await db.fetch("select distinct jsonb_object_keys(types) as type from notification_subscription")
     return [row["type"] for row in rows]

@@ -112,8 +112,6 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
     return await store.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
 
 
-# Checks --------------------------------------------------------------------------------------------------------------
-
 _COLUMNS: Final = (
     "application_id", "title", "description", "questionnaire_ids", "trigger", "conditions", "severity", "active",
     "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids", "escalation_hours",

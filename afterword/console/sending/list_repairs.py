@@ -40,9 +40,6 @@ async def repair_alike(visit: Visit) -> Response:
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _repair(visit: Visit, *, is_own: bool) -> Repair:
     """As it was typed; raises Invalid for what is too long or no country."""
     form = visit.form

@@ -215,9 +215,6 @@ def said(words: Texts, kind: ProblemKind) -> str:
     return words("Column “{column}”: {problem}", column=kind.column, problem=sentence) if kind.column else sentence
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
     read = await asyncio.to_thread(service.read_file, content)
     async with visit.write() as db:

@@ -49,9 +49,6 @@ APPLICATION_INPUTS: Final = (
 routes = Screens()
 
 
-# The organization -------------------------------------------------------------------------------------------------
-
-
 @routes.post(ORGANIZATION, scope="Organization.Update")
 async def save_organization(visit: Visit) -> Response:
     try:
@@ -92,9 +89,6 @@ async def _organization(visit: Visit, refusal: errors.Refusal | None = None) -> 
         thing=("organization", organization.organization_id),
         tab="organization",
     )
-
-
-# Applications -----------------------------------------------------------------------------------------------------
 
 
 @routes.get(APPLICATION, scope="Application.Update")

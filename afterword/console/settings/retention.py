@@ -116,9 +116,6 @@ async def _retention(visit: Visit, refusal: errors.Refusal | None = None) -> Res
     )
 
 
-# Removed so far ---------------------------------------------------------------------------------------------------
-
-
 @routes.get(f"{RETENTION}/runs", scope="Organization.Update")
 async def list_runs(visit: Visit) -> Response:
     words = visit.words
@@ -151,9 +148,6 @@ async def list_runs(visit: Visit) -> Response:
             **page_links(found, visit.query, here),
         ),
     )
-
-
-# Legal holds ------------------------------------------------------------------------------------------------------
 
 
 @routes.get(f"{RETENTION}/holds", scope="Organization.Update")

@@ -42,7 +42,6 @@ class Delivery:
     is_subscribed: bool
 
 
-# dealing out -----------------------------------------------------------------------------------------------------
 async def update_reader_to_end(db: Database, *, reader: str) -> bool:  # any tenant: one reader serves all
     """Move the cursor to the end of the readable log if there is no active webhook; return True if there is none."""
     return await db.fetch_value(
@@ -169,7 +168,6 @@ async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey
     )
 
 
-# claiming --------------------------------------------------------------------------------------------------------
 async def list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneKey]:  # any tenant: workers serve all
     """The next webhooks with due deliveries, by one index probe each, however many a webhook has."""
     rows = await db.fetch(
@@ -292,7 +290,6 @@ async def update_leases(  # any tenant: the leases name their own
     )
 
 
-# settling --------------------------------------------------------------------------------------------------------
 async def settle_delivery(
     db: Database,
     *,

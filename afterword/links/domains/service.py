@@ -36,9 +36,6 @@ Found = Literal["found", "missing", "not_asked"]
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-# Changes by a person -----------------------------------------------------------------------------------------------
-
-
 async def get(db: Database, *, caller: Caller) -> CustomDomain:
     """The caller's organization's. Raises NotFound."""
     return errors.found(await store.get_domain(db, organization_id=caller.organization_id), NO_DOMAIN)
@@ -99,9 +96,6 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Cus
     return domain
 
 
-# Checks by name servers ---------------------------------------------------------------------------------------------
-
-
 async def ask(pool: Pool, *, domain: CustomDomain, site: Site, now: datetime, actor: str = "") -> None:
     """Ask for the record and write down what it means: proven, lost, or held by somebody else."""
     found = await _record_of(domain, site=site)
@@ -160,9 +154,6 @@ def record_value(organization_id: str, host: str, *, site: Site) -> str:
     return hosts.RECORD_PREFIX + token_of(keys.addresses_of(site.secret), RECORD_PURPOSE, f"{organization_id}\n{host}")
 
 
-# Whether the host leads here ---------------------------------------------------------------------------------------
-
-
 def reach_url(domain: CustomDomain, *, site: Site) -> str:
     """An address of the host that tells us of its opening, by a browser too."""
     token = token_of(site.secret, REACH_PURPOSE, f"{domain.organization_id}\n{domain.host}")
@@ -186,9 +177,6 @@ async def _reach(domain: CustomDomain, *, site: Site) -> None:
         logger.info("a custom domain was not reached", organization_id=domain.organization_id, reason=failed.reason)
     finally:
         await web.close()
-
-
-# Hosts that processes keep --------------------------------------------------------------------------------------------
 
 
 async def claim_due(db: Database, *, now: datetime, limit: int) -> list[CustomDomain]:

@@ -138,9 +138,6 @@ async def claim_due(  # any tenant: the worker serves everyone
     return [CustomDomain(**dict(row)) for row in rows]
 
 
-# Pages ----------------------------------------------------------------------------------------------------------------
-
-
 async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any tenant: the key opens the page
     """The organizations of the page `/{kind}/{key}`; of a short code there may be two."""
     rows = await db.fetch(

@@ -91,7 +91,6 @@ async def update_periods(
     return Periods(**row)
 
 
-# legal holds -----------------------------------------------------------------------------------------------------
 async def insert_hold(db: Database, *, organization_id: str, hold: Mapping[str, object]) -> LegalHold:
     """Raises Dangling where the organization has no such responder."""
     row = await db.fetch_one(

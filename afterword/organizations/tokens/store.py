@@ -302,7 +302,6 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
     return Credential(**values)
 
 
-# access tokens ---------------------------------------------------------------------------------------------------
 async def insert_access_token(
     db: Database,
     *,

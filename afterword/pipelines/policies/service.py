@@ -39,9 +39,6 @@ async def replace(
     )
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _errors(
     document: Mapping[str, Any], before: ContactPolicy, pipelines: list[DailyWindow], *, regions: Sequence[str]
 ) -> Iterator[FieldError]:

@@ -131,9 +131,6 @@ def before_time(due: Due, *, now: datetime) -> datetime:
     return periods.day_start(periods.day_of(before, zone), zone)
 
 
-# by kind -----------------------------------------------------------------------------------------------------------
-
-
 async def _items(db: Database, run: Run, now: datetime) -> Turn:
     del now
     found = await store.list_old_items(
@@ -333,9 +330,6 @@ TURNS: Final[Mapping[str, Work]] = {
     "audit": _audit, "exports": _exports, "deleted": _deleted,
 }  # fmt: skip
 COUNTS: Final = {**store.COUNTS, "events": log_store.count_events_of}
-
-
-# previews ----------------------------------------------------------------------------------------------------------
 
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:

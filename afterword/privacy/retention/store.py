@@ -92,7 +92,6 @@ _OLD_FILES: Final[LiteralString] = """p.last_time < $3 and not exists (select fr
 _OLD_EXPORT: Final[LiteralString] = "organization_id = $1 and state = 'done' and finished_time < $2"
 
 
-# the ledger ------------------------------------------------------------------------------------------------------
 async def claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
     """The running run that has waited longest, locked. Those of organizations under a legal hold wait for its end."""
     row = await db.fetch_row(
@@ -176,7 +175,6 @@ async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[R
     return rows.map(lambda row: Run(**row))
 
 
-# walks -----------------------------------------------------------------------------------------------------------
 async def list_old_items(
     db: Database, *, organization_id: str, after: str, before: datetime, before_id: str, scanned_max: int, limit: int
 ) -> Passed:
@@ -310,7 +308,6 @@ async def list_instances_of(db: Database, *, organization_id: str, responder_ids
     return [row["instance_id"] for row in rows]
 
 
-# what is changed -------------------------------------------------------------------------------------------------
 async def update_instances_passed(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], kind: str, now: datetime
 ) -> int:
@@ -401,7 +398,6 @@ async def prune_audit(db: Database, *, organization_id: str, before: datetime, l
     return await db.fetch_value("select prune_audit_entries($2, $3, $1)", *(organization_id, before, limit))
 
 
-# previews --------------------------------------------------------------------------------------------------------
 async def count_items(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
         f"""with {_HELD} select count(*) from (select from queue_item p

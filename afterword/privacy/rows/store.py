@@ -20,7 +20,6 @@ NO_FILE: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string' or not exis
 _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
-# scans -----------------------------------------------------------------------------------------------------------
 async def update_events_by_address(
     db: Database, *, organization_id: str, person: Person, blanks: Mapping[str, Any], after: str, limit: int
 ) -> ScanResult:
@@ -184,7 +183,6 @@ async def update_lists(db: Database, *, organization_id: str, limit: int) -> int
     )
 
 
-# exports ---------------------------------------------------------------------------------------------------------
 async def update_exports(db: Database, *, organization_id: str, erasure_id: str) -> int:
     """End the files of the person's questionnaires, and begin again those that are being written."""
     return await db.execute(
@@ -219,7 +217,6 @@ async def delete_export_pieces(db: Database, *, organization_id: str, limit: int
     )
 
 
-# items -----------------------------------------------------------------------------------------------------------
 async def update_attempts(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
     """Forget what providers said, and how they call the messages."""
     return await db.execute(
@@ -268,7 +265,6 @@ async def update_items(
     )
 
 
-# events and deliveries -------------------------------------------------------------------------------------------
 async def update_events(
     db: Database, *, organization_id: str, subject_ids: Sequence[str], blanks: Mapping[str, Any]
 ) -> int:
@@ -305,7 +301,6 @@ async def update_deliveries(db: Database, *, organization_id: str, subject_ids: 
     )
 
 
-# instances -------------------------------------------------------------------------------------------------------
 async def list_questionnaires_of(
     db: Database, *, organization_id: str, instance_ids: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -377,7 +372,6 @@ async def update_instances(
     )
 
 
-# the person ------------------------------------------------------------------------------------------------------
 async def delete_contacts(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
     """Forget when these addresses were written to."""
     return await db.execute(

@@ -64,7 +64,6 @@ async def list_subjects(
     return [row["subject_id"] for row in rows]
 
 
-# finding ---------------------------------------------------------------------------------------------------------
 async def get_has_open_import(db: Database, *, organization_id: str, erasure_id: str) -> bool:
     """True if an import older than the erasure may still create items."""
     return await db.fetch_value(

@@ -143,9 +143,6 @@ async def _require_import(db: Database, *, caller: Caller, import_id: str) -> No
         raise errors.Invalid.at("/filter/import_id", "unknown_id", "There is nothing with this id.")
 
 
-# Work of an act ------------------------------------------------------------------------------------------------------
-
-
 async def work(db: Database, *, job: Batch, owner: UUID, secret: bytes, now: datetime) -> Batch:
     """Work off the next items; the act after it, done with the last ones. Raises LeaseLost, Invalid `unknown_id`."""
     caller = _caller(job)
@@ -179,9 +176,6 @@ async def fail(db: Database, *, job: Batch, owner: UUID, error: str | None, now:
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return await store.prune_batches(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
-
-
-# Below: how, in the order of their use -------------------------------------------------------------------------------
 
 
 def _caller(job: Batch) -> Caller:

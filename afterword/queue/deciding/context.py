@@ -348,9 +348,6 @@ def entry_of(contact: Contact) -> dict[str, str]:
     }
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, PreviousItem]:
     keys = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
     found = await store.list_previous(db, items=keys) if keys else []

@@ -127,9 +127,6 @@ async def foresee_items(
     return found
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _competitors(
     db: Database,
     items: Sequence[Claimed],

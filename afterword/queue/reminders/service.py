@@ -77,9 +77,6 @@ async def end_answered(db: Database, *, limit: int) -> int:
     )
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | None:
     """The row of the reminder, or None where the questionnaire can no longer be answered by then."""
     reminder, offset = sent.reminder, intake.test_offset if sent.test else timedelta(0)

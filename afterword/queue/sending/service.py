@@ -251,9 +251,6 @@ async def reap(db: Database, *, limit: int, waits: Waits) -> int:
     return len(overdue)
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _settlements(
     db: Database, *, results: Sequence[Result], now: datetime
 ) -> tuple[dict[ItemKey, Settlement], set[ItemKey]]:

@@ -119,9 +119,6 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
     )
 
 
-# Below: how, in the order of their use ------------------------------------------------------------------------
-
-
 async def _locale_of(
     db: Database, item: QueueItem, settings: lanes_store.LaneSettings, person: Responder | None
 ) -> str:
