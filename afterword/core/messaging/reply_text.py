@@ -33,6 +33,7 @@ _ENCLOSED: Final = re.compile(rf"\s*{_RULES}{{2,}}.{{3,120}}?{_RULES}{{2,}}\s*$"
 _BEGINS: Final = re.compile(
     r"\W{0,12}(?:[^\s\d]{1,20}\s{1,3}){0,4}[^\s\d]{0,3}\d|[^\s\d][^<>\d]{0,60}<[^<>\s]{1,200}>.{0,40}\d"
 )
+_COLON: Final = re.compile(r"[:\uff1a]")
 _ENDS: Final = re.compile(r"[:\uff1a][\s*]*$")
 _DATED: Final = re.compile(words.DATED)
 _ADDRESS: Final = re.compile(r"[<(\[][^<>()\[\]]{0,100}@[^<>()\[\]]{1,200}[>)\]]")
@@ -131,7 +132,7 @@ class _Reply:
         for at, line in enumerate(self._plain):
             if at < end or not line or len(line) > SIGN_CHARACTERS_MAX:
                 continue
-            sign = _title(line) or self._headers(at) or self._attribution(at)
+            sign = _title(line) or (_COLON.search(line) and self._headers(at)) or self._attribution(at)
             if sign:
                 signs[at] = replace(sign, end=sign.end or at + 1)
                 end = signs[at].end
@@ -157,6 +158,8 @@ class _Reply:
     def _attribution(self, start: int) -> _Sign | None:
         """A line such as "On 5 Jan 2021, Ben <ben@shop.example> wrote:" in any language, perhaps over several lines."""
         text = self._plain[start]
+        if not _BEGINS.match(text) and not _ENDS.search(text):
+            return None
         inline = None if _INTRO.match(text) else _INLINE.match(text)
         before, text = (inline[1], inline[2]) if inline else ("", text)
         has_date = _BEGINS.match(text) is not None
