@@ -69,7 +69,7 @@ def test_hidden() -> None:
         words, [("Sent", Figure(metrics.count(9, metric="sent", of=9), suppressed=True))], finding=""
     )
     page = drawn(funnel, words)
-    assert "somebody could be recognized" in page
+    assert "has too few people" in page
     assert ">9" not in page
 
 

@@ -79,10 +79,11 @@ class TestKept:
         # While something shows it, it stays.
         base = f"/q/questionnaire/{desk.house.questionnaire_id}/visual"
         for logo in (asset["path"].replace("32x16", "16x32"), f"/asset/{'0' * 22}/{'0' * 10}-1x1.png"):
-            unknown = await desk.ask("POST", base, json={"title": "Look", "configuration": {"logo": logo}})
-            assert ("/configuration/logo", "unknown_id") == tuple(
-                unknown.json()["errors"][0][name] for name in ("pointer", "code")
-            )
+            unknown = (await desk.ask("POST", base, json={"title": "Look", "configuration": {"logo": logo}})).json()
+            [problem] = unknown["problems"]
+            assert ("logo", "unknown_id") == (problem["key"], problem["code"])
+            assert unknown == (await desk.ask("GET", f"{base}/{unknown['visual_id']}")).json()
+            assert unknown in (await desk.ask("GET", base)).json()
         shown = {"title": "Look", "active": True, "configuration": {"logo": asset["path"]}}
         visual = (await desk.ask("POST", base, json=shown)).json()
         issued = (await desk.ask("POST", f"{base.removesuffix('visual')}instance", json={})).json()

@@ -349,17 +349,22 @@ def values_of(words: Texts, result: Result, names: Names, *, template_id: str | 
             for one in totals
         ],
         "months": months_of(words, result.period),
-        "hidden": words.plural(*_reason_of(result), result.suppressed_rows) if result.suppressed_rows else "",
+        "hidden": _hidden(words, result) if result.suppressed_rows else "",
     }
 
 
-def _reason_of(result: Result) -> tuple[str, str]:
-    """Why rows are hidden, in the singular and the plural."""
+def _hidden(words: Texts, result: Result) -> str:
+    number = result.suppressed_rows
     if any(one.suppressed_reason == "few_pairs" for row in result.rows for one in row.figures):
-        return "{n} row has too few answers for a correlation.", "{n} rows have too few answers for a correlation."
-    return (
+        return words.plural(
+            "{n} row has too few answers for a correlation.",
+            "{n} rows have too few answers for a correlation.",
+            number,
+        )
+    return words.plural(
         "{n} row is hidden, so that nobody can be recognized by it.",
         "{n} rows are hidden, so that nobody can be recognized by them.",
+        number,
     )
 
 

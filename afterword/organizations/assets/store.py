@@ -59,6 +59,14 @@ async def list_asset_ids(db: Database, *, organization_id: str, asset_ids: Seque
     return {row["asset_id"] for row in rows}
 
 
+async def list_asset_paths(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
+    rows = await db.fetch(
+        f"select {_COLUMNS} from asset where organization_id = $1 and asset_id = any($2::text[])",
+        *(organization_id, asset_ids),
+    )
+    return {Asset(**row).path for row in rows}
+
+
 async def get_asset_by_hash(db: Database, *, organization_id: str, content_hash: bytes) -> Asset | None:
     row = await db.fetch_row(
         f"select {_COLUMNS} from asset where organization_id = $1 and content_hash = $2", organization_id, content_hash

@@ -9,8 +9,7 @@ from msgspec import Meta
 from afterword.core.questionnaires import palettes, visuals
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
-from afterword.questionnaires import access
-from afterword.questionnaires.visuals import service, store
+from afterword.questionnaires.visuals import service
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 from afterword.web.operations import Answer, Call, Routes
@@ -103,8 +102,7 @@ class Theme(fields.Answer):
     VISUALS, scope="Questionnaire Visual.Read", answer=Visual, shape="array", summary="Get all questionnaire visuals"
 )
 async def list_visuals(call: Call[None], db: Database) -> Rows[service.Visual]:
-    await access.get(db, caller=call.caller, **call.ids)
-    return await store.list_visuals(db, organization_id=call.caller.organization_id, **call.ids, page=call.page)
+    return await service.list_of(db, caller=call.caller, **call.ids, page=call.page)
 
 
 @routes.post(

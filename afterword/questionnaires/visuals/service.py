@@ -1,7 +1,8 @@
 """Creates, changes, activates and deletes visuals."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,8 +11,11 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.pictures import read_address
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.organizations.assets import service as assets
+from afterword.organizations.assets import store as assets_store
 from afterword.questionnaires import access
 from afterword.questionnaires.visuals import store
 from afterword.questionnaires.visuals.store import Visual
@@ -25,7 +29,16 @@ _text: Final = msgspec.json.encode
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
     """Raises NotFound."""
     await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
-    return await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+    return await _told(db, await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id))
+
+
+async def list_of(db: Database, *, caller: Caller, questionnaire_id: str, page: Page) -> Rows[Visual]:
+    """Raises NotFound."""
+    await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
+    key = {"organization_id": caller.organization_id}
+    rows = await store.list_visuals(db, **key, questionnaire_id=questionnaire_id, page=page)
+    pictures = await _pictures(db, rows.items)
+    return rows.map(lambda visual: _judged(visual, pictures))
 
 
 async def layers(db: Database, *, caller: Caller, questionnaire_id: str) -> store.Layers:
@@ -47,7 +60,8 @@ async def create(
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
     if columns["active"]:
         await store.update_to_inactive(db, **key, now=now, by=caller.actor_id)
-    return await store.insert_visual(db, **new, visual_id=ids.ordered(now), now=now, by=caller.actor_id)
+    made = await store.insert_visual(db, **new, visual_id=ids.ordered(now), now=now, by=caller.actor_id)
+    return await _told(db, made)
 
 
 async def change(
@@ -69,11 +83,12 @@ async def change(
     # Compared as texts, because the order of a configuration's keys counts.
     changed = {name: value for name, value in columns.items() if _text(value) != _text(getattr(before, name))}
     if not changed:
-        return before
+        return await _told(db, before)
     key = {"organization_id": before.organization_id}
     if changed.get("active"):
         await store.update_to_inactive(db, **key, questionnaire_id=questionnaire_id, now=now, by=caller.actor_id)
-    return await store.update_visual(db, **key, visual_id=visual_id, **changed, now=now, by=caller.actor_id)
+    after = await store.update_visual(db, **key, visual_id=visual_id, **changed, now=now, by=caller.actor_id)
+    return await _told(db, after)
 
 
 async def delete(
@@ -97,6 +112,27 @@ async def check(db: Database, *, caller: Caller, configuration: Mapping[str, obj
     theme, _ = visuals.read(configuration)
     with suppress(errors.Invalid):  # there is none: the page shows the name instead
         await assets.require(db, organization_id=caller.organization_id, address=theme.logo, pointer="/configuration")
+
+
+async def _told(db: Database, visual: Visual) -> Visual:
+    return _judged(visual, await _pictures(db, [visual]))
+
+
+async def _pictures(db: Database, found: Sequence[Visual]) -> set[str]:
+    """Of the pictures that these visuals name those that there are, by address."""
+    named = {picture.asset_id for each in found if (picture := read_address(_logo(each))) is not None}
+    if not named:
+        return set()
+    return await assets_store.list_asset_paths(db, organization_id=found[0].organization_id, asset_ids=sorted(named))
+
+
+def _judged(visual: Visual, pictures: Collection[str]) -> Visual:
+    logo = _logo(visual)
+    return replace(visual, lacks_picture=read_address(logo) is not None and logo not in pictures)
+
+
+def _logo(visual: Visual) -> str:
+    return visuals.read(visual.configuration)[0].logo or ""
 
 
 async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:

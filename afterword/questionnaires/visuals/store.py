@@ -26,9 +26,12 @@ class Visual:
     created_by: str | None
     updated_by: str | None
 
+    lacks_picture: bool = False
+
     @property
     def problems(self) -> list[dict[str, str]]:
-        return visuals.problems(self.configuration)
+        missing = {"key": "logo", "code": "unknown_id", "message": "There is no such picture."}
+        return [*([missing] if self.lacks_picture else []), *visuals.problems(self.configuration)]
 
 
 @dataclass(frozen=True, slots=True)

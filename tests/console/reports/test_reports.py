@@ -20,7 +20,7 @@ GROUPS = "/console/reports/ready/by_metadata"
 
 @pytest.fixture
 async def shops(owner: House) -> House:
-    """Two stores that differ, and one of three people that stays hidden with the smallest other."""
+    """Four stores that differ, one of three people."""
     async with db.connection(owner.pool) as database:
         now = database.clock.now()
     stores = {"north": [9, 10, 10, 9] * 4, "south": [3, 6, 9, 5] * 4, "east": [10] * 6, "west": [0] * 3}
@@ -67,7 +67,7 @@ class TestReady:
             assert (figure["value"], figure["n"]) == (float(lines[store]["value"]), int(lines[store]["n"]))
             assert figure["change"]["difference"] == float(lines[store]["difference"])
             assert figure["change"]["real"]
-        assert "Clearly different: north, south." in page
+        assert "Clearly different: north, south, east, west." in page
 
     async def test_a_row_leads_to_its_responses(self, shops: House) -> None:
         await shops.follow()
