@@ -21,6 +21,7 @@ import msgspec
 from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
+from afterword.core.reading import spellings
 from afterword.core.reading.findings import escape
 from afterword.core.wire import written
 from afterword.core.wire.written import plain
@@ -223,7 +224,7 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
     for column, cell in zip(columns, cells, strict=True):
         group = group_of(column)
         if group is None:
-            if text := cell.strip():
+            if text := spellings.trimmed(cell):
                 found[column] = text
         elif cell:
             kind, name = group
@@ -530,7 +531,8 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
     if len(cells) < width or any(map(str.strip, cells[width:])):
         text = "This row has {cells} cells, and the header {columns}."
         return Fault.of("invalid_format", text, cells=len(cells), columns=width)
-    return [cells[place - 1] for place in places]
+    # What a spreadsheet keeps as a text has an apostrophe before it in its CSV, and in ours.
+    return [spellings.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
 
 
 def _piece(last_row: int, rows: Rows) -> Piece:

@@ -1,6 +1,6 @@
-"""Dates, times, numbers, booleans and languages as people and spreadsheets write them, one function for each kind.
+"""Dates, times, booleans and languages as people and spreadsheets write them, one function for each kind.
 
-The order of day and month, and the decimal sign, are arguments: nothing here guesses them.
+The order of day and month, and the decimal sign of a number, are arguments: nothing here guesses them.
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from babel.core import Locale
 from babel.dates import get_day_names, get_month_names
 
+from afterword.core.reading import numbers
 from afterword.core.text import locales
 
 TEXT_CHARACTERS_MAX: Final = 80
@@ -46,13 +47,6 @@ _YEAR_FIRST: Final = re.compile(r"(\d{4})([-/.]) ?(\d{1,2})\2 ?(\d{1,2})[.-]?|((
 _YEAR_LAST: Final = re.compile(r"(\d{1,2})([-/.]) ?(\d{1,2})\2 ?(\d{4}|\d\d)\.?")
 _INITIALS: Final = re.compile(r"(?<![^\W\d_])([^\W\d_])\. ?([^\W\d_])\.?(?![^\W\d_])")
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_NUMBERS: Final = {
-    ",": (re.compile(r"-?(?:\d+|\d{1,3}(?:[. '\u2019]\d{3})+)(?:,\d+)?\Z", re.ASCII), re.compile(r"[. '\u2019]")),
-    ".": (re.compile(r"-?(?:\d+|\d{1,3}(?:[, '\u2019]\d{3})+)(?:\.\d+)?\Z", re.ASCII), re.compile(r"[, '\u2019]")),
-}
-_CURRENCY: Final = "|".join(map(re.escape, WORDS["values"]["currencies"].split()))
-_BEFORE: Final = re.compile(rf"(-?)(?:{_CURRENCY}) ?(?=[-\d])", re.IGNORECASE)
-_AFTER: Final = re.compile(rf" ?(?:{_CURRENCY})\Z", re.IGNORECASE)
 _ROUNDED: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?E\+\d+\Z", re.ASCII)
 
 
@@ -98,11 +92,8 @@ def iso(text: str, order: str = "", hour: str = "") -> str:
 
 def number(text: str, sign: str) -> str | None:
     """A number with the decimal sign `,` or `.` as we write it; None for one that it cannot be."""
-    shape, groups = _NUMBERS[sign]
-    visible = "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
-    bare = " ".join(visible.split()).replace("\u2212", "-").removeprefix("+")
-    bare = _AFTER.sub("", _BEFORE.sub(r"\1", bare, count=1)).replace("- ", "-")
-    return groups.sub("", bare).replace(",", ".") if shape.match(bare) else None
+    value = numbers.read_as(text, sign)
+    return None if value is None else f"{value:f}"
 
 
 def boolean(text: str) -> str | None:

@@ -139,6 +139,11 @@ class TestRows:
         expected = [["a@b.example", "el", ""], ["c@d.example", 'a "b"\nc, d', "7"], ["last", "x", "y"]]
         assert expected == rows(cut(text))
 
+    def test_apostrophes_of_spreadsheets(self) -> None:
+        assert [["+306900000001", "", "0001043"], ["d'arc", "'", ""]] == rows(
+            cut(f"{HEADER}\n'+306900000001,,'0001043\nd'arc,',\n")
+        )
+
     @pytest.mark.parametrize(
         ("line", "code"),
         [
