@@ -1,8 +1,10 @@
-"""`afterword suppression import`: addresses that are not written to, from a CSV file."""
+"""`afterword suppression import`: addresses that are not written to, from a file."""
 
-import csv
+import asyncio
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +13,10 @@ import cyclopts
 from afterword import db, errors
 from afterword.cli.context import CHANNELS, ChannelName, OrganizationDomain, open_pool, organization_of
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.questionnaires.metadata import GLOBAL
+from afterword.core.wire import imports, list_columns, list_files
+from afterword.core.wire.list_files import Reading
+from afterword.intake.lists import service as lists
 from afterword.responders.suppressions import service
 from afterword.responders.suppressions.service import REASONS, Reason, SuppressionInput
 
@@ -32,76 +38,79 @@ async def import_file(
     channel: ChannelName = "email",
     reason: Reason = "blocked",
 ) -> int:
-    """Suppress the addresses of a CSV file; a repetition changes nothing.
+    """Suppress the addresses of a file; a repetition changes nothing.
 
     Args:
-        file: CSV in UTF-8 with a column identifier, email or phone_number, and perhaps reason and note. Without any of
-            these names in its first line the first column is taken.
+        file: CSV or an XLSX workbook with a column identifier, email or phone_number, and perhaps reason and note. Of
+            other names the column of the channel's addresses is taken.
         reason: For rows without one.
     """
-    count = written = line = 0
+    count = written = 0
     wrong: list[tuple[int, str]] = []
     async with open_pool() as (context, pool):
         async with db.connection(pool) as database:
             owner = await organization_of(database, organization)
         try:
-            with file.open(encoding="utf-8-sig", newline="") as opened:
-                lines = _lines(csv.reader(opened), CHANNELS[channel], reason, owner.default_locale)
-                while batch := list(islice(lines, ROWS_A_TRANSACTION)):
-                    line = batch[-1][0]
-                    count += len(batch)
-                    wrong += [(line, fault) for line, fault in batch if isinstance(fault, str)]
-                    good = [(line, request) for line, request in batch if not isinstance(request, str)]
-                    async with db.transaction(pool) as database:
-                        new, faults = await service.add_many(
-                            database,
-                            organization_id=owner.organization_id,
-                            requests=[request for _, request in good],
-                            secret=context.site.secret,
-                            now=database.clock.now(),
-                        )
-                    written += new
-                    wrong += [(good[index][0], sentence) for index, sentence in faults]
+            content = await asyncio.to_thread(file.read_bytes)
         except OSError as error:
             raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise errors.Invalid(f"{file} is no CSV in UTF-8, behind line {line}.") from error
+        read = await asyncio.to_thread(lists.read_file, content)
+        lines = _lines(read, CHANNELS[channel], reason, owner.default_locale)
+        while batch := list(islice(lines, ROWS_A_TRANSACTION)):
+            count += len(batch)
+            wrong += [(line, fault) for line, fault in batch if isinstance(fault, str)]
+            good = [(line, request) for line, request in batch if not isinstance(request, str)]
+            async with db.transaction(pool) as database:
+                new, faults = await service.add_many(
+                    database,
+                    organization_id=owner.organization_id,
+                    requests=[request for _, request in good],
+                    secret=context.site.secret,
+                    now=database.clock.now(),
+                )
+            written += new
+            wrong += [(good[index][0], sentence) for index, sentence in faults]
     print(f"{count:,} rows: {written:,} addresses newly suppressed, {len(wrong):,} rows wrong.")
     for number, sentence in sorted(wrong)[:WRONG_SHOWN_MAX]:
         print(f"line {number}: {sentence}", file=sys.stderr)
     return 1 if wrong else 0  # the addresses of wrong rows would be written to
 
 
-def _lines(reader: Iterator[list[str]], channel_id: int, reason: Reason, locale: str) -> Iterator[Line]:
-    columns: dict[str, int] = {}
-    for number, row in enumerate(reader, 1):
-        if number == 1:
-            columns = _columns(row)
-            if columns:
-                continue
-            columns = {"identifier": 0}
-        cells = {name: row[index].strip() for name, index in columns.items() if index < len(row)}
-        text, own = cells.get("identifier"), cells.get("reason")
+def _lines(read: lists.Read, channel_id: int, reason: Reason, locale: str) -> Iterator[Line]:
+    text = list_files.text_of(read.content, replace(read.reading, rows_below=0))
+    names, records = imports.read(text, read.reading.separator)
+    columns = _columns(names, text, read.reading, channel_id, locale)
+    for record in records:
+        if isinstance(record.cells, imports.Fault):
+            yield record.line, record.cells.message
+            continue
+        cells = {name: record.cells[index].strip() for name, index in columns.items() if index < len(record.cells)}
+        address, own = cells.get("identifier"), cells.get("reason")
         known: Reason | None = next((each for each in REASONS if each == own), None) if own else reason
-        if not text:
+        if not address:
             continue
         if known is None:
-            yield number, f"There are the reasons {', '.join(REASONS)}."
-        elif len(text) > IDENTIFIER_CHARACTERS_MAX:
-            yield number, f"An address has at most {IDENTIFIER_CHARACTERS_MAX} characters."
+            yield record.line, f"There are the reasons {', '.join(REASONS)}."
+        elif len(address) > IDENTIFIER_CHARACTERS_MAX:
+            yield record.line, f"An address has at most {IDENTIFIER_CHARACTERS_MAX} characters."
         else:
             note = cells.get("note", "")[:NOTE_CHARACTERS_MAX] or None
-            yield (
-                number,
-                SuppressionInput(channel_id=channel_id, identifier=text, reason=known, note=note, locale=locale),
+            request = SuppressionInput(
+                channel_id=channel_id, identifier=address, reason=known, note=note, locale=locale
             )
+            yield record.line, request
 
 
-def _columns(row: Sequence[str]) -> dict[str, int]:
-    """The index of each known name in a header; empty for a row of data."""
-    names = [cell.strip().lower() for cell in row]
-    found = {name: names.index(name) for name in ("reason", "note") if name in names}
-    for name in ("identifier", "email", "phone_number"):
-        if name in names:
-            return {**found, "identifier": names.index(name)}
-    return {}
+def _columns(names: Sequence[str], text: str, reading: Reading, channel_id: int, locale: str) -> dict[str, int]:
+    """The place of each column that counts. Raises Invalid where none has addresses."""
+    lower = [name.lower() for name in names]
+    found = {name: lower.index(name) for name in ("reason", "note") if name in lower}
+    named = next((lower.index(name) for name in ("identifier", "email", "phone_number") if name in lower), None)
+    if named is None:
+        _, rows = list_files.sample_of(text, reading.separator)
+        given = list_columns.List(names, rows, (), GLOBAL, channel_id, locale, datetime.now(UTC))
+        guessed = list_columns.guess(given, {})
+        named = next((place for place, name in enumerate(names) if guessed[name] == imports.ADDRESS), None)
+    if named is None and len(names) > 1:
+        raise errors.Invalid("No column is named identifier, email or phone_number, and none has addresses.")
+    return {**found, "identifier": named or 0}

@@ -22,7 +22,8 @@ class TestFile:
         file = tmp_path / "a.csv"
         for text, words, code, said in (
             ("ann@example.com", ("--channel", "fax"), 2, "channel"), ("x", ("--reason", "because"), 2, "reason"),
-            (None, ("--organization", "nobody"), 1, "nobody"), ("email\n\udcff\n", (), 1, "no CSV"),
+            (None, ("--organization", "nobody"), 1, "nobody"), ("%PDF-1.7\n", (), 1, "neither a CSV file"),
+            ("Name;Town\nAnn;Athens\n", (), 1, "none has addresses"),
         ):  # fmt: skip
             ended = self.read(database_url, file, text, *words)
             assert (code, True) == (ended.returncode, said in ended.stderr), (words, ended)
@@ -54,6 +55,13 @@ class TestFile:
         text = "".join(f"p{number}@example.com\n" for number in range(2_500))
         done = self.read(database_url, tmp_path / "a.csv", text, "--reason", "unsubscribed")
         assert (0, "2,500 rows: 2,500 addresses newly suppressed, 0 rows wrong.\n") == (done.returncode, done.stdout)
+
+    def test_as_spreadsheets_write_it(self, house: House, database_url: str, tmp_path: Path) -> None:
+        """The column is found by its values, wherever it stands and whatever is above it."""
+        text = "sep=;\r\nKunde;Kontakt\r\n\udcc4nne;ann@example.com\r\nBo;bo@example.com\r\nCy;nobody\r\n"
+        done = self.read(database_url, tmp_path / "a.csv", text)
+        assert (1, "3 rows: 2 addresses newly suppressed, 1 rows wrong.\n") == (done.returncode, done.stdout)
+        assert done.stderr.startswith("line 5: ")
 
     async def test_marks_of_spreadsheets(
         self, house: House, client: httpx2.AsyncClient, database_url: str, tmp_path: Path
