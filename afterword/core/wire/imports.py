@@ -531,7 +531,7 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
     if len(cells) < width or any(map(str.strip, cells[width:])):
         text = "This row has {cells} cells, and the header {columns}."
         return Fault.of("invalid_format", text, cells=len(cells), columns=width)
-    # What a spreadsheet keeps as a text has an apostrophe before it in its CSV, and in ours.
+    # Spreadsheets, and our own CSV, put an apostrophe before a text that looks like a number or a formula.
     return [spellings.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
 
 
