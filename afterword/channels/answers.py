@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from typing import Any, Final
@@ -11,6 +12,7 @@ from afterword.core.messaging import mail_html, proofs, reply_text
 
 KEY_CHARACTERS_MAX: Final = 500
 NAMED_CHARACTERS_MAX: Final = 4_000  # of In-Reply-To and References
+HEADER_CHARACTERS_MAX: Final = 2_000
 TEXT_BYTES_MAX: Final = 65_536
 HTML_BYTES_MAX: Final = 262_144  # styles come before the words
 
@@ -42,11 +44,22 @@ def answer_of(mail: Message, *, sender: str | None, secret: bytes) -> Answer | N
     key, text = one_line(str(mail["Message-ID"] or "")), ""
     if asked is None or sender is None or not key or not reply_text.readable(text := _text_of(mail)[:TEXT_BYTES_MAX]):
         return None
+    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, one_line(header(mail, "Subject")), text)
+
+
+def header(mail: Message, name: str) -> str:
+    """A header as it was written, in UTF-8 (RFC 6532), with its encoded words read unless they are broken."""
+    raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
+    text = utf8(str(raw))[:HEADER_CHARACTERS_MAX]
     try:
-        subject = one_line(str(make_header(decode_header(str(mail["Subject"] or "")))))
-    except (LookupError, ValueError):
-        subject = ""
-    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, subject, text)
+        return str(make_header(decode_header(text))) if "=?" in text else text
+    except (LookupError, ValueError, MessageError):
+        return text
+
+
+def utf8(text: str) -> str:
+    """A text that was read as ASCII with surrogates."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _text_of(part: Message) -> str:

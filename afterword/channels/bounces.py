@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import MessageError
-from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any, Final
 
 from afterword.channels import answers
-from afterword.channels.answers import Answer
+from afterword.channels.answers import HEADER_CHARACTERS_MAX, Answer, header, utf8
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
 from afterword.core.messaging import mail_html, proofs
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
@@ -40,7 +39,6 @@ MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the quoted headers come first
 LINES_MAX: Final = 50_000
 LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
-HEADER_CHARACTERS_MAX: Final = 2_000  # of a header with parameters
 PARTS_MAX: Final = 50
 RECIPIENTS_MAX: Final = 100
 TEXT_BYTES_MAX: Final = 65_536  # of a part, and of all text of a host
@@ -107,7 +105,7 @@ def _read(mail: Message, secret: bytes) -> Read:
             forms = [f"{notice}\n\n{quoted}"]
         # People attach a mail and say that a parcel was not delivered. Programs write headers into a text, and codes.
         is_attached = any(part.get_content_maintype() == "message" for part in parts)
-        is_told = is_failure(notice) and (code_of("", notice) != "" or "reply" in _header(mail, "From").lower())
+        is_told = is_failure(notice) and (code_of("", notice) != "" or "reply" in header(mail, "From").lower())
         is_likely = bool(forms) or (is_told and is_attached) or (found.is_proven and not is_attached)
         if other := _no_bounce(mail, secret, is_likely=is_likely):
             return other
@@ -125,14 +123,14 @@ def _no_bounce(mail: Message, secret: bytes, *, is_likely: bool) -> Read | None:
         return Read((), "An automatic reply.")
     if _is_by_host(mail):
         return None
-    answer = answers.answer_of(mail, sender=_address(_header(mail, "From")), secret=secret)
+    answer = answers.answer_of(mail, sender=_address(header(mail, "From")), secret=secret)
     return Read((), PERSON, answer) if answer or not is_likely else None
 
 
 def _is_by_host(mail: Message) -> bool:
     return (
-        bool(mail["X-Failed-Recipients"] or _HOSTS.search(_header(mail, "From")))
-        or _header(mail, "Return-Path").strip().lower() in {"<>", "<mailer-daemon>"}
+        bool(mail["X-Failed-Recipients"] or _HOSTS.search(header(mail, "From")))
+        or header(mail, "Return-Path").strip().lower() in {"<>", "<mailer-daemon>"}
         or mail.get_param("report-type") == "delivery-status"
     )
 
@@ -180,7 +178,7 @@ def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read 
     Hotmail has a form of its own: the mail attached, with the person's address in a header.
     """
     form = next((part for part in parts if part.get_content_type() == FEEDBACK_TYPE), None)
-    people = (_header(part, "X-HmXmrOriginalRecipient") for part in mail.walk() if part is not mail)
+    people = (header(part, "X-HmXmrOriginalRecipient") for part in mail.walk() if part is not mail)
     fields = {"original-rcpt-to": next(filter(None, people), ""), "feedback-type": "abuse"}
     if form is not None:
         fields = {name: text for group in groups_of(_text(form)) for name, text in group.items()}
@@ -203,7 +201,7 @@ def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Qu
         action = group.get("action", "").lower()
         if action.startswith(_UNDER_WAY):
             continue
-        recipient = original or final or _address(_header(mail, "X-Failed-Recipients"))
+        recipient = original or final or _address(header(mail, "X-Failed-Recipients"))
         around = told.get((final or "").lower()) or told.get((recipient or "").lower(), "")
         if len(told) == len(groups) == 1:
             [around] = told.values()
@@ -222,9 +220,9 @@ def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Qu
 
 def _formless(mail: Message, notice: str, quoted: str, found: _Quoted) -> list[Report]:
     """A bounce without a standard form: each host has its own words."""
-    named = _addresses([_header(mail, "X-Failed-Recipients")])
+    named = _addresses([header(mail, "X-Failed-Recipients")])
     written = {*named, *(recipients := _addresses_in(quoted, "to", "cc", "delivered-to", "x-original-to"))}
-    ours = _addresses([_header(mail, "To"), _header(mail, "From")])
+    ours = _addresses([header(mail, "To"), header(mail, "From")])
     ours += _addresses_in(quoted, "from", "return-path", "sender", "reply-to")
     known = {"written": written, "ours": {*ours} - {*recipients}}
     failed = failed_in(notice, **known)
@@ -266,16 +264,6 @@ def _report(
 # Fields and texts ----------------------------------------------------------------------------------------------------
 
 
-def _header(mail: Message, name: str) -> str:
-    """A header as it was written, in UTF-8 (RFC 6532), with its encoded words read."""
-    raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
-    text = _utf8(str(raw))[:HEADER_CHARACTERS_MAX]
-    try:
-        return str(make_header(decode_header(text))) if "=?" in text else text
-    except (LookupError, ValueError, MessageError):
-        return text
-
-
 def _parts(mail: Message) -> Iterator[Message]:
     """The parts of the mail that are no containers, of which a returned mail is one."""
     payload: Any = mail.get_payload()
@@ -297,7 +285,7 @@ def _texts(mail: Message) -> Iterator[str]:
 
 
 def _headers_of(mail: Message) -> str:
-    return _utf8("".join(f"{name}: {value}\n" for name, value in mail.raw_items()))
+    return utf8("".join(f"{name}: {value}\n" for name, value in mail.raw_items()))
 
 
 def _notice_and_quoted(parts: Sequence[Message]) -> tuple[str, str]:
@@ -331,10 +319,6 @@ def _text(part: Message) -> str:
     return answers.decoded(part, TEXT_BYTES_MAX)
 
 
-def _utf8(text: str) -> str:
-    return text.encode("ascii", "surrogateescape").decode("utf-8", "replace")
-
-
 def _is_automatic(mail: Message) -> bool:
     """True for automatic replies (RFC 3834 and older headers), such as vacations and read receipts."""
     submitted = str(mail["Auto-Submitted"] or "no").partition(";")[0].strip().lower()
@@ -345,7 +329,7 @@ def _is_automatic(mail: Message) -> bool:
         or str(mail["Precedence"] or "").strip().lower() == "auto_reply"
         or str(mail["X-Apple-Action"] or "").strip().lower() == "vacation"
         or mail.get_param("report-type") == "disposition-notification"
-        or bool(_AUTOMATIC_SUBJECT.match(_header(mail, "Subject").strip()))
+        or bool(_AUTOMATIC_SUBJECT.match(header(mail, "Subject").strip()))
     )
 
 

@@ -74,3 +74,23 @@ class TestParts:
         made.set_content("Ευχαριστώ!", charset="iso-8859-7" if charset == "iso-8859-7" else "utf-8")
         made.set_param("charset", charset)
         assert "Ευχαριστώ!" == body(made)
+
+
+@pytest.mark.parametrize(
+    ("subject", "written"),
+    [
+        ("Grüße", "=?utf-8?q?Gr=C3=BC=C3=9Fe?="),
+        ("=?utf-8?b?a?=", "=?utf-8?b?a?="),  # broken
+        ("=?unknown?q?a?=", "=?unknown?q?a?="),
+        ("Grüße", "Grüße".encode().decode("ascii", "surrogateescape")),
+        ("Re", "Re\n"),
+        ("", ""),
+    ],
+)
+def test_any_subject_is_read(subject: str, written: str) -> None:
+    answered = Message()
+    answered["Subject"], answered["Message-ID"], answered["In-Reply-To"] = written, "<1@example.com>", OURS
+    answered.set_payload("Thank you.")
+    found = answers.answer_of(answered, sender="ann@example.com", secret=SECRET)
+    assert found is not None
+    assert subject == found.subject
