@@ -63,8 +63,9 @@ async def answers(
 async def cases(
     db: Database, *, asked: CountQuery, once: bool = False, has_repeats: bool = True
 ) -> tuple[list[Cell], People]:
-    """Count instances by stage; `once`: one of each person. Raises Invalid where that would read too much."""
-    return (await cases_of_parts(db, asked=asked, once=once, has_repeats=has_repeats))[-1]
+    """Count instances by stage and pair of stages; `once`: one of each person. Raises Invalid for too much."""
+    asked = replace(asked, questions={})
+    return (await _count(db, asked, None, once=once, has_repeats=has_repeats and not once))[-1]
 
 
 async def answers_of_parts(
@@ -80,18 +81,16 @@ async def answers_of_parts(
     return await _count(db, asked, kept, once=once, has_repeats=has_repeats and not once)
 
 
-async def cases_of_parts(
-    db: Database, *, asked: CountQuery, once: bool = False, has_repeats: bool = True
-) -> list[tuple[list[Cell], People]]:
+async def cases_of_parts(db: Database, *, asked: CountQuery, has_repeats: bool) -> list[tuple[list[Cell], People]]:
     """Count instances by stage in each period of the query, the earlier one first.
 
     `has_repeats`: with the cases of each person, and the pairs of stages, which rates need. Raises Invalid for too
     much.
     """
     asked = replace(asked, questions={})
-    if not has_repeats and not once and _are_stages_kept(asked):
+    if not has_repeats and _are_stages_kept(asked):
         return await _stages(db, asked)
-    return await _count(db, asked, None, once=once, has_repeats=has_repeats and not once)
+    return await _count(db, asked, None, once=False, has_repeats=has_repeats)
 
 
 async def has_people(db: Database, *, asked: CountQuery, minimum: int) -> bool:

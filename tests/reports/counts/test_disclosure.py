@@ -3,7 +3,7 @@
 Each test is one way to compute a group of one to four people, which the organization's minimum base of five hides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -154,6 +154,18 @@ class TestOneQuestion:
         assert found["completion"]["suppressed"]
         assert found["started"]["value"] is None
         assert found["completed"]["value"] is None
+
+    async def test_rates_as_others_see_them(self, reader: Reader) -> None:
+        """Twenty were sent the questionnaire, twelve began and seven completed it."""
+        for index in range(20):
+            answers = {NPS: 9} if index < 12 else {}
+            await reader.house.respond(answers, now=reader.month + timedelta(days=9), complete=index < 7)
+        tokens = reader.house.token, reader.token
+        others, own = [await replace(reader, token=token).ask("funnel") for token in tokens]
+        assert others is not None and own is not None
+        found = {each["metric"]: each["value"] for each in own["total"]}
+        assert {each["metric"]: each["value"] for each in others["total"]} == found
+        assert 60 == found["response"]
 
     async def test_the_size_of_a_group_by_its_response_rate(self, reader: Reader) -> None:
         await reader.stores()
