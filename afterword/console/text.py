@@ -18,6 +18,8 @@ HOUR_SECONDS: Final = 3_600
 DAY_SECONDS: Final = 86_400
 DECIMALS: Final[Mapping[str, int]] = {"count": 0, "correlation": 2}  # of others one
 NOTHING: Final = "\u2013"  # in place of a figure
+ANSWERS: Final = ("{n} answer", "{n} answers")
+MESSAGES: Final = ("{n} message", "{n} messages")
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 PHONE, LIGHT = "phone", "light"  # how previews are shown
 LOOKS: Final = {"phone": "On a phone", "desktop": "On a desktop"}
@@ -68,7 +70,7 @@ def shown_figure(
     if measure.value is None:
         return ShownFigure("", words("No answers yet."))
     value = value_text(words, figure, unit=unit)
-    answers = words.plural("{n} answer", "{n} answers", measure.n)
+    answers = words.plural(*(MESSAGES if measure.base in {"sent", "delivered"} else ANSWERS), measure.n)
     interval = measure.interval
     if interval is None:
         return ShownFigure(value, answers)

@@ -37,7 +37,7 @@ DAYS_DEFAULT: Final = 90
 LISTED_MAX: Final = 200
 BYS: Final[Mapping[str, str]] = {"words": "The words of all", "groups": "The words of each group"}
 BANDS: Final[Mapping[str, str]] = {"": "Everybody", **BAND_CHIPS}
-GROUPS: Final[Mapping[str, str]] = {"band": "Score", "channel": "Channel", "questionnaire": "Questionnaire"}
+GROUPS: Final[Mapping[str, str]] = {"band": "Written by", "channel": "Channel", "questionnaire": "Questionnaire"}
 
 routes = Screens()
 

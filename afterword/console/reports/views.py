@@ -95,7 +95,7 @@ class Names:
 
 GROUPS: Final[Mapping[str, str]] = {
     "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
-    "channel": "Channel", "band": "Score", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
+    "channel": "Channel", "band": "Written by", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
     "case:remedy": "Remedy",
 }  # fmt: skip
 

@@ -162,7 +162,8 @@ class TestOneQuestion:
             await reader.house.respond(answers, now=reader.month + timedelta(days=9), complete=index < 7)
         tokens = reader.house.token, reader.token
         others, own = [await replace(reader, token=token).ask("funnel") for token in tokens]
-        assert others is not None and own is not None
+        assert others is not None
+        assert own is not None
         found = {each["metric"]: each["value"] for each in own["total"]}
         assert {each["metric"]: each["value"] for each in others["total"]} == found
         assert 60 == found["response"]
