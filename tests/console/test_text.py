@@ -3,8 +3,8 @@
 import pytest
 
 from afterword.console.reports.views import change_sentence
-from afterword.console.text import CHANGES_OF_MONTHS, ZONES, change_text, change_word, slug_of
-from afterword.core.figures.metrics import Change, Measure, Unit
+from afterword.console.text import CHANGES_OF_MONTHS, ZONES, change_text, change_word, figure_text, slug_of
+from afterword.core.figures.metrics import Base, Change, Measure, Unit
 from afterword.core.figures.reports import Figure
 from afterword.texts import texts
 
@@ -26,6 +26,12 @@ def test_slug(name: str, slug: str) -> None:
 def test_zones() -> None:
     assert {"UTC", "Europe/Athens", "America/Argentina/Buenos_Aires"} <= set(ZONES)
     assert not {zone for zone in ZONES if zone.startswith("Etc/")}
+
+
+@pytest.mark.parametrize(("base", "text"), [("sent", "40.0, 5 messages"), ("started", "40.0, 5 answers")])
+def test_which_things_a_rate_is_of(base: Base, text: str) -> None:
+    figure = Figure(Measure(metric="any", unit="percent", base=base, n=5, value=40))
+    assert text == figure_text(texts("console", "en"), figure)
 
 
 @pytest.mark.parametrize(
