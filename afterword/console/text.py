@@ -18,8 +18,6 @@ HOUR_SECONDS: Final = 3_600
 DAY_SECONDS: Final = 86_400
 DECIMALS: Final[Mapping[str, int]] = {"count": 0, "correlation": 2}  # of others one
 NOTHING: Final = "\u2013"  # in place of a figure
-ANSWERS: Final = ("{n} answer", "{n} answers")
-MESSAGES: Final = ("{n} message", "{n} messages")
 DAYS_MIN: Final = 2  # below it a distance is told in hours
 PHONE, LIGHT = "phone", "light"  # how previews are shown
 LOOKS: Final = {"phone": "On a phone", "desktop": "On a desktop"}
@@ -70,7 +68,9 @@ def shown_figure(
     if measure.value is None:
         return ShownFigure("", words("No answers yet."))
     value = value_text(words, figure, unit=unit)
-    answers = words.plural(*(MESSAGES if measure.base in {"sent", "delivered"} else ANSWERS), measure.n)
+    is_of_messages = measure.base in {"sent", "delivered"}
+    messages = words.plural("{n} message", "{n} messages", measure.n)
+    answers = messages if is_of_messages else words.plural("{n} answer", "{n} answers", measure.n)
     interval = measure.interval
     if interval is None:
         return ShownFigure(value, answers)
