@@ -21,7 +21,7 @@ from afterword.channels.answers import HEADER_CHARACTERS_MAX, Answer, header, ut
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Kind, Report, Unreadable, worded
 from afterword.core.messaging import mail_html, proofs
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
-from afterword.core.messaging.refusals import code_of, judge
+from afterword.core.messaging.refusals import code_of, enhanced_of, judge
 from afterword.core.messaging.reply_text import readable
 from afterword.core.messaging.returned import (
     RECIPIENT_FIELDS,
@@ -195,7 +195,9 @@ def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read 
 def _deliveries(mail: Message, groups: Sequence[Fields], notice: str, found: _Quoted) -> list[Report]:
     """RFC 3464: first the fields of the whole mail, then a group of fields for each recipient."""
     both = [[_address(typed(group.get(name, ""))) for name in RECIPIENT_FIELDS] for group in groups[:RECIPIENTS_MAX]]
-    told = failed_in(notice, written={one.lower() for pair in both for one in pair if one}, ours=()) if both else {}
+    written = {one.lower() for pair in both for one in pair if one}
+    is_open = any(enhanced_of(group.get("diagnostic-code", "")) is None for group in groups)
+    told = failed_in(notice, written=written, ours=()) if is_open else {}
     reports: list[Report] = []
     for group, (original, final) in zip(groups, both, strict=False):
         action = group.get("action", "").lower()
@@ -290,20 +292,19 @@ def _headers_of(mail: Message) -> str:
 
 def _notice_and_quoted(parts: Sequence[Message]) -> tuple[str, str]:
     """The words of the host, and the headers of the mail that it returns."""
-    plain: list[str] = []
-    other: list[str] = []
+    words: list[str] = []
     quoted: list[str] = []
-    for part in parts:
+    for part in sorted(parts, key=lambda part: part.get_content_subtype() == "html"):
         kind = part.get_content_type()
         if part.get_content_maintype() == "message":
             quoted += [_headers_of(inside) for inside in part.walk() if inside is not part][:1] or [_text(part)]
         elif kind.startswith("text/rfc822-header"):
             quoted.append(_text(part))
-        elif kind != STATUS_TYPE:
-            words, below = parted(readable(mail_html.text_of(_text(part))) if kind == "text/html" else _text(part))
-            (other if kind == "text/html" or not words.strip() else plain).append(words)
+        elif kind != STATUS_TYPE and not (kind == "text/html" and words):
+            above, below = parted(readable(mail_html.text_of(_text(part))) if kind == "text/html" else _text(part))
+            words += [above] if above.strip() else []
             quoted.append(below)
-    return "\n\n".join(plain or other)[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
+    return "\n\n".join(words)[:TEXT_BYTES_MAX], "\n\n".join(quoted)[:TEXT_BYTES_MAX]
 
 
 def _addresses_in(headers: str, *names: str) -> list[str]:

@@ -174,6 +174,10 @@ MADE: Final[dict[str, tuple[bytes, bool, str, str | None]]] = {  # mail, hard, c
         *(True, "5.1.1", ANN),
     ),
     "no address in the text": (mail(f"{TEXT}550 5.1.1 User unknown\n\n{OURS}"), True, "5.1.1", ANN),
+    "HTML alone": (
+        mail(f"Content-Type: text/html\n\n<p>Failed:<br>{ANN}<br>550 5.1.1 User unknown</p><pre>\n{OURS}</pre>\n"),
+        *(True, "5.1.1", ANN),
+    ),
     "a broken subject": (
         mail(f"{TEXT}550 5.1.1 User unknown\n\n{OURS}", extra="Subject: =?utf-8?b?a?=\n"),
         *(True, "5.1.1", ANN),
