@@ -13,7 +13,6 @@ from typing import Any, Final, Protocol
 from afterword import errors
 
 S3_PREFIX: Final = "s3://"
-OBJECT_BYTES_MAX: Final = 1_000_000_000
 REQUEST_SECONDS_MAX: Final = 60
 CONNECT_SECONDS_MAX: Final = 10
 RETRIES_MAX: Final = 8  # by the library, which does not read Retry-After

@@ -94,11 +94,6 @@ async def add(db: Database, *, caller: Caller, pool_id: str, codes: Sequence[str
     return await store.insert_codes(db, organization_id=pool.organization_id, pool_id=pool_id, codes=codes, now=now)
 
 
-async def list_given(db: Database, *, organization_id: str, instance_id: str) -> dict[str, str]:
-    """The codes of a response, by the key of their pool."""
-    return await store.list_codes_of(db, organization_id=organization_id, instance_id=instance_id)
-
-
 async def give(db: Database, *, organization_id: str, key: str, instance_id: str, now: datetime) -> bool:
     """Whether the response has a code of the pool now; False where the pool has none, or there is no such pool."""
     code = await store.claim_code(db, organization_id=organization_id, key=key, instance_id=instance_id, now=now)

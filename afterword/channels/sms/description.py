@@ -19,7 +19,6 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]{1,32})\}")
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
 Short = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-Words = Annotated[list[Short], msgspec.Meta(max_length=VALUES_MAX)]
 Meaning = Literal["sent", "retry", "throttle", "refused", "no_address", "account", "unknown"]
 State = Literal["accepted", "delivered", "failed", "no_address"]
 

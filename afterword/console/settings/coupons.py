@@ -20,7 +20,6 @@ ONE: Final = f"{PATH}/{{pool_id}}"
 POOLS: Final = fields.listing_of(api.CouponPool)
 CODES: Final = fields.listing_of(api.CouponCode)
 CODES_CHARACTERS_MAX: Final = 500_000
-FILE_BYTES_MAX: Final = 1_000_000
 INPUTS: Final = (
     Input("title", "text", "Name", required=True),
     Input(

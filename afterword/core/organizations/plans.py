@@ -6,7 +6,6 @@ from typing import Final, Literal
 
 Kind = Literal["once", "monthly", "unlimited"]
 PlanEvent = Literal["low_credits", "credits_exhausted"]
-KINDS: Final[tuple[Kind, ...]] = ("once", "monthly", "unlimited")
 CREDITS_MAX: Final = 1_000_000_000
 LOW_SHARE: Final = 10  # low: a tenth of the plan's credits is left
 

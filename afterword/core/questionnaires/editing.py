@@ -32,10 +32,6 @@ def question_of(document: Mapping[str, Any], question_id: str) -> Document | Non
     return next((one for one in found if one.get("question_id") == question_id), None)
 
 
-def group_of(document: Mapping[str, Any], group_id: str) -> Document | None:
-    return next((one for one in groups_of(document) if one.get("group_id") == group_id), None)
-
-
 def blank(question_type: str, question_id: str) -> Document:
     return {
         "question_id": question_id,

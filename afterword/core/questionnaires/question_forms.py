@@ -23,7 +23,6 @@ _WHOLE_NUMBERS: Final = (
     "display_probability", "scale_min", "scale_max", "choices_min", "choices_max", "rank_max", "length_max", "decimals",
     "files_max", "bytes_max",
 )  # fmt: skip
-_NUMBERS: Final = ("number_min", "number_max")
 _TICKS: Final[Mapping[str, bool]] = {
     "required": False, "enabled": True, "randomize": False, "scored": False, "multiline": True,
 }  # fmt: skip

@@ -17,6 +17,7 @@ from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.coupons import service as coupons
+from afterword.coupons import store as coupons_store
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -128,7 +129,7 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         responder_metadata=metadata,
         facts=core_instances.facts_of(instance.metadata, metadata, declared),
         answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
-        coupons=await coupons.list_given(db, organization_id=organization_id, instance_id=instance.instance_id)
+        coupons=await coupons_store.list_codes_of(db, organization_id=organization_id, instance_id=instance.instance_id)
         if instance.finalized and _gives_coupons(version.definition)
         else {},
     )

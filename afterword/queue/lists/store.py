@@ -18,7 +18,6 @@ from afterword.queue.records import LISTED_COLUMNS, ShownItem
 
 EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
-HELD: Final = (Item.CLAIMED, Item.SENDING)
 FOUND_MAX: Final = 100
 _LISTED: Final = qualified(LISTED_COLUMNS, "i")
 
