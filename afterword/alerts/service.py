@@ -133,7 +133,6 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
 
 
 async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
-    """Evaluate the responses by their alerts; open a case, or repeat an open one, for each match."""
     wanted = await _candidates(db, responses=responses)
     facts = await facts_of(db, responses=[response for response, _ in wanted])
     alerts = {active.alert.alert_id: active.alert for _, active in wanted}

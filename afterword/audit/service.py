@@ -48,5 +48,4 @@ async def record(
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove entries older than two years; return the count."""
     return await store.prune_entries(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)

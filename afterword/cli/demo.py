@@ -96,7 +96,6 @@ async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[t
 
 
 async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
-    """Give the shop customers and answers, if nobody was asked yet."""
     began = time.perf_counter()
     async with db.transaction(pool) as database:
         count = await demonstration.fill(
@@ -113,8 +112,6 @@ async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
 
 @dataclass
 class _Journey:
-    """The steps, each printed with its time."""
-
     seeded: Seeded
     site: Site
     client: httpx2.AsyncClient
@@ -257,7 +254,6 @@ class Form(HTMLParser):
         return {**self._values, **({"go": forward} if forward else {})}
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take over what a browser would post."""
         has = {name: value or "" for name, value in attrs}
         if tag == "form" and self.action is None:
             self.action, self._open = has.get("action", ""), True
@@ -265,7 +261,6 @@ class Form(HTMLParser):
             self._take(tag, has["name"], has)
 
     def handle_endtag(self, tag: str) -> None:
-        """Stop at the end of the first form."""
         self._open = self._open and tag != "form"
 
     def _take(self, tag: str, name: str, has: dict[str, str]) -> None:

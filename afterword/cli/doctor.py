@@ -110,8 +110,6 @@ async def _secrets(database_url: str, site: Site) -> list[Finding]:
 
 
 async def _tokens(database_url: str) -> list[Finding]:
-    """Tokens that nobody seems to need; they are no fault."""
-
     async def count(database: db.Database) -> int:
         now = database.clock.now()
         before = now - timedelta(days=tokens.UNUSED_DAYS)

@@ -47,7 +47,6 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 async def change(
     db: Database, *, caller: Caller, pool_id: str, changes: Mapping[str, Any], expect: errors.Expect, now: datetime
 ) -> CouponPool:
-    """Set these columns. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, pool_id=pool_id, is_locked=True)
     expect(before.version)
     key = {"organization_id": before.organization_id, "pool_id": pool_id}

@@ -12,8 +12,6 @@ from afterword.db.columns import assigned, qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouponPool:
-    """`free_count`, `given_count`: its codes."""
-
     organization_id: str
     pool_id: str
     key: str
@@ -79,7 +77,6 @@ async def list_keys(db: Database, *, organization_id: str, keys: Sequence[str]) 
 
 
 async def count_pools_locked(db: Database, *, organization_id: str) -> int:
-    """The organization's pools; others who add one wait until the transaction ends."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('coupon_pool:' || $1, 0))", organization_id)
     return await db.fetch_value("select count(*) from coupon_pool where organization_id = $1", organization_id)
 
@@ -135,7 +132,6 @@ async def delete_free_codes(db: Database, *, organization_id: str, pool_id: str)
 
 
 async def insert_codes(db: Database, *, organization_id: str, pool_id: str, codes: Sequence[str], now: datetime) -> int:
-    """The number of those that were not there."""
     return await db.execute(
         """insert into coupon_code (organization_id, pool_id, code, created_time)
            select $1, $2, code, $4 from unnest($3::text[]) code order by code on conflict do nothing""",

@@ -97,7 +97,6 @@ class Database:
             return await self._connection.fetch(query, *values)
 
     async def fetch_row(self, query: LiteralString, *values: object) -> Row | None:
-        """The first row, or None."""
         with _REFUSALS:
             return await self._connection.fetchrow(query, *values)
 
@@ -109,7 +108,6 @@ class Database:
         return row
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
-        """The first column of the first row, or None."""
         with _REFUSALS:
             return await self._connection.fetchval(query, *values)
 

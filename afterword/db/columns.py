@@ -11,7 +11,6 @@ import msgspec
 
 
 def columns_of(record: type[msgspec.Struct], without: Container[str] = ()) -> LiteralString:
-    """The columns that members of the record are named after, with commas between."""
     names = (name for name in record.__struct_fields__ if name not in without)
     return cast("LiteralString", ", ".join(names))  # names of members stand in source code
 

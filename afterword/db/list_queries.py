@@ -31,7 +31,6 @@ def output(listing: Listing) -> str:
 
 
 def identity(listing: Listing, value: object, parameters: list[object]) -> str:
-    """The where clause that leaves the one row with this id."""
     column = listing.id_column
     return f" where {_expression(column)} = {_bind(column, value, parameters)}"
 

@@ -112,8 +112,6 @@ _RULE: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A questionnaire with the pipeline that sends it."""
-
     questionnaire_id: str
     pipeline_id: str
     version_id: str
@@ -125,7 +123,6 @@ class _Sent:
 
 
 def _report(sent: Sequence[_Sent]) -> dict[str, Any]:
-    """The spec of a saved report: the stores side by side."""
     return document_of(
         ReportSpec(
             questionnaire_ids=list(dict.fromkeys(one.questionnaire_id for one in sent)),

@@ -65,7 +65,6 @@ async def make_database(superuser_url: str, home: Path) -> None:
 
 
 def address(role: str, home: Path, socket_folder: Path) -> str:
-    """The URL of the role's database through the socket."""
     database = "postgres" if role == SUPERUSER else ROLE
     return f"postgresql://{role}:{_password(role, home)}@/{database}?host={quote(str(socket_folder))}"
 

@@ -55,7 +55,6 @@ class User:
                 )
 
     def own(self, path: Path) -> None:
-        """Hand one of our files or folders over."""
         if self.changes:
             os.chown(path, self.uid, self.gid)
 

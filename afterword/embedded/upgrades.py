@@ -51,7 +51,6 @@ def swap(data_folder: Path) -> Path:
 
 
 def _kept(data_folder: Path, major: int) -> Path:
-    """A new name for the old cluster."""
     names = [f"postgresql-{major}", *(f"postgresql-{major}-{number}" for number in range(2, KEPT_MAX))]
     return next(path for name in names if not (path := data_folder.absolute() / name).exists())
 

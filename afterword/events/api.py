@@ -8,5 +8,4 @@ from afterword.web.operations import Routes
 
 
 def routes_of(render: Render) -> list[Routes]:
-    """The routes of the package; `render` turns the rows in events into resources."""
     return [log_api.routes_of(render), webhooks_api.routes, deliveries_api.routes]

@@ -114,7 +114,6 @@ async def read_link(
 async def open_link(
     request: Request, database: db.Database, *, nonce: str, is_post: bool = False, placement: Placement | None = None
 ) -> Opened:
-    """Raises NotFound."""
     site: Site = request.state.site
     link, reference_id = await find_link(request, database)
     questionnaire = await instances_store.get_public_questionnaire(database, questionnaire_id=link.questionnaire_id)

@@ -33,7 +33,6 @@ class LinkInUse(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, link_id: str, is_locked: bool = False) -> Link:
-    """Raises NotFound, also for a link to a questionnaire of another application."""
     found = await store.get_link(db, **caller.part, link_id=link_id, is_locked=is_locked)
     return errors.found(found, "There is no such public link.")
 

@@ -59,7 +59,6 @@ _REACHED: Final[LiteralString] = f"""select {_COLUMNS_L} from public_link l
 async def get_link(
     db: Database, *, organization_id: str, link_id: str, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Link | None:
-    """The link, unless its questionnaire belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of l" if is_locked else ""
     return _found(
         await db.fetch_row(f"{_REACHED} and l.link_id = $3 {lock}", organization_id, list(application_ids), link_id)
@@ -89,7 +88,6 @@ async def list_links(
 
 
 async def count_links_locked(db: Database, *, organization_id: str) -> int:
-    """The organization's links; others who add one wait until the transaction ends."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('public_link:' || $1, 0))", organization_id)
     return await db.fetch_value("select count(*) from public_link where organization_id = $1", organization_id)
 
@@ -159,7 +157,6 @@ async def insert_link(
 async def update_link(
     db: Database, *, organization_id: str, link_id: str, changes: Mapping[str, Any], now: datetime, by: str | None
 ) -> Link | None:
-    """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update public_link l
            set {assigned(_CHANGEABLE, "s")}, version = l.version + 1, updated_time = greatest(l.updated_time, $4),

@@ -119,7 +119,6 @@ async def create_application(
 async def update_organization(
     db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
 ) -> Organization:
-    """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, Stale."""
     before = await _organization_locked(db, caller=caller)
     check_version(before.version)
     wrong = checks.zone_errors(changes.get("time_zone"))
@@ -148,7 +147,6 @@ async def update_organization(
 async def update_billing(
     db: database.Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime, check_version: CheckVersion
 ) -> Billing:
-    """Change what a PATCH names of the billing. Raises Forbidden, Invalid, Stale."""
     await _organization_locked(db, caller=caller)
     before = await store.get_billing(db, organization_id=caller.organization_id)
     if before is None:
@@ -179,7 +177,6 @@ async def update_billing(
 async def get_application(
     db: database.Database, *, caller: Caller, application_id: str, is_locked: bool = False
 ) -> Application:
-    """Raises NotFound."""
     found = await store.get_application(
         db,
         organization_id=caller.organization_id,
@@ -199,7 +196,6 @@ async def update_application(
     now: datetime,
     check_version: CheckVersion,
 ) -> Application:
-    """Change what a PATCH names. Raises NotFound, Stale, Invalid."""
     before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
     check_version(before.version)
     if "brand" in changes:

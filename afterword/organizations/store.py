@@ -228,7 +228,6 @@ async def insert_application(
 async def get_application(
     db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = (), is_locked: bool = False
 ) -> Application | None:
-    """`among`: the applications that the caller may see (empty: all)."""
     lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_APPLICATION_COLUMNS} from application

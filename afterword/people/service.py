@@ -86,7 +86,6 @@ async def items_of(
 
 
 async def messages_of(db: Database, *, organization_id: str, responder_id: str) -> AsyncGenerator[Message, None]:
-    """The mails of the person's cases."""
     person = {"organization_id": organization_id, "responder_id": responder_id}
     after: str | None = ""
     while after is not None:

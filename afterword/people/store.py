@@ -138,7 +138,6 @@ async def count_entries(db: Database, *, organization_id: str, responder_id: str
 
 
 async def list_answered(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answered]:
-    """Score and first words of these responses, as lists of responses show them."""
     rows = await db.fetch(
         """select instance_id, score_question_id, score, band, comment from response
            where organization_id = $1 and instance_id = any($2::text[])""",
@@ -176,7 +175,6 @@ async def list_instances(
 async def list_messages(
     db: Database, *, organization_id: str, responder_id: str, after: str, limit: int
 ) -> list[Message]:
-    """The mails of the person's cases with ids behind `after`, in their order."""
     rows = await db.fetch(
         f"""select {MESSAGE_COLUMNS_M} from alert_message m
            join alert_instance c on c.organization_id = m.organization_id

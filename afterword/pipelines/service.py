@@ -129,10 +129,7 @@ async def change_pipeline(
     now: datetime,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
-    """Write the changes, if they are new; workers read them with their next claim.
-
-    Raises NotFound, Stale (by `check_version`), Invalid.
-    """
+    """Write the changes, if they are new; workers read them with their next claim."""
     before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
     check_version(before.version)
     current = _editable(before)
@@ -211,7 +208,6 @@ async def delete_pipeline(
 async def get(
     db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, is_locked: bool = False
 ) -> Pipeline:
-    """The pipeline as the caller may see it, and locked if asked so; raises NotFound."""
     get_pipeline = store.get_pipeline_locked if is_locked else store.get_pipeline
     found = await get_pipeline(db, **caller.part, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     if found is None:

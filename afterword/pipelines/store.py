@@ -66,7 +66,6 @@ class Pipeline:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        """The row as an event keeps it; handlers render it as the resource."""
         return {name: getattr(self, name) for name in type(self).__dataclass_fields__ if name != "deleted_time"}
 
 
@@ -91,7 +90,6 @@ _BY_ID: Final[LiteralString] = f"""{_SELECTED}
 async def get_pipeline(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
-    """The pipeline, unless it belongs to another application than these (none: any)."""
     row = await db.fetch_row(_BY_ID, organization_id, questionnaire_id, pipeline_id, list(application_ids))
     return None if row is None else Pipeline(**row)
 
@@ -115,7 +113,6 @@ async def list_pipelines(
     application_ids: Sequence[str] = (),
     page: Page,
 ) -> Rows[Pipeline]:
-    """The pipelines of a questionnaire, or of all; those of these applications, where any are given."""
     rows = await db.fetch_list(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
              to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
@@ -228,7 +225,6 @@ async def count_open_items(db: Database, *, organization_id: str, pipeline_id: s
 async def update_pipeline(
     db: Database, *, organization_id: str, pipeline_id: str, updated_by: str, document: Mapping[str, object]
 ) -> None:
-    """Write the editable columns from a document whose keys are columns."""
     await db.execute(
         f"""update pipeline p
            set {assigned(_EDITABLE, "d")}, version = p.version + 1,

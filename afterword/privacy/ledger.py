@@ -13,7 +13,6 @@ LINES_A_READ: Final = 200
 
 
 async def lines(pool: db.Pool) -> AsyncGenerator[str]:
-    """Every line, in the order of organizations and ids."""
     after = "", ""
     while True:
         async with db.connection(pool) as database:

@@ -87,7 +87,6 @@ async def insert_subjects(
 
 
 async def claim_erasure(db: Database, *, now: datetime) -> Erasure | None:
-    """The running erasure that has waited longest, locked; other workers take other ones."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from erasure where state = 'running' and due_time <= $1
            order by due_time limit 1 for update skip locked""",

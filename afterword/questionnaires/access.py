@@ -7,10 +7,8 @@ from afterword.questionnaires.store import Questionnaire
 
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked: bool = False) -> Questionnaire:
-    """Raises NotFound."""
     return await store.get_questionnaire(db, **caller.part, questionnaire_id=questionnaire_id, is_locked=is_locked)
 
 
 async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
-    """The questionnaire, locked until the transaction ends. Raises NotFound."""
     return await get(db, caller=caller, questionnaire_id=questionnaire_id, is_locked=True)

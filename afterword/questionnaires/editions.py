@@ -43,7 +43,6 @@ async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
 
 
 async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
-    """As `find`; raises NotFound."""
     edition = await find(db, questionnaire=questionnaire)
     return errors.found(edition, "This questionnaire has neither a published version nor a draft.")
 

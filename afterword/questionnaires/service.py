@@ -91,7 +91,6 @@ async def change(
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Questionnaire:
-    """Set the columns of `settings`, unless all are equal. Raises NotFound, Stale, Invalid."""
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     check_version(before.version)
     if settings.get("key_question_id") not in {None, before.key_question_id}:
@@ -264,7 +263,6 @@ async def written(db: Database, *, caller: Caller, questionnaire_id: str) -> str
 
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The definitions of the published version and of the draft, if they exist."""
     found: list[dict[str, Any]] = []
     published = await _published(db, questionnaire)
     if published is not None:

@@ -93,7 +93,6 @@ async def get_questionnaire(
     application_ids: Sequence[str] = (),
     is_locked: bool = False,
 ) -> Questionnaire:
-    """A questionnaire of the organization (and of the given applications). Raises NotFound."""
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
@@ -137,7 +136,6 @@ async def list_questionnaires(
 
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
-    """Raises NotFound."""
     key = organization_id, version_id
     if key in _versions:
         _versions.move_to_end(key)
@@ -265,7 +263,6 @@ async def update_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    """Set the columns of `settings` in a locked row."""
     row = await db.fetch_one(
         f"""update questionnaire q set
              ({_CHANGED}) = (select {qualified(_CHANGED, "s")}
@@ -349,7 +346,6 @@ async def list_version_ids(
 async def list_version_definitions(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
 ) -> list[Definition]:
-    """The definitions of these versions, in the order of `list_version_ids`."""
     key: dict[str, Any] = {"organization_id": organization_id}
     version_ids = await list_version_ids(db, **key, questionnaire_ids=questionnaire_ids, limit=limit)
     return [(await get_version(db, **key, version_id=each)).definition for each in version_ids]

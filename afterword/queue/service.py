@@ -57,8 +57,6 @@ class ReferenceTaken(errors.Conflict):
 
 
 class InDispatch(errors.Conflict):
-    """A worker holds the item and will soon settle it."""
-
     code_default = "item_in_dispatch"
 
     def __init__(self) -> None:
@@ -135,7 +133,6 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
 
 
 async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
-    """The item as the caller may see it; raises NotFound."""
     return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
 
 
@@ -300,7 +297,6 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
 
 
 async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItem:
-    """The item, locked after the check that the caller may see it."""
     await get(db, caller=caller, **path)
     item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=path["item_id"])
     return errors.found(item, NO_ITEM)

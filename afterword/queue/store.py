@@ -143,7 +143,6 @@ async def get_item(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> QueueItem | None:
-    """The item, if it stands below that questionnaire and pipeline (where given) and is not deleted."""
     row = await db.fetch_row(
         f"""select {_ITEM_COLUMNS_I} from queue_item i
            where i.organization_id = $1 and i.item_id = $2 and i.deleted_time is null and (i.test or not $6)

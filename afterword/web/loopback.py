@@ -19,7 +19,6 @@ FORWARDED: Final = (
 
 
 def url_with_key(site: Site, name: str) -> str:
-    """Address of /metrics or /outbox with its key, for the operator's terminal."""
     return f"{site.public_url}/{name}?{urlencode({'key': _key(site, name)})}"
 
 

@@ -61,7 +61,6 @@ class Call(Generic[Body]):
 
     @property
     def public_pages(self) -> PublicPages:
-        """The addresses of the public pages of the caller's organization."""
         return self.site.pages(self.caller.organization_id)
 
     def check_version(self, version: int) -> None:

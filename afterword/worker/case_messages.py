@@ -30,8 +30,6 @@ class _LeaseLostError(Exception):
 
 
 class CaseMessages(Flights[Message]):
-    """Sends by the accounts of the pipelines that asked the customers."""
-
     name = "case messages"
     slots = 10
     poll_seconds = 1.0

@@ -166,7 +166,6 @@ class ChannelRegistry:
             raise NoChannelError("account", str(error)) from None
 
     def _sweep(self) -> None:
-        """Retire channels that are idle for long, and the longest idle when there are too many."""
         oldest = time.monotonic() - IDLE_SECONDS_MAX
         idle = sorted((own.used, account) for account, own in self._made.items() if not own.users)
         surplus = len(self._made) - CHANNELS_MAX

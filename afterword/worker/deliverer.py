@@ -78,7 +78,6 @@ class Deliverer(Flights[Delivery]):
         self._fan_out_events = FAN_OUT_EVENTS_MAX
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Fan out, reap and deliver until `stop`; then close the caller."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))

@@ -36,12 +36,10 @@ class Flights(ABC, Generic[Work]):
         """Do the work and settle it."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Claim and serve until `stop`; what is under way then has a moment to end, else its lease does."""
         await repeat(self._take_turn, name=self.name, seconds=self.poll_seconds, stop=stop, wake=self._wake)
         await self.land(self.grace_seconds)
 
     async def turn(self) -> int:
-        """Claim what fits into the free slots and begin to serve it; return the count."""
         return (await self._begin())[0]
 
     async def land(self, seconds: float | None = None) -> None:

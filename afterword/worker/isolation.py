@@ -64,7 +64,6 @@ async def _run_copy(work: Callable[[], bytes], seconds: float) -> bytes:
 
 
 def _serve(work: Callable[[], bytes], reading: int, writing: int, seconds: float) -> None:
-    """The other process: its limits, the work, its answer, its end."""
     code = 1
     try:
         os.close(reading)
@@ -88,7 +87,6 @@ def _memory_bytes() -> int:
 
 
 def _collect(pid: int, reading: int, seconds: float) -> bytes:
-    """Read until the other process ends, at most so long; then see to its end."""
     answer = bytearray()
     end: Died | None = None
     try:

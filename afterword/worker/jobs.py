@@ -87,14 +87,10 @@ class Job:
 
 
 class BatchWork(Protocol):
-    """A service function that does one batch."""
-
     def __call__(self, db: Database, /, *, now: datetime, limit: int) -> Awaitable[int]: ...
 
 
 class SingleWork(Protocol):
-    """A service function that does one step of its own size."""
-
     def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
 
 
@@ -175,8 +171,6 @@ def jobs_of(
 
 
 class _Expiry:
-    """Walks the closed lanes, some at a time."""
-
     def __init__(self, *, lease: Lease, secret: bytes, draw: Draw) -> None:
         self._lease = lease
         self._secret = secret
@@ -203,8 +197,6 @@ class _Expiry:
 
 
 class _Retention:
-    """Walks the items of all organizations, the oldest first."""
-
     def __init__(self, days: int) -> None:
         self._days = days
         self._cursor = retention.RetentionCursor()

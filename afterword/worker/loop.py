@@ -149,7 +149,6 @@ def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
 
 
 async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> None:
-    """Claim and send, once what is claimed can be renewed."""
     await first_of(heartbeat.connected, stop)
     await sender.run(stop)
 

@@ -21,8 +21,6 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Notices(Flights[Mail]):
-    """Sends what is due over the e-mail channel of the worker."""
-
     name = "notices"
     slots = 20
     poll_seconds = 2.0

@@ -136,7 +136,6 @@ class Sender:
             os._exit(STUCK_EXIT_CODE)
 
     async def tick(self, stop: asyncio.Event) -> None:
-        """Show that the event loop turns."""
         while not stop.is_set():
             self._ticked = time.monotonic()
             await wait(stop, min(TICK_SECONDS, self._pace.heartbeat_seconds))
@@ -316,7 +315,6 @@ class Sender:
         return False
 
     async def _conclude(self, slot: SendSlot, outcome: Outcome) -> None:
-        """Write the item's outcome, then apply it to its account."""
         result = Result(slot.dispatch, outcome, self._waits())
         has_begun = slot.phase is Phase.BEGUN
         if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
@@ -408,7 +406,6 @@ class Sender:
         return [slot for slot in self._slots.values() if slot.phase is Phase.HELD]
 
     async def _hand_back(self, slots: Sequence[SendSlot]) -> None:
-        """End slots that only hold their item, and give it back uncounted."""
         for slot in slots:
             if slot.task is not None:
                 slot.task.cancel()
@@ -419,7 +416,6 @@ class Sender:
             logger.warning("claimed items could not be handed back; their leases will run out", items=len(slots))
 
     async def _finish(self) -> None:
-        """Hand back, wait, and after `grace_seconds` leave the rest to the reaper."""
         await self._hand_back(self._held())
         tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
         if tasks:

@@ -43,7 +43,6 @@ class Assigner:
 
 
 async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner:
-    """An assigner that knows the candidates of these rules."""
     candidates = {
         (alert.organization_id, alert.application_id, user_id)
         for alert in alerts

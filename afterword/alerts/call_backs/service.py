@@ -25,8 +25,6 @@ from afterword.texts import texts
 
 
 class Taken(errors.Conflict):
-    """Somebody works on the case already."""
-
     code_default = "call_back_taken"
 
 

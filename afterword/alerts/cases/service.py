@@ -37,7 +37,6 @@ class TooManyToMove(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
-    """The case, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     case = await store.get_case(db, **caller.reach, alert_instance_id=alert_instance_id, is_locked=is_locked)
     return errors.found(case, NO_CASE)
 
@@ -312,7 +311,6 @@ async def _require_user(db: Database, case: Case, user_id: str, *, application_i
 
 
 async def _mentioned(db: Database, case: Case, body: str) -> set[str]:
-    """The users whom a comment mentions, of those who may see the case."""
     application_id = await store.get_application_id(db, organization_id=case.organization_id, alert_id=case.alert_id)
     people = await store.list_names(
         db, organization_id=case.organization_id, application_id=application_id or "", limit=MENTIONABLE_MAX

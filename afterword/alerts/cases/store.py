@@ -114,10 +114,7 @@ async def get_case(
     test_only: bool = False,
     is_locked: bool = False,
 ) -> Case | None:
-    """The case, if its alert belongs to one of these applications (none: any). Test data have no cases.
-
-    `is_locked`: until the transaction ends.
-    """
+    """Test data have no cases."""
     query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4"
     row = await db.fetch_row(
         f"{query} for no key update of i" if is_locked else query,
@@ -198,7 +195,6 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
 
 
 async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
-    """Count the cases with this status; counting stops at `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select from alert_instance where organization_id = $1 and status_id = $2 limit $3) used""",
@@ -401,7 +397,6 @@ async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tena
 async def update_comment(
     db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str, body: str, now: datetime
 ) -> Comment | None:
-    """Change the text; None if it is the same, or the comment is gone."""
     row = await db.fetch_row(
         f"""update alert_comment set body = $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3 and body <> $4
@@ -445,7 +440,6 @@ async def delete_comments_on(  # any tenant: a batch of events serves many organ
 async def update_comments_count(
     db: Database, *, organization_id: str, alert_instance_id: str, more: int, now: datetime
 ) -> Case | None:
-    """Add `more` to the count of comments; return the new row."""
     row = await db.fetch_row(
         f"""update alert_instance
            set comments_count = comments_count + $3, version = version + 1, updated_time = greatest(updated_time, $4)

@@ -19,14 +19,12 @@ TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more
 
 
 async def tell_overdue(db: Database, *, now: datetime, limit: int) -> int:
-    """Record the event `overdue` of the open cases whose due time is over; return their number."""
     late = await store.claim_overdue(db, now=now, limit=limit)
     await events.record(db, events=[case_events.event(case, "overdue", now=now) for case in late])
     return len(late)
 
 
 async def escalate(db: Database, *, now: datetime, limit: int) -> int:
-    """Escalate the next cases that have reached the age of their rules; return their number."""
     wanted = await store.list_rules(db)
     calendars = await business_hours.list_calendars(db, organization_ids={one.organization_id for one in wanted})
     done = 0

@@ -41,7 +41,6 @@ async def claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Case
 
 
 async def list_rules(db: Database) -> list[Rule]:  # any tenant: a job serves all of them
-    """The rules that escalate and have open cases."""
     rows = await db.fetch(
         """select organization_id, alert_id, escalation_hours from alert
            where escalation_hours is not null and open_count > 0 order by organization_id, alert_id"""

@@ -72,7 +72,6 @@ async def schedule_link(
 async def schedule_digest(
     db: Database, *, organization_id: str, user_id: str, content: Mapping[str, Any], now: datetime
 ) -> None:
-    """Mail figures to the user, as `compose.py` shows them."""
     await store.insert_digest_mail(
         db, organization_id=organization_id, mail_id=ids.ordered(now), user_id=user_id, content=content, now=now
     )

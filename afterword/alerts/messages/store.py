@@ -204,7 +204,6 @@ async def reap_messages(db: Database, *, now: datetime, limit: int) -> int:
 async def delete_messages_of(  # any tenant: a batch of events serves many organizations
     db: Database, *, responders: list[tuple[str, str]]
 ) -> int:
-    """Delete the mails of the cases of these (organization, responder)."""
     return await db.execute(
         """delete from alert_message m
            using alert_instance i, unnest($1::text[], $2::text[]) as b (organization_id, responder_id)

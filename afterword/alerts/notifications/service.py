@@ -71,7 +71,6 @@ async def mark_read(
     now: datetime,
     expect: errors.Expect | None = None,
 ) -> Notification:
-    """Mark it as read or unread. Raises NotFound, and what `expect` raises."""
     before = await get(db, caller=caller, notification_id=notification_id)
     if expect is not None:
         expect(before.version)

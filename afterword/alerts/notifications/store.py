@@ -116,7 +116,6 @@ async def insert_notifications(  # any tenant: a batch of events serves many org
 async def update_read(
     db: Database, *, organization_id: str, user_id: str, notification_id: str, read_time: datetime | None
 ) -> Notification | None:
-    """Set the time of reading; None if nothing changes, or it is gone."""
     row = await db.fetch_row(
         f"""update notification set read_time = $4, version = version + 1
            where organization_id = $1 and user_id = $2 and notification_id = $3 and web

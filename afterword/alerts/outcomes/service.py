@@ -11,7 +11,6 @@ from afterword.instances import facts
 async def list_facts(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], condition: Node
 ) -> Mapping[str, Facts]:
-    """As `instances.facts.list_facts`, for this condition."""
     known = await facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids, condition=condition)
     if not any(leaf.subject.startswith("case:") for leaf in leaves_of(condition)):
         return known

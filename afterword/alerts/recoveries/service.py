@@ -21,7 +21,6 @@ async def record_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str
 
 
 async def ask_again(db: Database, *, caller: Caller, case: Case, item_id: str, now: datetime) -> Case:
-    """Note the item by which the customer of a locked case is asked again."""
     after = await store.update_recovery_item(
         db,
         organization_id=case.organization_id,

@@ -89,7 +89,6 @@ async def update_recovery_answer(
     recovered: bool | None,
     now: datetime,
 ) -> Case | None:
-    """Note the answer; None if it is noted so already."""
     row = await db.fetch_row(
         f"""update alert_instance i
            set recovery_instance_id = $3, recovery_time = $4, recovered = $5, version = i.version + 1,

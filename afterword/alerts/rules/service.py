@@ -25,13 +25,11 @@ _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_i
 
 
 async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = False) -> Alert:
-    """The alert, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     alert = await store.get_alert(db, **caller.part, alert_id=alert_id, is_locked=is_locked)
     return errors.found(alert, "There is no such alert.")
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
-    """Create a rule. Raises Invalid: unknown ids, conditions that these questionnaires cannot answer."""
     await check(db, caller=caller, columns=columns)
     return await store.insert_alert(
         db,
@@ -63,7 +61,6 @@ async def for_calls(db: Database, *, organization_id: str, application_id: str, 
 
 
 async def check(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> None:
-    """Check the columns of a rule that is not saved yet. Raises Invalid."""
     errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
     await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
 
@@ -71,7 +68,6 @@ async def check(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> 
 async def update(
     db: Database, *, caller: Caller, alert_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> Alert:
-    """Change the named columns. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, alert_id=alert_id, is_locked=True)
     expect(before.version)
     columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
@@ -159,7 +155,6 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
 
 
 async def _assignment_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
-    """The errors of an assignment: unknown users, a field that responses do not have."""
     assignment = columns["assignment"]
     known = await store.list_user_ids(
         db,
@@ -184,7 +179,6 @@ async def _assignment_errors(db: Database, *, organization_id: str, columns: Map
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
-    """The errors of conditions that these questionnaires, this application or this trigger cannot answer."""
     document, is_daily = columns["conditions"], columns["trigger"] == "schedule"
     if document is None:
         message = "A daily alert needs conditions, because it is not about one response."

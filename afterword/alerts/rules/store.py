@@ -70,7 +70,6 @@ class ActiveAlert:
 async def get_alert(
     db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Alert | None:
-    """The alert, if it belongs to one of these applications (none: any); `is_locked`: until the transaction ends."""
     query: LiteralString = f"""select {_COLUMNS} from alert
       where organization_id = $1 and alert_id = $2 and deleted_time is null
         and (cardinality($3::text[]) = 0 or application_id = any($3))"""
@@ -81,7 +80,6 @@ async def get_alert(
 
 
 async def list_alerts(db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page) -> Rows[Alert]:
-    """A page of the organization's alerts, of these applications (none: all)."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from alert
            where organization_id = $1 and deleted_time is null
@@ -186,7 +184,6 @@ async def insert_alert(
 async def update_alert(
     db: Database, *, organization_id: str, alert_id: str, changes: Mapping[str, Any], now: datetime, by: str
 ) -> Alert | None:
-    """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert t
            set {assigned(_CHANGEABLE, "s")}, version = t.version + 1,
@@ -207,7 +204,6 @@ async def update_alert(
 async def update_status_to(
     db: Database, *, organization_id: str, status_id: int, move_to: int, deleted_only: bool
 ) -> int:
-    """Move the alerts with one status to another; `deleted_only`: only deleted ones."""
     return await db.execute(
         """update alert set status_id = $3, version = version + 1
            where organization_id = $1 and status_id = $2 and (deleted_time is not null or not $4)""",
@@ -256,7 +252,6 @@ async def settle_counts(
 async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
     db: Database, *, before: datetime, now: datetime, limit: int
 ) -> list[Alert]:
-    """Claim active daily alerts that were last evaluated before a time."""
     rows = await db.fetch(
         f"""with due as materialized (
              select organization_id, alert_id from alert

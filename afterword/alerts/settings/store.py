@@ -59,7 +59,6 @@ async def get_settings_locked(db: Database, *, organization_id: str) -> Settings
 async def update_settings(
     db: Database, *, organization_id: str, document: Mapping[str, Any], now: datetime, updated_by: str
 ) -> Settings:
-    """Write the settings from a document whose keys are columns."""
     await db.execute(
         f"""update alert_settings s
            set {assigned(_EDITABLE, "d")}, version = s.version + 1, updated_time = greatest(s.updated_time, $3),

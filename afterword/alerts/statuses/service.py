@@ -14,8 +14,6 @@ from afterword.organizations import checks
 
 
 class SystemStatus(errors.Conflict):
-    """A status of the product cannot be changed."""
-
     code_default = "system_status"
 
 
@@ -24,7 +22,6 @@ class StatusInUse(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, status_id: int, is_locked: bool = False) -> Status:
-    """The status, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     status = await store.get_status(db, **caller.part, status_id=status_id, is_locked=is_locked)
     return errors.found(status, "There is no such alert status.")
 

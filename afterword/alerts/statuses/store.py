@@ -41,10 +41,7 @@ _VISIBLE: Final[LiteralString] = f"""select {_COLUMNS}, status_id < 100 as syste
 async def get_status(
     db: Database, *, organization_id: str, status_id: int, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Status | None:
-    """The status, if it belongs to one of these applications (none: any) or to none.
-
-    `is_locked`: until the transaction ends, so that nothing begins to use it.
-    """
+    """Locked, nothing begins to use it before the transaction ends."""
     query: LiteralString = f"{_VISIBLE} and status_id = $3"
     row = await db.fetch_row(
         f"{query} for update" if is_locked else query, organization_id, list(application_ids), status_id
@@ -55,7 +52,6 @@ async def get_status(
 async def list_statuses(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[Status]:
-    """A page of the statuses for all applications and for these (none: any)."""
     return (await db.fetch_list(_VISIBLE, organization_id, list(application_ids), page=page)).map(_status)
 
 
@@ -106,7 +102,6 @@ async def insert_status(
 async def update_status(
     db: Database, *, organization_id: str, status_id: int, changes: Mapping[str, Any], now: datetime, by: str
 ) -> Status | None:
-    """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert_status t
            set {assigned(_CHANGEABLE, "s")}, version = t.version + 1,

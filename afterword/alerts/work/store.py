@@ -163,7 +163,6 @@ async def list_closed(
     since: datetime,
     limit: int,
 ) -> list[WorkItem]:
-    """Cases that were closed from `since` on, the newest first."""
     rows = await db.fetch(
         f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5
            order by c.resolved_time desc, c.alert_instance_id limit $6""",

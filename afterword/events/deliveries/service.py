@@ -18,7 +18,6 @@ ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's r
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
-    """The delivery of an endpoint that the caller sees. Raises NotFound."""
     webhook = await webhooks.get(db, caller=caller, webhook_id=webhook_id)
     found = await store.get_delivery(
         db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
@@ -27,10 +26,7 @@ async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str
 
 
 async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
-    """Send it again from its first attempt on, with the same `webhook-id`. Raises NotFound.
-
-    A waiting one is tried at once, in its order; one in flight is left alone.
-    """
+    """With the same `webhook-id`, its attempts anew. A waiting one is tried at once, one in flight is left alone."""
     delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
     await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)

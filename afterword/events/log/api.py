@@ -73,7 +73,6 @@ def event_id_of(cursor: str, *, secret: bytes) -> str:
 
 
 def routes_of(render: Render) -> Routes:
-    """The routes; `render` turns the rows in events into resources."""
     routes = Routes(tag="Events")
 
     @routes.get(

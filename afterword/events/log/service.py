@@ -16,7 +16,6 @@ RESTORED_SECONDS: Final = 10
 
 
 async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
-    """The event as far as the caller may see it. Raises NotFound."""
     return errors.found(await store.get_entry(db, **caller.reach, event_id=event_id), "There is no such event.")
 
 
@@ -44,7 +43,6 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
 
 
 async def prune_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    """As `prune`, of an organization that keeps its events for a shorter time."""
     return await store.prune_events_of(db, organization_id=organization_id, before=before, limit=limit)
 
 

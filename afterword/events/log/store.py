@@ -187,7 +187,6 @@ _OLD_OF: Final[LiteralString] = """e.organization_id = $1 and e.created_time < $
 
 
 async def count_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
-    """The number of those that `prune_events_of` would remove, at most `limit`."""
     return await db.fetch_value(
         f"select count(*) from (select from event e where {_OLD_OF} limit $3) old", organization_id, before, limit
     )

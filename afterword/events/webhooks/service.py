@@ -24,7 +24,6 @@ _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", 
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, is_locked: bool = False) -> Webhook:
-    """The endpoint as far as the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     found = await store.get_webhook(db, **caller.reach, webhook_id=webhook_id, is_locked=is_locked)
     return errors.found(found, NO_WEBHOOK)
 
@@ -32,10 +31,7 @@ async def get(db: Database, *, caller: Caller, webhook_id: str, is_locked: bool 
 async def create(
     db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
 ) -> tuple[Webhook, str]:
-    """Create an endpoint; return it with its secret, which only this answer shows.
-
-    Raises InsufficientScope, and Invalid also with `too_many`.
-    """
+    """Return it with its secret, which only this answer shows. Raises InsufficientScope, and `too_many`."""
     _require_reads(caller, columns["event_types"])
     await _check(db, caller=caller, columns=columns, bound=columns, site=site)
     if await store.count_webhooks_locked(db, organization_id=caller.organization_id) >= WEBHOOKS_MAX:
@@ -64,10 +60,7 @@ async def update(
     now: datetime,
     expect: errors.Expect,
 ) -> Webhook:
-    """Change the named columns; `active` true resets its failures.
-
-    Raises NotFound, InsufficientScope, Invalid, and what `expect` raises.
-    """
+    """`active` true resets its failures. Raises InsufficientScope, Invalid."""
     before = await get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     expect(before.version)
     differing = {name: value for name, value in changes.items() if getattr(before, name) != value}
@@ -138,7 +131,6 @@ async def record_reply(
 
 
 async def prune(db: Database, *, limit: int) -> int:
-    """Remove deleted endpoints without deliveries; return the count."""
     return await store.prune_webhooks(db, limit=limit)
 
 

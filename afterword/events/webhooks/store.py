@@ -42,7 +42,6 @@ _COLUMNS_W: Final = qualified(_COLUMNS, "w")
 async def list_webhooks(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Webhook]:
-    """A page of the endpoints; with `application_ids` only those bound to one of them."""
     rows = await db.fetch_list(
         """select w.organization_id, w.webhook_id, w.title, w.target_url, w.questionnaire_id, w.application_id,
              w.event_types, w.test, w.active, w.consecutive_failures, w.failing_since, w.disabled_time, w.version,
@@ -70,7 +69,6 @@ async def get_webhook(
     test_only: bool = False,
     is_locked: bool = False,
 ) -> Webhook | None:
-    """The endpoint; `is_locked`: so that no other transaction changes it or its deliveries."""
     lock: LiteralString = "for no key update of w" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_COLUMNS_W} from webhook w
@@ -89,7 +87,6 @@ async def get_webhook(
 
 
 async def count_webhooks_locked(db: Database, *, organization_id: str) -> int:
-    """Count the endpoints; other transactions that create one wait until we commit."""
     await db.execute("select 1 from organization where organization_id = $1 for no key update", organization_id)
     return await db.fetch_value(
         "select count(*) from webhook where organization_id = $1 and deleted_time is null", organization_id
@@ -224,7 +221,6 @@ async def update_webhook_failures(
 async def update_webhook_disabled(
     db: Database, *, organization_id: str, webhook_id: str, now: datetime
 ) -> Webhook | None:
-    """Switch it off because of its failures; None if it is off already."""
     row = await db.fetch_row(
         f"""update webhook set active = false, disabled_time = $3, version = version + 1, updated_time = $3,
              updated_by = null
@@ -250,7 +246,6 @@ async def delete_webhook(db: Database, *, organization_id: str, webhook_id: str,
 
 
 async def prune_webhooks(db: Database, *, limit: int) -> int:  # any tenant: retention
-    """Remove deleted endpoints without deliveries."""
     return await db.execute(
         """delete from webhook w using (
              select organization_id, webhook_id from webhook o where deleted_time is not null

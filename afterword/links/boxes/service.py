@@ -9,7 +9,6 @@ from afterword.questionnaires import store as questionnaires_store
 
 
 async def application_of(db: Database, *, link: Link) -> Application:
-    """The application of the link's questionnaire. Raises NotFound."""
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
     )

@@ -37,7 +37,6 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def get(db: Database, *, caller: Caller) -> CustomDomain:
-    """The caller's organization's. Raises NotFound."""
     return errors.found(await store.get_domain(db, organization_id=caller.organization_id), NO_DOMAIN)
 
 
@@ -65,7 +64,6 @@ async def claim(
 
 
 async def remove(db: Database, *, caller: Caller, check_version: Callable[[int], None]) -> None:
-    """Give the host back. Raises NotFound, Forbidden, Stale."""
     caller.require_whole()
     caller.require_real()
     before = errors.found(await store.get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
@@ -74,10 +72,7 @@ async def remove(db: Database, *, caller: Caller, check_version: Callable[[int],
 
 
 async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> CustomDomain:
-    """Ask for the record, then call the host. Each write has a transaction of its own, and none waits for others.
-
-    Raises NotFound, Forbidden.
-    """
+    """Ask for the record, then call the host. Each write has a transaction of its own, and none waits for others."""
     caller.require_whole()
     caller.require_real()
     async with databases.connection(pool) as db:

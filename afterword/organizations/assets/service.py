@@ -20,7 +20,6 @@ VERSION: Final = 1  # a picture never changes
 
 
 async def get(db: Database, *, caller: Caller, asset_id: str, is_locked: bool = False) -> Asset:
-    """Raises NotFound."""
     found = await store.get_asset(db, organization_id=caller.organization_id, asset_id=asset_id, is_locked=is_locked)
     return errors.found(found, "There is no such picture.")
 
@@ -62,7 +61,6 @@ async def delete(db: Database, *, caller: Caller, asset_id: str, expect: errors.
 
 
 async def uses_of(db: Database, *, asset: Asset) -> list[str]:
-    """Names of the first few things that use it."""
     return await store.list_uses(db, organization_id=asset.organization_id, path=asset.path, limit=USES_NAMED_MAX)
 
 

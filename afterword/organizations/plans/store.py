@@ -39,10 +39,7 @@ _COLUMNS_P: Final = qualified(_COLUMNS, "p")
 
 
 async def insert_plan(db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime) -> Plan:
-    """Insert a plan, with all its credits, from a document whose keys are columns.
-
-    Raises Dangling if there is no such application.
-    """
+    """A new plan has all its credits. Raises Dangling if there is no such application."""
     row = await db.fetch_one(
         f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
                              extra_credits, features, start_time, renew_time, end_time, created_time, updated_time)

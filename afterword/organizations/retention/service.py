@@ -17,8 +17,6 @@ STAYS: Final = "A legal hold keeps the data of this person, so it cannot become 
 
 
 class Held(errors.Conflict):
-    """A legal hold covers the person."""
-
     code_default = "on_hold"
 
 
@@ -62,7 +60,6 @@ async def hold(db: Database, *, caller: Caller, responder_id: str | None, reason
 
 
 async def get_hold(db: Database, *, caller: Caller, hold_id: str) -> LegalHold:
-    """Raises NotFound, also for a caller that sees a part of the organization."""
     found = await store.get_hold(db, organization_id=caller.organization_id, hold_id=hold_id)
     if found is None or caller.is_limited:
         raise errors.NotFound("There is no such legal hold.")

@@ -48,8 +48,6 @@ class AmbiguousCredentials(errors.Unauthorized):
 
 
 class NetworkNotAllowed(errors.Forbidden):
-    """The token, or its organization, has a list of networks, and the request came from elsewhere."""
-
     code_default = "network_not_allowed"
 
 

@@ -143,7 +143,6 @@ async def make(
 
 
 async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
-    """A token that the caller may see. Raises NotFound."""
     token = await store.get_token(
         db,
         organization_id=caller.organization_id,
@@ -159,10 +158,7 @@ async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
 async def update(
     db: Database, *, caller: Caller, token_id: str, changes: Mapping[str, Any], check_version: CheckVersion
 ) -> Token:
-    """Change the `title` or the `networks`.
-
-    More networks open more, so the rules are those of `rotate`. Raises NotFound, Forbidden, Invalid, Stale.
-    """
+    """Of the `title` and the `networks`; more networks open more, so the rules are those of `rotate`."""
     _require_lasting(caller)
     before = await _locked(db, caller, token_id)
     check_version(before.version)
@@ -312,7 +308,6 @@ async def _insert(
 
 
 async def _locked(db: Database, caller: Caller, token_id: str) -> Token:
-    """A token that the caller may see, locked. Raises NotFound."""
     await get(db, caller=caller, token_id=token_id)
     token = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
     if token is None:

@@ -157,7 +157,6 @@ async def get_token(
 async def list_tokens(
     db: Database, *, organization_id: str, page: Page, among: Sequence[str] = (), user_id: str | None = None
 ) -> Rows[Token]:
-    """A page of the tokens that a caller may see, revoked ones too; see get_token."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS}, left(selector, 8) as hint, least(expires_time, retires_time) as ends_time from token
            where organization_id = $1
@@ -183,7 +182,6 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
 async def count_unused_tokens(  # any tenant: for operators
     db: Database, *, before: datetime, now: datetime
 ) -> int:
-    """Tokens that are valid and were not used since `before`."""
     return await db.fetch_value(
         """select count(*) from token
            where revoked_time is null and coalesce(last_used_time, created_time) < $1

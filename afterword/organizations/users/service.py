@@ -26,8 +26,6 @@ RIGHTS: Final = frozenset({"role", "application_ids", "active"})  # nobody chang
 
 
 class LastOwner(errors.Conflict):
-    """An organization keeps at least one active owner."""
-
     code_default = "last_owner"
 
 

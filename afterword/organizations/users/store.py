@@ -107,7 +107,6 @@ async def list_users(db: Database, *, organization_id: str, page: Page, with_ser
 async def list_applications_reached(
     db: Database, *, organization_id: str, among: Sequence[str]
 ) -> list[ReachedApplication]:
-    """The first applications by name; `among`: empty for all of the organization."""
     rows = await db.fetch(
         """select application_id, display_name from application
            where organization_id = $1 and (cardinality($2::text[]) = 0 or application_id = any($2))

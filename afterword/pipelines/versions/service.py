@@ -35,7 +35,6 @@ class Version:
 
 
 async def list_versions(db: Database, *, pipeline: Pipeline, page: Page) -> Rows[Version]:
-    """A page of the versions, by the keys of the audit log."""
     found = await _entries(db, pipeline, page)
     known = {one.entry.entry_id: one for one in await list_newest(db, pipeline=pipeline)}
     return found.map(lambda entry: known.get(entry.entry_id) or Version(entry))

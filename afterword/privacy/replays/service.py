@@ -39,7 +39,6 @@ async def forget(pool: db.Pool, *, kept: Sequence[KeptRun]) -> int:
 
 
 async def _keep_counts(pool: db.Pool) -> None:
-    """The work of the jobs that keep counts, until there is none."""
     after = ""
     while True:
         async with db.transaction(pool) as database:

@@ -19,7 +19,6 @@ class KeptRun:
 
 
 async def list_furthest_runs(db: Database) -> list[KeptRun]:  # any tenant: the ledger is the installation's
-    """For each organization and kind the run that went furthest."""
     rows = await db.fetch(
         """select distinct on (organization_id, kind) organization_id, run_id, kind, days, before_time, started_time
            from retention_run order by organization_id, kind, before_time desc"""

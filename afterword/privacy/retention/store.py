@@ -311,7 +311,6 @@ async def list_instances_of(db: Database, *, organization_id: str, responder_ids
 async def update_instances_passed(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], kind: str, now: datetime
 ) -> int:
-    """Note that a run of `texts` or of `people` has been through these."""
     return await db.execute(
         """update questionnaire_instance
            set texts_removed_time = case $3 when 'texts' then $4 else texts_removed_time end,
@@ -338,7 +337,6 @@ async def delete_answers_with_files(
 
 
 async def delete_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    """Remove instances with their answers, files, tags and rows of responses."""
     return await db.execute(
         "delete from questionnaire_instance where organization_id = $1 and instance_id = any($2::text[])",
         *(organization_id, instance_ids),

@@ -373,7 +373,6 @@ async def update_instances(
 
 
 async def delete_contacts(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
-    """Forget when these addresses were written to."""
     return await db.execute(
         """with mails as (
              delete from notice_mail where organization_id = $1 and address_key = any($2::bytea[]))

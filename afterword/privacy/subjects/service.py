@@ -31,7 +31,6 @@ async def find_by_indexes(db: Database, *, organization_id: str, erasure_id: str
 async def find_by_scan(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
 ) -> store.ScanResult:
-    """Note the person's among the next items of the queue."""
     return await store.insert_scanned_subjects(
         db, organization_id=organization_id, erasure_id=erasure_id, person=person, after=after, limit=SCAN_ITEMS_MAX
     )

@@ -23,7 +23,6 @@ class Person:
 
 
 async def get_person(db: Database, *, organization_id: str, erasure_id: str, responder_id: str) -> Person:
-    """The keys and addresses that identify the person, while they exist."""
     row = await db.fetch_one(
         """with key as (
              select address_key, identifier from responder_address where organization_id = $1 and responder_id = $3
@@ -50,7 +49,6 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
 async def list_subjects(
     db: Database, *, organization_id: str, erasure_id: str, kind: str, after: str, limit: int
 ) -> list[str]:
-    """The next ids of this kind that were the person's."""
     rows = await db.fetch(
         """select subject_id from erasure_subject
            where organization_id = $1 and erasure_id = $2 and kind = $3 and subject_id > $4

@@ -83,10 +83,7 @@ async def restore(
     check_version: CheckVersion,
     now: datetime,
 ) -> tuple[Draft, bool]:
-    """Begin the draft anew with a version's definition; also returns whether it is the first draft.
-
-    `questionnaire` is locked. Raises NotFound, Stale.
-    """
+    """`questionnaire` is locked; also returns whether it is the first draft."""
     before = await store.get_draft(db, **questionnaire.key)
     check_version(-1 if before is None else before.revision)
     version = await version_of(db, questionnaire, version_id)
@@ -95,7 +92,6 @@ async def restore(
 
 
 async def version_of(db: Database, questionnaire: Questionnaire, version_id: str) -> Version:
-    """A version of this questionnaire. Raises NotFound."""
     if not ids.is_id(version_id):
         raise errors.NotFound("There is no such version.")
     version = await questionnaires_store.get_version(
@@ -107,10 +103,7 @@ async def version_of(db: Database, questionnaire: Questionnaire, version_id: str
 
 
 async def compare(db: Database, *, questionnaire: Questionnaire, version_id: str, compared_id: str) -> list[Difference]:
-    """The changes from a version to another one, or to the draft where `compared_id` is `draft`.
-
-    Raises NotFound, NoDraft.
-    """
+    """The changes from a version to another one, or to the draft where `compared_id` is `draft`. Raises NoDraft."""
     earlier = (await version_of(db, questionnaire, version_id)).definition
     if compared_id == DRAFT:
         draft = await get(db, **questionnaire.key)

@@ -51,7 +51,6 @@ def text(name: str) -> str:
 
 @lru_cache(maxsize=len(NAMES))
 def get(name: str) -> Entry:
-    """Raises NotFound."""
     file = files.read(text(name), give_id=lambda kind, key: ids.derived(f"{name}:{kind}:{key}"))
     return Entry(name, notes()[name], file.settings, file.definition, length(file.definition))
 

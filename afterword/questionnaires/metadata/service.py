@@ -56,10 +56,7 @@ async def declared(db: Database, *, organization_id: str, application_id: str) -
 async def declared_of(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Declared:
-    """The names declared for the application of a questionnaire, from the cache if it has them.
-
-    Raises NotFound for an unknown questionnaire, and for one of other applications than those given, if any are.
-    """
+    """The names declared for the application of a questionnaire, from the cache if it has them."""
     key = organization_id, questionnaire_id
     application_id = _owners.get(key)
     if application_id is None:

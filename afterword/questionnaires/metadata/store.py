@@ -14,8 +14,6 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A definition of the organization or of the product; the latter are read-only."""
-
     metadata_id: str
     kind: Kind
     name: str
@@ -76,7 +74,6 @@ async def list_definitions(
 async def get_definition(
     db: Database, *, organization_id: str, kind: Kind, metadata_id: str, application_ids: Sequence[str] = ()
 ) -> Definition:
-    """Raises NotFound."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from metadata_definition
            where organization_id = $1 and kind = $2 and metadata_id = $3

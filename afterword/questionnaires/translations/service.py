@@ -78,7 +78,6 @@ async def save(
 
 
 def file_of(shown: Shown, *, questionnaire_id: str, file_format: Format) -> Download:
-    """The texts as a file for translators."""
     titles = {one.question_id: one.source for one in shown.texts if one.question_id and one.member == "title"}
     rows = [
         Row(one.key, one.source, one.target, state_of(one, shown.outdated), translations.note_of(one, titles))

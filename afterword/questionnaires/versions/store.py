@@ -26,7 +26,6 @@ class PublishedVersion:
 async def get_version(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str
 ) -> PublishedVersion:
-    """Raises NotFound."""
     row = await db.fetch_row(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",

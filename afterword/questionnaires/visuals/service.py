@@ -27,7 +27,6 @@ _text: Final = msgspec.json.encode
 
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
-    """Raises NotFound."""
     await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     return await _told(db, await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id))
 

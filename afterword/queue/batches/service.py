@@ -113,7 +113,6 @@ async def count_of_import(db: Database, *, caller: Caller, import_id: str) -> Co
 
 
 async def get(db: Database, *, caller: Caller, batch_id: str) -> Batch:
-    """Raises NotFound."""
     return errors.found(await store.get_batch(db, **caller.reach, batch_id=batch_id), "There is no such act.")
 
 
@@ -263,7 +262,6 @@ async def _foreseen(db: Database, *, job: Batch, item_ids: Sequence[str], now: d
 
 
 def _moved(item: QueueItem, target: datetime, *, is_new: bool) -> QueueItem:
-    """The item at another time, or the new one that is sent in its place."""
     later = max(target - item.send_time, timedelta())
     moved = msgspec.structs.replace(
         item, send_time=target, due_time=target, not_after=item.not_after + later, status=int(Item.SCHEDULED)

@@ -23,7 +23,6 @@ async def update_seconds(db: Database, *, organization_id: str, seconds: int) ->
 
 
 async def count_waiting(db: Database, *, organization_id: str, limit: int) -> int:
-    """Waiting test items, counted up to `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select from queue_item where organization_id = $1 and test and status = 1 limit $2) found""",

@@ -81,7 +81,6 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
 async def list_waiting(  # any tenant: a claimed batch serves many organizations
     db: Database, *, addresses: Collection[AddressKey], until: datetime, limit: int
 ) -> list[Waiting]:
-    """List items that wait for these addresses and are due by `until`, earliest first, at most `limit`."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.responder_channel_identifier,
              q.address_key, q.locale, q.metadata, q.due_time, q.not_after, q.reason, q.previous_item_id, q.source,

@@ -270,7 +270,6 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> dict[LaneKey, Fingerprint]:
-    """The versions of what each lane's settings are made of."""
     rows = await db.fetch(
         f"""select p.organization_id, p.pipeline_id, {_FINGERPRINT}
            {_SETTINGS}""",

@@ -258,7 +258,6 @@ async def list_items_by_address(
 
 
 async def count_items(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[Count]:
-    """Count items by status and reason, each group up to the limit."""
     rows = await db.fetch(
         f"""with {_GROUPS}
            select g.status, g.reason, n.count, n.looked_at from grp g cross join lateral (

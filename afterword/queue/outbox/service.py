@@ -58,7 +58,6 @@ def content_of(message: WholeMessage) -> Content:
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove messages after `KEPT_DAYS`; their number."""
     return await store.prune_messages(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
 
 

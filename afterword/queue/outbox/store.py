@@ -86,7 +86,6 @@ async def insert_message(
 async def list_captured(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[OutboxMessage]:
-    """A page of the organization's messages, of pipelines of these applications (none: all)."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from outbox_message m
            left join pipeline p on p.organization_id = m.organization_id and p.pipeline_id = m.pipeline_id

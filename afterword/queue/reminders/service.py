@@ -54,7 +54,6 @@ async def schedule_next(db: Database, *, sent: Sequence[ItemKey], now: datetime)
 
 
 async def note_sent(db: Database, *, sent: Mapping[ItemKey, str | None], now: datetime) -> None:
-    """Mark the instances of items that became sent without a worker's settlement, and schedule the next reminders."""
     pairs = sorted((key[0], instance_id) for key, instance_id in sent.items() if instance_id is not None)
     if pairs:
         await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)

@@ -68,7 +68,6 @@ async def insert_reminders(  # any tenant: a batch serves many
 async def update_reminders_to_due(  # any tenant: a reader of the log serves everyone
     db: Database, *, instances: Sequence[tuple[str, str]]
 ) -> int:
-    """Make the waiting reminders of these instances due now; their number."""
     return await db.execute(
         """update queue_item q set due_time = now()
            from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)

@@ -83,12 +83,10 @@ async def equip(
 
 
 def _has_instance(item: Claimed) -> bool:
-    """True for a reminder, which sends the instance of its invitation again."""
     return item.reminder_number is not None and item.questionnaire_instance_id is not None
 
 
 async def _reminded_instances(db: Database, items: Sequence[Claimed]) -> dict[ItemKey, Instance]:
-    """The instances of reminders, by item; deleted ones are absent."""
     wanted: dict[str, dict[str, list[ItemKey]]] = {}
     for item in items:
         if _has_instance(item):

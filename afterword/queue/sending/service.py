@@ -93,7 +93,6 @@ async def claim_bare(
     seq_min: int = 0,
     empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Claimed]:
-    """Claim due items and no more: for a batch that must be prepared one by one."""
     return await store.claim_items(
         db, shares=shares, owner=lease.owner, lease_seconds=lease.seconds, seq_min=seq_min, empty_until=empty_until
     )

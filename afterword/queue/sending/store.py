@@ -156,7 +156,6 @@ async def claim_items(
 async def claim_expired_items(
     db: Database, *, lanes: Sequence[LaneKey], owner: UUID, lease_seconds: float, limit: int
 ) -> list[Claimed]:
-    """Claim items of these lanes past their `not_after`, whether the lane is open or not."""
     rows = await db.fetch(
         f"""with lane as materialized (
              select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)

@@ -35,8 +35,6 @@ REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
 
 
 class NotRepeatable(errors.Conflict):
-    """Only an item that ended without being sent may be sent again."""
-
     code_default = "item_not_repeatable"
 
 
