@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from standardwebhooks import Webhook
+from structlog.testing import capture_logs
 
 from afterword import db, worker
 from afterword.channels import webhook
@@ -23,6 +24,7 @@ from afterword.providers import service as accounts
 from afterword.providers.store import Account
 from afterword.queue import service as queue
 from afterword.queue.traces import service as history
+from afterword.worker import channels
 from tests.channels.calls import LOOPBACK
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.channels.sms.test_smpp import carrier
@@ -274,6 +276,24 @@ class TestSmpp:
                 )
                 await sms.until("select exists (select from event where type = 'queue_item.delivered')")
         assert ["accepted"] == await sms.queue.attempts(item)
+
+    async def test_receipts_of_no_message_are_logged(self, sms: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An SMSC that spells its ids in another way loses no receipt silently."""
+        monkeypatch.setattr(channels, "RECEIPT_PAUSES", (0.0,))
+        await sms.queue.schedule(PHONE)
+        async with carrier() as smsc:
+            settings = {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
+            account = await add(sms, "smpp", settings)
+            with capture_logs() as lines:
+                async with working(sms):
+                    await sms.until_done()
+                    for text in (b"id:1017 stat:DELIVRD", b"stat:DELIVRD"):
+                        await smsc.sessions[0].deliver_sm("Shop", text, source_addr=PHONE[1:], esm_class=smpp.RECEIPT)
+                    async with asyncio.timeout(DEADLINE_SECONDS):
+                        while len([line for line in lines if "receipt" in line["event"]]) < 2:
+                            await asyncio.sleep(0.01)
+        [unmatched] = [line for line in lines if "references" in line]
+        assert (account.account_id, ["1017"]) == (unmatched["account_id"], unmatched["references"])
 
 
 class TestWebhook:

@@ -45,4 +45,4 @@ async def receive_callback(request: Request) -> Response:
     except (errors.NotFound, errors.Unauthorized):
         limiter.count_failure(source)
         raise
-    return Response(status_code=200 if is_get else 204)  # old gateways know 200 alone
+    return Response(status_code=200 if is_get else 204)  # Kannel repeats after 204
