@@ -228,6 +228,7 @@ BLIND: Final = {
     "list_instances_locked",  # with each of theirs something happened lately
     "list_days",  # they have no periods
     "get_is_held",  # of another person
+    "list_held_people",  # likewise
     "list_deleted_instances_locked",  # they deleted none
     "list_deleted_items",
 }  # nothing of theirs has such a name
@@ -287,6 +288,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "alert_instance_ids": [theirs["alert_instance_id"]],
         "references": [f"receipt-of-{world.theirs.house.domain}"],
         "responder_ids": [theirs["responder_id"]],
+        "people": [(theirs["responder_id"], None)],
         "subject_ids": [theirs["item_id"], theirs["instance_id"]],
         "answers": [{"question_id": theirs["question_id"], "value": 5, "other_text": None}],
         "email": f"owner@{world.theirs.house.domain}.example",
