@@ -229,6 +229,7 @@ BLIND: Final = {
     "list_days",  # they have no periods
     "get_is_held",  # of another person
     "list_held_people",  # likewise
+    "get_id_token",  # nobody of theirs logged in by a provider
     "list_deleted_instances_locked",  # they deleted none
     "list_deleted_items",
 }  # nothing of theirs has such a name
