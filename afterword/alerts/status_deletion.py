@@ -18,10 +18,7 @@ from afterword.errors import FieldError
 async def delete_status(
     db: Database, *, caller: Caller, status_id: int, move_to: int | None, now: datetime, expect: errors.Expect
 ) -> None:
-    """Delete an own status; its alerts and cases move to `move_to`.
-
-    Raises NotFound, SystemStatus, Invalid (`move_to` is unknown, the same, or of another application), StatusInUse.
-    """
+    """Raises SystemStatus, StatusInUse, Invalid (`move_to` is unknown, the same, or of another application)."""
     status = await statuses.get_own_locked(db, caller=caller, status_id=status_id, expect=expect)
     key: dict[str, Any] = {"organization_id": caller.organization_id, "status_id": status_id}
     if move_to is not None:

@@ -305,7 +305,6 @@ async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Sup
 
 @routes.post("/console/people/{responder_id}/suppression", scope="Suppression.Create")
 async def stop_messages(visit: Visit) -> Response:
-    """Put an address of the person on the do-not-contact list."""
     form, responder_id = visit.form, visit.id("responder_id")
     channel, _, identifier = form.text("address").partition(":")
     reason = BY_HAND.get(form.text("reason"), "blocked")
@@ -448,7 +447,6 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    """The erasure as it runs, and its proof when it is done."""
     async with visit.read() as db:
         found = await erasures.get(db, caller=visit.caller, erasure_id=visit.id("erasure_id"))
     words = visit.words

@@ -125,10 +125,7 @@ def suppressed_text(words: Texts, figure: Figure) -> str:
 
 
 def change_word(words: Texts, figure: Figure, *, days: int | None) -> tuple[str, str]:
-    """Whether the figure differs from that before by more than chance: a word and the sentence.
-
-    `days`: None for whole months.
-    """
+    """Whether a figure differs by more than chance: a word and the sentence. `days`: None for whole months."""
     change = figure.change
     if figure.suppressed or figure.measure.value is None:
         return "", ""

@@ -83,10 +83,7 @@ def _time_test(operator: str, column: Column, value: Any, parameters: list[objec
 
 
 def window(page: Page, after: tuple[object, ...] | None, chosen: str, parameters: list[object]) -> str:
-    """The `where`, `order by` and `limit` of a page; one row more than the page, to know whether there are more.
-
-    `chosen` is the where clause of its criteria.
-    """
+    """One row more than the page, to know whether there are more. `chosen`: the where clause of its criteria."""
     if after is not None:
         chosen += (" and " if chosen else " where ") + _behind(page, after, parameters)
     order = ", ".join(

@@ -429,7 +429,6 @@ def read_page(
 
 
 def missing_answer(question: Question, *, texts: Texts) -> Wrong:
-    """The error message of a required question without an answer."""
     return Wrong(_sentence(question, "required", texts))
 
 

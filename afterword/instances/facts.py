@@ -57,7 +57,6 @@ async def list_facts(
 
 
 async def _declared(db: Database, *, organization_id: str, instances: Sequence[Instance]) -> Mapping[str, Declared]:
-    """The declared metadata names of each questionnaire's application."""
     return {
         questionnaire_id: await metadata_service.declared_of(
             db, organization_id=organization_id, questionnaire_id=questionnaire_id

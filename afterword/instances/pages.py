@@ -89,7 +89,6 @@ async def post_answer_page(request: Request) -> Response:
 
 
 async def post_answers(request: Request, placement: Placement | None = None) -> Response:
-    """Store the answers of a page and redirect to the next or previous page, or to the end."""
     instance_id: str = request.path_params["instance_id"]
     posted = await read_post(request, partial(_read_page, instance_id, placement))
     site: Site = request.state.site
@@ -122,7 +121,6 @@ async def post_view(request: Request) -> Response:
 
 @routes.get("/s/{code}", for_people=True)
 async def short_link(request: Request) -> Response:
-    """Redirects to the answer page from an address short enough for an SMS."""
     code: str = request.path_params["code"]
     instance = None
     if ids.is_short_code(code):
@@ -142,7 +140,6 @@ async def public_link(request: Request) -> Response:
 
 @routes.post("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def post_public_link(request: Request) -> Response:
-    """Issue the instance, store the first page's answers and redirect to the answer page."""
     _limiter(request).count_start(_source(request))
     posted = await read_post(request, partial(read_start_page, partial(read_start, request)))
     return await post_start(request, partial(read_start, request), posted)

@@ -54,8 +54,6 @@ class Frame(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The styles and scripts that a page's questions need."""
-
     styles: list[str]
     scripts: list[str]
 
@@ -281,7 +279,6 @@ def closed_page(answer_page: AnswerPage) -> Response:
 
 
 def opens_page(head: Head, *, opens_time: datetime) -> Response:
-    """The page of a public link that opens later."""
     t, zone = head.texts, head.questionnaire.time_zone
     text = t("It opens on {date}. Please come back then.", date=t.moment(opens_time, time_zone=zone))
     return _message(head, title=t("This questionnaire is not open yet"), text=text)
@@ -314,7 +311,6 @@ def asked_page(head: Head) -> Response:
 
 
 def leave_page(head: Head, *, has_pin: bool, is_wrong: bool) -> Response:
-    """The form that ends kiosk mode."""
     return public.page(
         "leave.html",
         **_frame(head),

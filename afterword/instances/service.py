@@ -37,7 +37,6 @@ class Change:
 
 
 async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
-    """Raises NotFound, also if the caller may not see the instance."""
     found = await store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=is_locked)
     return errors.found(found, NO_INSTANCE)
 

@@ -184,7 +184,6 @@ async def get_instance(
     test_only: bool = False,
     is_locked: bool = False,
 ) -> Instance | None:
-    """The instance, unless it belongs to another application than these (none: any)."""
     lock: LiteralString = "for update of i" if is_locked else ""
     row = await db.fetch_row(
         f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}", organization_id, instance_id, list(application_ids), test_only
@@ -246,7 +245,6 @@ async def get_instance_by_reference(
 async def list_instances(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[ShownInstance]:
-    """A page of the organization's instances, of these applications (none: all)."""
     rows = await db.fetch_list(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)

@@ -96,10 +96,7 @@ async def add_pipeline(
     now: datetime,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
-    """Make a pipeline for a client, with all members that its channel needs and those of a template.
-
-    Raises NotFound for the questionnaire, Invalid for wrong members, an unknown template and one too many.
-    """
+    """With all members that its channel needs and those of a template. Raises NotFound, Invalid."""
     key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
     if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
         raise errors.NotFound("There is no questionnaire with this questionnaire_id.")

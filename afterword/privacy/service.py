@@ -113,10 +113,7 @@ async def request(
 
 
 async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
-    """The erasure, also when the person is long gone. Raises NotFound.
-
-    Who sees a part of the organization sees of erasures none: whom they were about cannot be told any more.
-    """
+    """Also when the person is long gone. Callers who see a part of the organization see no erasures."""
     found = await store.get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
     if found is None or caller.is_limited:
         raise errors.NotFound("There is no such erasure.")
@@ -124,10 +121,7 @@ async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
 
 
 async def work_next(db: Database, *, now: datetime) -> int:
-    """Do one turn of the erasure that has waited longest; 0 where there is none to go on with.
-
-    A turn that fails is logged and tried again later: it must not keep the others from theirs.
-    """
+    """A turn of the erasure that waited longest; 0: there is none. A failed turn is logged and tried again later."""
     erasure = await store.claim_erasure(db, now=now)
     if erasure is None:
         return 0

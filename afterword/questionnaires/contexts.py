@@ -45,10 +45,7 @@ async def check_questionnaires(
     findings: Findings,
     known: Mapping[str, str] = MappingProxyType({}),
 ) -> Mapping[str, str]:
-    """The applications of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid.
-
-    `known`: as of `load_context`.
-    """
+    """The application of each. Raises Invalid for inaccessible ones. `known`: as of `load_context`."""
     owners = known
     if not known.keys() >= {*query.questionnaire_ids}:
         owners = await questionnaires_store.list_owners(

@@ -118,10 +118,7 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
 
 
 def written(settings: Mapping[str, object], definition: Mapping[str, object]) -> str:
-    """The text of a file with these settings and this definition, as `core.questionnaires.definition` writes it.
-
-    Ids stand beside the keys, so that `read` gives the same definition back anywhere.
-    """
+    """Ids stand beside the keys, so that `read` gives the same definition back anywhere."""
     document = {name: value for name, value in settings.items() if value is not None}
     return yaml.dump(
         {**document, **definition}, Dumper=_Writer, allow_unicode=True, sort_keys=False, width=WRITTEN_CHARACTERS_MAX

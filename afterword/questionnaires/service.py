@@ -114,10 +114,7 @@ async def archive(
 async def publish(
     db: Database, *, caller: Caller, questionnaire_id: str, note: str | None, now: datetime
 ) -> tuple[Version, bool]:
-    """Publish the draft; also returns False if it equals the published version.
-
-    Raises NotFound, Archived, NotReady, Invalid with every error of the draft.
-    """
+    """Also returns False if nothing differs. Raises Archived, NotReady, Invalid with every error of the draft."""
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     if before.archived_time is not None:
         raise Archived("This questionnaire is archived.")

@@ -166,10 +166,7 @@ async def change(
     secret: bytes,
     **path: Unpack[ItemPath],
 ) -> QueueItem:
-    """Cancel the item, or change the members that a PATCH names; a value equal to the stored one is no change.
-
-    Raises NotFound, Stale (by `check_version`), Invalid `invalid_address`, InDispatch, ItemClosed.
-    """
+    """Cancel the item, or change the named members. Raises Invalid `invalid_address`, InDispatch, ItemClosed."""
     item = await _locked(db, caller=caller, **path)
     check_version(item.version)
     if change.status_id == STATUS_ABORTED:
@@ -224,10 +221,7 @@ def require_pending(item: QueueItem) -> None:
 
 
 async def delete(db: Database, *, caller: Caller, check_version: errors.Expect, **path: Unpack[ItemPath]) -> None:
-    """Cancel the item where needed, and hide it.
-
-    Raises NotFound, Stale, Held, InDispatch, ItemClosed, OutcomeUnknown.
-    """
+    """Cancel the item where needed, and hide it. Raises Held, InDispatch, ItemClosed, OutcomeUnknown."""
     item = await _locked(db, caller=caller, **path)
     check_version(item.version)
     await holds.require_not_held(
@@ -255,10 +249,7 @@ async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
 
 
 async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack[ItemPath]) -> QueueItem:
-    """Settle an uncertain item by a person's word: sent, which corrects its failure, or failed for good.
-
-    Raises NotFound, and ItemClosed unless the item is uncertain.
-    """
+    """A person found out whether it was sent; else it failed for good. Raises ItemClosed unless it is uncertain."""
     item = await _locked(db, caller=caller, **path)
     verdict = "it was sent" if is_sent else "it was not sent"
     resolved = await store.update_item_to_resolved(
@@ -305,10 +296,7 @@ async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> 
 async def _edit(
     db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
 ) -> QueueItem:
-    """Write the editable members where they differ.
-
-    Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address.
-    """
+    """Raises Invalid `invalid_address`, InDispatch, ItemClosed, and Held for another address."""
     if wanted == editable(item):
         return item
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])

@@ -124,10 +124,7 @@ def _scalar_text(value: object) -> str:
 
 
 def read_body(raw: bytes, content_type: str | None, *, depth_max: int = parsing.DEPTH_MAX) -> tuple[Any, bool]:
-    """Returns the value of a body (UNSET for none), and True where it is lax.
-
-    Raises UnsupportedMedia for other labels than those of JSON and forms, Malformed for what the edge refuses.
-    """
+    """Returns UNSET for no body, and True where it is lax. Raises UnsupportedMedia for other labels, Malformed."""
     if parsing.is_json(content_type):
         return parsing.read_json(raw, depth_max=depth_max), False
     if not parsing.is_form(content_type):

@@ -92,10 +92,7 @@ class Deliverer(Flights[Delivery]):
             await self._caller.close()
 
     async def fan_out(self) -> bool:
-        """Fan out the next events of the log; return True if there may be more.
-
-        Takes fewer at a time if many webhooks subscribe or the database is slow, because the webhooks are locked.
-        """
+        """True if there may be more. Takes fewer at a time while it is slow, because the webhooks are locked."""
         limit = self._fan_out_events
         self._fan_out_events = max(1, limit // 2)  # unless it ends well
         async with db.transaction(self._pool) as database:

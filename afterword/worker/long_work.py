@@ -37,10 +37,7 @@ class LongWorker(ABC, Generic[Job]):
 
     @abstractmethod
     async def work(self, job: Job, stop: asyncio.Event, /) -> None:
-        """Bring the job to its end, or as far as its turn goes, or until `stop`.
-
-        Raises LeaseLost; NotFound or Conflict where it can never be done.
-        """
+        """To its end, for a turn, or until `stop`. Raises LeaseLost; NotFound, Conflict where it can never be done."""
 
     @abstractmethod
     async def fail(self, database: Database, job: Job, error: str | None, now: datetime, /) -> None:

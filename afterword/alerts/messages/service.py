@@ -70,10 +70,7 @@ async def send(
     now: datetime,
     expect: errors.Expect = lambda _: None,
 ) -> Message:
-    """Reply to the customer and change the case (`waiting`, `status_id`, …); a repeat with the same key does nothing.
-
-    Raises Forbidden for a test token, NotFound, NoAddress, NoSender, Invalid, and what `expect` raises.
-    """
+    """A repeat with the same key does nothing. Raises Forbidden for a test token, NoAddress, NoSender, Invalid."""
     caller.require_real()
     case = await cases.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}

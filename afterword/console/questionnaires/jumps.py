@@ -104,7 +104,6 @@ def _page(
 
 
 def _theirs(visit: Visit, work: Work, question: Document) -> str:
-    """The jump that is stored now, in words."""
     found = jump_rows.sentences(visit.words, work, question, path="")
     number = _number(visit, question)
     return found[number]["text"] if number < len(found) else visit.words("It was removed.")

@@ -34,7 +34,6 @@ routes = Screens()
 
 @routes.post(PATH, scope="Public Link.Update")
 async def save_kiosk(visit: Visit) -> Response:
-    """Save the settings, or remove the PIN."""
     try:
         changes: dict[str, Any] = {"kiosk_pin": None}
         if visit.form.text("remove") != "pin":

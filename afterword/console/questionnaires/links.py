@@ -150,7 +150,6 @@ async def qr_file(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/print", scope="Public Link.Read")
 async def print_page(visit: Visit) -> Response:
-    """Sheets of QR codes, for the browser to print."""
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
     each = visit.query.get("each", "")

@@ -131,7 +131,6 @@ async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Respons
 
 @routes.get(OTHERS, scope="Questionnaire.Update")
 async def others_page(visit: Visit) -> Response:
-    """The questions of another questionnaire, to tick."""
     words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, **visit.ids)

@@ -212,7 +212,6 @@ def _place_of(work: Work, one: Difference) -> str:
 
 
 def _unpublished(work: Work) -> list[Difference]:
-    """The changes of the draft since the published version."""
     if work.published is None:
         return []
     return differences(work.published, core_definition.read(work.draft.definition, Findings()))

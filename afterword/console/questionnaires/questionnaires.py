@@ -217,7 +217,6 @@ async def overview(visit: Visit) -> Response:
 
 
 async def _senders(visit: Visit, db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The pipelines that send it, each with its state."""
     if "Pipeline.Read" not in visit.caller.scopes:
         return []
     found = await pipelines_store.list_pipelines(

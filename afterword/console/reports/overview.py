@@ -133,7 +133,6 @@ def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[s
 
 
 def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> charts.View:
-    """Each stage with its count and its share of those that were sent."""
     figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
     return charts.funnel_view(
         words,

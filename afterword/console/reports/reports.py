@@ -159,7 +159,6 @@ async def delete_report(visit: Visit) -> Response:
 
 @routes.post(f"{SAVED}/pin", scope="Report.Update")
 async def pin_report(visit: Visit) -> Response:
-    """Show the report on the overview, or no longer."""
     report_id = visit.id("report_id")
     try:
         async with visit.write() as db:
@@ -369,7 +368,6 @@ def _hidden(words: Texts, result: Result) -> str:
 
 
 def months_of(words: Texts, period: Period) -> str:
-    """The first and the last day of a period."""
     zone = period.zone
     first, last = period.from_time.astimezone(zone), period.to_time.astimezone(zone) - timedelta(microseconds=1)
     return words(

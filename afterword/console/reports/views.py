@@ -33,10 +33,7 @@ Urls = Callable[[Selection, Sequence[str]], str]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The words for the values of groups.
-
-    `url`: of the responses of a row that came to these stages, empty where they may not be read.
-    """
+    """`url`: of the responses of a row that came to these stages, empty where they may not be read."""
 
     words: Texts
     questions: Mapping[str, Question]

@@ -124,7 +124,6 @@ def _text(visit: Visit, one: Export) -> str:
 
 @routes.get(ONE, scope="Questionnaire Export.Read")
 async def show_export(visit: Visit) -> Response:
-    """The file as it is written, and the link to it."""
     async with visit.read() as db:
         one = await service.get(db, caller=visit.caller, **visit.ids)
     words, choice = visit.words, choice_of(visit)

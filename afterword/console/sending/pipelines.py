@@ -267,7 +267,6 @@ async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True
 
 
 async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> Subjects:
-    """The metadata that the conditions of this pipeline may name."""
     declared = await metadata.declared_of(
         db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id
     )

@@ -119,7 +119,6 @@ def history_url(kind: str, thing_id: str) -> str:
 
 @routes.get(AUDIT + "/file", scope="Audit.Read")
 async def audit_file(visit: Visit) -> Response:
-    """The entries of the filter, as CSV or lines of JSON."""
     choice = _choice(visit)
     _, actions, kinds = GROUPS[choice.group]
     file = await api.file_of(

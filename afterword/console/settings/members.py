@@ -44,7 +44,6 @@ async def settings(visit: Visit) -> Response:
 
 @routes.post(PEOPLE, scope="User.Create", proof=True)
 async def invite(visit: Visit) -> Response:
-    """Make a user, and mail the link by which the person chooses a password."""
     try:
         async with visit.write() as db:
             user = await _make_user(visit, db, email=visit.form.text("email"), name=visit.form.text("name"))

@@ -55,7 +55,6 @@ async def list_plans(visit: Visit) -> Response:
 
 
 def _sentence(visit: Visit, plan: store.Plan) -> str:
-    """The credits that are left, and the next date."""
     words = visit.words
     if plan.credits is None or plan.remaining_credits is None:
         left = words("Without a limit.")

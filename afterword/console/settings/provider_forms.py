@@ -113,7 +113,6 @@ async def confirm_secret(visit: Visit) -> Response:
 
 @routes.post(f"{PROVIDER}/secret", scope="Provider.Update", proof=True)
 async def renew_secret(visit: Visit) -> Response:
-    """Sign with a new secret and with that of before."""
     account = await _webhook_of(visit)
     secret = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
     async with visit.write() as db:
@@ -163,10 +162,7 @@ def _secret(visit: Visit, account: Account, secret: str, *, url: str) -> Respons
 
 
 def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
-    """Title and settings as the service takes them; of an account that there is, without secrets that were left empty.
-
-    Raises Invalid.
-    """
+    """Of an account that there is, without secrets that were left empty. Raises Invalid."""
     form, words, wrong = visit.form, visit.words, list[errors.FieldError]()
     title = form.text("title")
     if not 0 < len(title) <= TITLE_CHARACTERS_MAX:

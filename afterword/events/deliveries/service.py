@@ -45,10 +45,7 @@ async def replay(
     to_time: datetime | None,
     after: tuple[int, int] | None,
 ) -> store.Replayed:
-    """Send the events of a span again that match the endpoint now: at most 10,000, oldest first. Raises NotFound.
-
-    Events from before it was created, or while it was off, are sent too.
-    """
+    """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first."""
     await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     span = Span(
         from_time=from_time,

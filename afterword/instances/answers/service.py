@@ -95,7 +95,6 @@ class Saved:
 
 
 async def read_context(db: Database, *, instance_id: str, is_locked: bool = False) -> AnswerContext:
-    """Raises NotFound."""
     instance = await instances_store.get_public_instance(db, instance_id=instance_id, is_locked=is_locked)
     if instance is None:
         raise errors.NotFound("There is no such page.")
@@ -365,7 +364,6 @@ def _events(
 
 
 def completed_event(context: AnswerContext, *, now: datetime) -> NewEvent:
-    """The event of the completion, with the whole response."""
     return _completed(context.instance, context.answers, context.responder_metadata, now=now)
 
 

@@ -133,7 +133,6 @@ async def delete_answers(db: Database, *, organization_id: str, instance_id: str
 
 
 async def update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
-    """Set `viewed_time`; None if it was set before."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)

@@ -52,7 +52,6 @@ async def insert_cursors(  # any tenant: the job is the installation's
 async def count_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: datetime, until: datetime, limit: int
 ) -> int:
-    """The number of uncompleted instances with these `valid_days` sent in this period, at most `limit`."""
     count: int = await db.fetch_value(
         """select count(*) from (
              select from questionnaire_instance
@@ -69,7 +68,6 @@ async def count_ended(  # any tenant: the job is the installation's
 async def list_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: tuple[datetime, str], until: datetime, limit: int
 ) -> list[Instance]:
-    """The uncompleted instances with these `valid_days` sent in this period, the earliest first."""
     rows = await db.fetch(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where coalesce(i.sent_time, i.created_time) >= $2 and coalesce(i.sent_time, i.created_time) <= $4

@@ -76,7 +76,6 @@ async def in_folder(
 
 
 async def remove_strays(db: Database, *, file_folder: str, now: datetime) -> int:
-    """Remove files that no answer lists from the folder; return their count."""
     if not file_folder:
         return 0
     strays = await store.claim_strays(db, now=now, limit=STRAYS_MAX)
@@ -119,10 +118,7 @@ async def keep(
 async def download(
     db: Database, *, caller: Caller, instance: Instance, file_id: str, site: Site, now: datetime
 ) -> Download:
-    """A file for a person or a program outside, noted in the audit log. Raises NotFound.
-
-    `instance`: one that the caller may read.
-    """
+    """Noted in the audit log. `instance`: one that the caller may read. Raises NotFound."""
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     found = await store.get_file(db, **key, file_id=file_id)
     content = found.content if found else None

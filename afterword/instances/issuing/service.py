@@ -28,8 +28,6 @@ Draw = Callable[[], float]  # uniform in [0, 1); decides which questions are dra
 
 
 class NotPublished(errors.Conflict):
-    """Nothing can be issued before a version is published."""
-
     code_default = "questionnaire_not_published"
 
 
@@ -198,7 +196,6 @@ async def issue_for_items(
 async def get_issuable(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Issuable:
-    """The questionnaire's settings; raises NotFound, also for another application's."""
     found = await issuing_store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])
     if not found or (application_ids and found[0].owner_application_id not in application_ids):
         raise errors.NotFound("There is no such questionnaire.")

@@ -23,10 +23,7 @@ Decision = Literal["accepted", "rejected"]
 
 
 async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], decision: Decision, now: datetime) -> int:
-    """The number of those that were not judged so before; those that were never held back stay as they are.
-
-    Raises Invalid for ids out of reach.
-    """
+    """The number of newly judged ones; those never held back stay as they are. Raises Invalid for ids out of reach."""
     reached = {
         instance_id: await instances_store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=True)
         for instance_id in sorted(set(instance_ids))  # in this order, so that two who judge at once do not wait in turn

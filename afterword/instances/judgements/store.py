@@ -67,7 +67,6 @@ async def count_doubtful(
     states: Sequence[State],
     limit: int,
 ) -> dict[State, int]:
-    """The doubtful responses of each of these states, counted up to `limit`."""
     rows = await db.fetch(
         f"""select k.state, (select count(*) from (
               select {_DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count

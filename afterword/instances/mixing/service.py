@@ -52,10 +52,7 @@ class Taken:
 async def take(
     db: Database, *, context: AnswerContext, answers: Mapping[str, Given | None], secret: bytes, now: datetime
 ) -> Taken:
-    """Take all answers to an anonymous invitation at once. `context` is locked.
-
-    Raises Expired, Finalized, Inactive, Closed, and Unavailable where those that wait cannot be read.
-    """
+    """`context` is locked. Raises Expired, Finalized, Inactive, Closed; Unavailable if waiting ones are unreadable."""
     invitation, questionnaire = context.instance, context.questionnaire
     if invitation.finalized:
         raise Finalized("The answers were sent and cannot be changed.")

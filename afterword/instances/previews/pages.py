@@ -64,7 +64,6 @@ async def get_mail(request: Request) -> Response:
 
 @routes.post("/preview/{permission}", for_people=True)
 async def post_preview(request: Request) -> Response:
-    """The next or previous page, the same one with its errors, or the end."""
     answer_page = await _answer_page(request)
     if answer_page is None:
         return _ended(request)

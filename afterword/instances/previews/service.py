@@ -72,10 +72,7 @@ async def permit(
     brand_level: BrandLevel,
     now: datetime,
 ) -> Permission:
-    """Raises NotFound, NoDraft; Invalid `unknown_id` for question, ending and responder, Forbidden for the latter.
-
-    Raises Invalid for a brand that could not be stored.
-    """
+    """Raises NoDraft, Invalid for an unknown id or a wrong brand, Forbidden for a responder."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get(db, **questionnaire.key)
     definition = core_definition.read(draft.definition, Findings())

@@ -37,7 +37,6 @@ class ResponderView:
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
-    """The responder as the caller may see it; raises NotFound."""
     found = await store.get_responder(db, **caller.reach, responder_id=responder_id)
     return errors.found(found, NO_RESPONDER)
 

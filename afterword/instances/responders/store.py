@@ -89,7 +89,6 @@ async def get_responder(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> ShownResponder | None:
-    """The responder as far as the caller sees it, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
@@ -240,7 +239,6 @@ async def list_figures(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> list[Figures]:
-    """The figures of these responders over all instances that the caller sees."""
     rows = await db.fetch(
         f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
              max(i.submitted_time) as last_submitted_time,
@@ -261,7 +259,6 @@ async def list_figures(
 async def get_last_questionnaire_id(
     db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
 ) -> str | None:
-    """The questionnaire of the responder's last instance, or None."""
     return await db.fetch_value(
         f"""select i.questionnaire_id from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null

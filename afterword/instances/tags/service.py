@@ -94,10 +94,7 @@ async def change_many(
 async def rename(
     db: Database, *, caller: Caller, text: str, to: str, expect: errors.Expect | None = None, now: datetime
 ) -> str:
-    """Give a tag another name, wherever it is; return that.
-
-    `expect` is told the version. Raises NotFound, Invalid, TagExists, Forbidden, and what it raises.
-    """
+    """Wherever it is; return the new name. Raises NotFound, Invalid, TagExists, Forbidden."""
     caller.require_whole()
     caller.require_real()
     tag = named(text)
@@ -137,7 +134,6 @@ async def rename(
 async def remove(
     db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, check_version: Callable[[int], None]
 ) -> None:
-    """Remove the tag; raises NotFound (instance or tag), and the errors of `check_version`."""
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
     tag = named(text)
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}

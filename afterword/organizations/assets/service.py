@@ -65,10 +65,7 @@ async def uses_of(db: Database, *, asset: Asset) -> list[str]:
 
 
 async def require(db: Database, *, organization_id: str, address: str | None, pointer: str) -> None:
-    """Raise Invalid where `address` names a picture that the organization does not have.
-
-    One that it has is not deleted before the transaction ends, which then uses it.
-    """
+    """Raise Invalid where `address` names no picture of the organization. One that it has stays until the commit."""
     picture = read_address(address or "")
     if picture is None:
         return

@@ -85,10 +85,7 @@ class TokenCache:
 
 
 async def prove(db: Database, *, text: str, source: str) -> store.Credential:
-    """The valid token of this text, for handlers that read it from elsewhere than a header.
-
-    `source`: the client's address. Raises Unauthorized, NetworkNotAllowed.
-    """
+    """For a text that no header brought. `source`: the client's address. Raises Unauthorized, NetworkNotAllowed."""
     credential = await _proven(db, text)
     _require_alive(credential, db.clock.now())
     _require_network(credential, source)

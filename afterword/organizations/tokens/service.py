@@ -207,10 +207,7 @@ async def rotate(
 
 
 async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, check_version: CheckVersion) -> None:
-    """Revoke a token that the caller may see; only an owner revokes an owner's. An ended one stays ended.
-
-    Raises NotFound, Forbidden, Stale.
-    """
+    """Only an owner revokes an owner's. One that has ended stays ended. Raises Forbidden."""
     token = await get(db, caller=caller, token_id=token_id)
     check_version(token.version)
     is_of_another = caller.role != "owner" and token.user_id not in {None, caller.user_id}
@@ -222,10 +219,7 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
 async def revoke_token(
     db: Database, *, organization_id: str, token_id: str, now: datetime, actor: Actor | None = None
 ) -> Token:
-    """Revoke a token and all tokens that were created with it; return the token.
-
-    Processes with it in their cache stop within `access.CACHE_SECONDS_MAX`. Raises NotFound.
-    """
+    """Also all that were made with it. Processes with it in their cache stop within `access.CACHE_SECONDS_MAX`."""
     before = await store.get_token(db, organization_id=organization_id, token_id=token_id, is_locked=True)
     if before is None:
         raise _unknown()

@@ -72,10 +72,7 @@ async def create_user(
 
 
 async def make_owner(db: Database, *, organization_id: str, email: str, name: str, now: datetime) -> User:
-    """An owner: a new user, or the one with this address that a command made without a name.
-
-    Raises Invalid, Taken.
-    """
+    """A new user, or the one with this address that a command made without a name. Raises Invalid, Taken."""
     profile = {"display_name": name} if name else {}
     known = await store.get_user_by_email(db, organization_id=organization_id, email=email)
     if known is None or known.role != OWNER:
@@ -132,11 +129,7 @@ async def update_user(
     now: datetime,
     check_version: CheckVersion,
 ) -> User:
-    """Change the named columns; equal values are no change.
-
-    Everybody may change their own profile, nobody their own role, applications or activity. Only an owner changes an
-    owner. Raises NotFound, Forbidden, Invalid, LastOwner, Stale.
-    """
+    """Nobody changes their own RIGHTS, and only an owner changes an owner. Raises Forbidden, LastOwner."""
     owners = await _owners(db, caller.organization_id, changes)
     before = await _locked(db, caller, user_id, check_version)
     changed = {name: value for name, value in _normal(changes).items() if value != getattr(before, name)}

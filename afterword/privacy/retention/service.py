@@ -77,10 +77,7 @@ Work = Callable[[Database, Run, datetime], Awaitable[Turn]]
 
 
 async def work_next(db: Database, *, now: datetime) -> int:
-    """Do one turn of the run that has waited longest, or begin the next run; 0 where nothing is to do.
-
-    A turn that fails is logged and tried again later: it must not keep the others from theirs.
-    """
+    """A turn of the run that waited longest, or of the next; 0: none. A failed turn is logged and tried again later."""
     run = await store.claim_run(db, now=now) or await _begin(db, now=now)
     if run is None:
         return 0

@@ -42,10 +42,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The result of one step of a walk: the ids that are old enough, and the row that it goes on behind.
-
-    None: it has come to its end.
-    """
+    """The ids that are old enough, and the row that the walk goes on behind; None: it has come to its end."""
 
     ids: list[str]
     last: str | None
@@ -107,10 +104,7 @@ async def claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenant
 async def get_next_due(  # any tenant: one job serves all
     db: Database, *, since: datetime, deleted_days: int, deleted_before: datetime
 ) -> Due | None:
-    """A kind of data that an organization removes by age, and that no run has looked through since then.
-
-    What was deleted before `deleted_before` goes everywhere, without a period.
-    """
+    """No run has looked through it since then. `deleted_before`: of what goes everywhere, without a period."""
     row = await db.fetch_row(
         f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral (
              select k.kind, k.days from {DAYS} where k.days is not null

@@ -316,10 +316,7 @@ async def list_questionnaires_of(
 async def delete_texts(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], has_files: bool = True
 ) -> int:
-    """Remove what was written with words: answers that are texts or hold some, and the words beside a choice.
-
-    `has_files`: answers that are files as well.
-    """
+    """Answers that are texts or hold some, and words beside a choice; `has_files`: answers that are files as well."""
     return await db.execute(
         f"""with gone as (
              delete from answer a where organization_id = $1 and instance_id = any($2) and {WORDS}

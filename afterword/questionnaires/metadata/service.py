@@ -33,10 +33,7 @@ _owners: OrderedDict[tuple[str, str], str] = OrderedDict()
 
 
 async def declared(db: Database, *, organization_id: str, application_id: str) -> Declared:
-    """The names declared for an application; changes by other processes show after `KEPT_SECONDS`.
-
-    An unknown application has those of the product.
-    """
+    """Changes by other processes show after `KEPT_SECONDS`. An unknown application has the names of the product."""
     key, now = (organization_id, application_id), db.clock.now()
     kept = _kept.get(key)
     # A negative age means that the database was restored: nothing cached holds.

@@ -52,10 +52,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The past of addresses: entries of `contact`, messages sent as such entries, and the last response.
-
-    `titles`: of the pipelines of both.
-    """
+    """Entries of `contact`, messages sent as such entries, the last response; `titles` of the pipelines of both."""
 
     contacts: dict[AddressKey, list[dict[str, Any]]]
     sent: dict[AddressKey, list[dict[str, Any]]]

@@ -100,10 +100,7 @@ class LaneSettings:
 
 @dataclass(frozen=True, slots=True)
 class LaneBlock:
-    """The reasons that close a lane: a paused pipeline, a paused account, or an open breaker.
-
-    `is_guarded`: all sending is paused.
-    """
+    """A paused pipeline, a paused account, or an open breaker closes a lane; `is_guarded`: all sending is paused."""
 
     paused: bool
     paused_time: datetime | None

@@ -66,10 +66,7 @@ async def try_change(
     now: datetime,
     networks: Sequence[Network],
 ) -> TriedChange:
-    """Decide about the newest invitations by the stored rules, and by the changed ones.
-
-    Raises NotFound, Stale and Invalid, as the change does.
-    """
+    """Decide about the newest invitations by the stored and by the changed rules. Raises as the change does."""
     changed = await pipelines.as_changed(
         db,
         caller=caller,

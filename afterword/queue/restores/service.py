@@ -37,10 +37,7 @@ class View:
 
 
 async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
-    """Check once, and pause sending if this database is older than the one of `mark`.
-
-    `is_first`: the first check of this process, which without a mark judges by late items.
-    """
+    """Pause sending if this database is older than the one of `mark`. `is_first`: without one, late items decide."""
     position = await store.get_log_position(db)
     if position.paused_time is not None:
         return View(mark, position.paused_reason)

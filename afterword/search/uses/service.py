@@ -20,10 +20,7 @@ USES_MAX: Final = 200
 
 
 async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_id: str) -> list[Use]:
-    """Raises NotFound for a question of neither the draft nor the published version.
-
-    Alerts, sequences and reports are among them where the caller may read them.
-    """
+    """Alerts, sequences and reports where the caller may read them. Raises NotFound for a question of no edition."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts_store.get_draft(db, **questionnaire.key)
     edition = await editions.find(db, questionnaire=questionnaire)
