@@ -53,7 +53,7 @@ class _Form:
     read: Callable[[Settings], Any]
     make: Callable[[Any, Context], Channel]
     urls: Callable[[Any], list[str]] = lambda _settings: []  # the addresses that it calls
-    host: Callable[[Any], str | None] = lambda _settings: None  # the one that it connects to
+    host: Callable[[Any], str | None] = lambda _settings: None  # the one that it connects to, not by HTTP
     parse_callback: Callable[[Mapping[str, str], str, bytes, str, Any], list[Report]] | None = None
     takes_get: Callable[[Any], bool] = lambda _settings: False  # whether its provider may call back by GET
 
@@ -126,7 +126,6 @@ def urls_of(kind: Kind, settings: Settings) -> list[str]:
 
 
 def host_of(kind: Kind, settings: Settings) -> str | None:
-    """The host that an account connects to by another protocol than HTTP."""
     form = _FORMS[kind]
     return form.host(form.read(settings))
 
