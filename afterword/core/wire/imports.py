@@ -46,6 +46,7 @@ NO_ADDRESS: Final = "No column says who is written to."
 REST: Final = "*"  # of a mapping: all columns that have no other meaning
 UNKNOWN_SHOWN_MAX: Final = 5
 UNKNOWN: Final = "{n} other columns are not known either. Map those that count; map[*]= leaves out all others."
+DID_YOU_MEAN: Final = "did you mean"
 NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
@@ -265,7 +266,7 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
         for name, column in mapping.items()
         if name not in names and (name, column) != (REST, "")
     ]
-    unknown = 0
+    unknown: list[FieldError] = []
     columns: list[str] = []
     places: list[int] = []
     for place, name in enumerate(names, start=1):
@@ -275,9 +276,8 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
             continue
         error = _column_error(found, name, column, declared=declared, strict=strict)
         if error is not None and error.code == "unknown_column" and name not in mapping:
-            unknown += 1
-            if unknown > UNKNOWN_SHOWN_MAX:
-                continue
+            unknown.append(error)
+            continue
         if error is None and column in columns:
             error = FieldError(
                 "exclusive", _twice(names, places[columns.index(column)], place), pointer=f"/{escape(name)}"
@@ -286,8 +286,11 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
             wrong.append(error)
         columns.append(column)
         places.append(place)
-    if unknown > UNKNOWN_SHOWN_MAX:
-        wrong.append(FieldError("unknown_column", Sentence(UNKNOWN, n=unknown - UNKNOWN_SHOWN_MAX), pointer=""))
+    if len(unknown) > UNKNOWN_SHOWN_MAX:  # first those that may be one of ours
+        unknown.sort(key=lambda error: DID_YOU_MEAN not in error.message)
+        rest = Sentence(UNKNOWN, n=len(unknown) - UNKNOWN_SHOWN_MAX)
+        unknown = [*unknown[:UNKNOWN_SHOWN_MAX], FieldError("unknown_column", rest, pointer="")]
+    wrong += unknown
     wrong += _missing(columns, separator=found.separator, names=names) + _too_many(columns)
     return columns, places, wrong
 
@@ -322,7 +325,7 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
 def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool) -> str:
     """The likely meaning of an unknown column, in words that repeat nothing of the file."""
     close = meaning_of(name, fields, declared)
-    meant = f"did you mean {close}?" if close else f"it can be {next(iter(GROUPS))}NAME, for example."
+    meant = f"{DID_YOU_MEAN} {close}?" if close else f"it can be {next(iter(GROUPS))}NAME, for example."
     if is_mapped:
         return f"There is no such column to map to; {meant}"
     return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."

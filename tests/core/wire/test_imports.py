@@ -117,6 +117,10 @@ class TestHeader:
         assert "metadata.questionnaire.NAME" in told
         assert "Schuh" not in told
 
+    def test_suggests_first_of_many(self) -> None:
+        told = wrong(",".join([*(f"Lineitem {n}" for n in range(70)), "E-mail"]) + "\n")
+        assert (imports.UNKNOWN_SHOWN_MAX + 2, ("/E-mail", "unknown_column")) == (len(told), told[0])
+
     def test_another_separator(self) -> None:
         assert "another separator" in advice("responder_channel_identifier;locale\na@b.example;el\n")
 
