@@ -30,6 +30,7 @@ LINE_PIXELS: Final = 28
 LINE_CHARACTERS: Final = 32
 KEY_PIXELS: Final = 56  # a choice, a field, a row of keys
 SPACE_PIXELS: Final = 32
+LOOKED_AT_MAX: Final = 10  # choices of a dropdown: in a long list people look for theirs
 COLUMNS_BESIDE: Final = 2  # choices of a matrix that stand side by side
 
 
@@ -94,7 +95,8 @@ def _group_words(group: Group) -> int:
 
 
 def reading_seconds(question: Question) -> float:
-    labels = [choice.label for choice in question.choices] + [row.label for row in question.rows]
+    choices = question.choices[: LOOKED_AT_MAX if question.style == "dropdown" else None]
+    labels = [choice.label for choice in choices] + [row.label for row in question.rows]
     texts = (question.title, question.description, question.low_label, question.high_label, *labels)
     return sum(map(_words, texts)) / WORDS_A_SECOND
 

@@ -1,5 +1,6 @@
 """Signs of a machine or of haste: the pace of answers, and one answer in all rows."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,6 +50,13 @@ def test_pace(answers: dict[str, Any], seconds: float, signs: set[str]) -> None:
         "speeding": suspicion.is_speeding(FORM, kept, seconds=seconds),
     }
     assert signs == {name for name, is_there in found.items() if is_there}
+
+
+def test_pace_of_a_long_list() -> None:
+    stores = tuple(replace(CHOICES[0], value=number, label="A store") for number in range(1, 501))
+    asked = question("single_choice", "STORE", title="Which one?", style="dropdown", choices=stores)
+    form = replace(FORM, groups=(Group(group_id="G", questions=(asked,)),))
+    assert not suspicion.is_too_fast(form, {"STORE": Given(7)}, seconds=4)
 
 
 @pytest.mark.parametrize("values", [[1, 1, 1, 1], [2, 2, 2, 2, 2]])

@@ -27,6 +27,8 @@ def test_each_shape_takes_time() -> None:
     assert set(get_args(Shape)) == ANSWER_SECONDS.keys()
     long = {"type": "single_choice", "choices": [{"value": n, "label": "Reason"} for n in range(1, 25)]}
     assert length(document({**long, "style": "dropdown"})).screens < length(document(long)).screens
+    whole = {**long, "style": "dropdown", "choices": [{"value": n, "label": "A store"} for n in range(1, 501)]}
+    assert 10 == length(document(whole)).seconds, "nobody reads 500 names"
 
 
 def test_the_longest_way_counts() -> None:
