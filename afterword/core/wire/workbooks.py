@@ -29,7 +29,7 @@ UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8
 
 _VISIBLE: Final = python_calamine.SheetVisibleEnum.Visible
 _PLACE: Final = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]*)(\d*)""")
-_VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^>]*)?>([^<]*)")
+_VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^<>]*)?>([^<]*)")
 _END_OF_TEXT: Final = re.compile(rb"</(?:[\w.-]+:)?si\s*>")
 
 
