@@ -30,6 +30,7 @@ UNREADABLE: Final = "This workbook cannot be read. Save its list as “CSV UTF-8
 _VISIBLE: Final = python_calamine.SheetVisibleEnum.Visible
 _PLACE: Final = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]*)(\d*)""")
 _VALUE: Final = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^<>]*)?>([^<]*)")
+_OPENED: Final = re.compile(rb"<(?:[\w.-]+:)?v[\s>]")
 _END_OF_TEXT: Final = re.compile(rb"</(?:[\w.-]+:)?si\s*>")
 
 
@@ -77,7 +78,8 @@ def _bounded(content: bytes) -> bytes:
 def _check_sheet(part: bytes, sizes: list[int]) -> None:
     values = _VALUE.findall(part)
     # Without comments, marked sections and references to characters, no cell hides from these patterns.
-    if b"<!" in part or b"\x00" in part or any(b"&#" in value for value in values):
+    is_odd = b"<!" in part or b"\x00" in part or any(b"&#" in value for value in values)
+    if is_odd or len(_OPENED.findall(part)) != len(values):
         raise zipfile.BadZipFile
     places = _PLACE.findall(part)
     row = max((int(digits[:8] or 0) for digits in {digits for _, digits in places}), default=0)

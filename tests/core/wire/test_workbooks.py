@@ -47,6 +47,7 @@ class TestRefused:
             (workbook([["a"]], [["b"]]), "several sheets: “S0”, “S1”"),
             (changed(workbook([["a"]]), "sheet1.xml", b"<v>", b"<!-- --><v>"), "cannot be read"),
             (changed(workbook([["a"]]), "sheet1.xml", b"<v>0<", b"<v>&#48;<"), "cannot be read"),
+            (changed(workbook([["a"]]), "sheet1.xml", b"<v>", b'<v a="<">'), "cannot be read"),
             (changed(workbook([["a"]]), "x", b"", b"", zipfile.ZIP_BZIP2), "cannot be read"),
         ],
     )
