@@ -91,9 +91,7 @@ class Leases(Generic[Job]):
                ) next
                where j.organization_id = next.organization_id and j.{self.id} = next.{self.id}
                returning {qualified(self.columns, "j")}""",
-            owner,
-            now,
-            _until(now),
+            *(owner, now, _until(now)),
         )
         return None if row is None else self.record(**row)
 
@@ -113,10 +111,7 @@ class Leases(Generic[Job]):
             f"""update {self.table} set owner = null, lease_until = null,
                  {self.attempts} = greatest({self.attempts} - $4, 0){self.on_release}
                where {self.is_held}""",
-            job.organization_id,
-            getattr(job, self.id),
-            owner,
-            int(not is_tried),
+            *(job.organization_id, getattr(job, self.id), owner, int(not is_tried)),
         )
 
     async def end(

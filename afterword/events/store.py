@@ -128,9 +128,7 @@ async def list_unread_events(  # any tenant: a reader serves all of them
            ) e
            where e.type = any($2::text[]) or e.position = e.passed
            order by e.position""",
-        reader,
-        list(types),
-        limit,
+        *(reader, list(types), limit),
     )
     return [_event(row) for row in rows], rows[0]["passed"] if rows else 0
 
@@ -139,9 +137,7 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
     await db.execute(
         """update event_cursor c set xid = e.xid, seq = e.seq, updated_time = now()
            from event e where c.reader = $1 and e.organization_id = $2 and e.event_id = $3""",
-        reader,
-        last.organization_id,
-        last.event_id,
+        *(reader, last.organization_id, last.event_id),
     )
 
 

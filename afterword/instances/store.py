@@ -202,10 +202,7 @@ async def get_shown_instance(
                   i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
                   i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.anonymity, i.version
            {_REACHED}""",
-        organization_id,
-        instance_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, instance_id, list(application_ids), test_only),
     )
     return None if row is None else (_shown_instance(row), row["version"])
 
@@ -235,9 +232,7 @@ async def get_instance_by_reference(
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and reference_id = $3 and deleted_time is null""",
-        organization_id,
-        questionnaire_id,
-        reference_id,
+        *(organization_id, questionnaire_id, reference_id),
     )
     return _found(row)
 
@@ -249,9 +244,7 @@ async def list_instances(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)
              and {OF_APPLICATIONS}""",
-        organization_id,
-        test_only,
-        list(application_ids),
+        *(organization_id, test_only, list(application_ids)),
         page=page,
     )
     return rows.map(_shown_instance)
@@ -263,9 +256,7 @@ async def list_instances_of_questionnaire(
     rows = await db.fetch_list(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null and (test or not $3)""",
-        organization_id,
-        questionnaire_id,
-        test_only,
+        *(organization_id, questionnaire_id, test_only),
         page=page,
     )
     return rows.map(_shown_instance)
@@ -276,8 +267,7 @@ async def list_instances_by_ids(db: Database, *, organization_id: str, instance_
     rows = await db.fetch(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and instance_id = any($2::text[]) and deleted_time is null""",
-        organization_id,
-        list(instance_ids),
+        *(organization_id, list(instance_ids)),
     )
     return [Instance.of(row) for row in rows]
 
@@ -377,10 +367,7 @@ async def delete_instance(
            set deleted_time = $3, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4
            where organization_id = $1 and instance_id = $2 and deleted_time is null
            returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        now,
-        updated_by,
+        *(organization_id, instance_id, now, updated_by),
     )
     return _found(row)
 

@@ -103,10 +103,7 @@ async def insert_organization(
            select $1, d.domain, d.display_name, d.legal_name, d.postal_address, d.default_locale, d.time_zone,
              $3, $3, $4, $4
            from jsonb_populate_record(null::organization, $2) d returning {_ORGANIZATION_COLUMNS}""",
-        organization_id,
-        document,
-        now,
-        created_by,
+        *(organization_id, document, now, created_by),
     )
     return Organization(**row)
 
@@ -154,10 +151,7 @@ async def update_organization(
              version = version + 1, updated_time = greatest($3, updated_time), updated_by = $4
            where organization_id = $1
            returning {_ORGANIZATION_COLUMNS}""",
-        organization_id,
-        changes,
-        now,
-        updated_by,
+        *(organization_id, changes, now, updated_by),
     )
     return Organization(**row)
 
@@ -192,10 +186,7 @@ async def update_billing(
              = (excluded.name, excluded.address_lines, excluded.city, excluded.postal_code, excluded.country,
                 excluded.tax_number, excluded.email, excluded.purchase_reference, excluded.currency, b.version + 1,
                 excluded.updated_time, excluded.updated_by)""",
-        organization_id,
-        billing,
-        now,
-        updated_by,
+        *(organization_id, billing, now, updated_by),
     )
 
 
@@ -216,11 +207,7 @@ async def insert_application(
            select $1, $2, d.application_type_id, d.display_name, d.description, d.time_zone, d.default_locale,
              d.website_urls, d.brand, d.active, $4, $4, $5, $5
            from jsonb_populate_record(null::application, $3) d returning {_APPLICATION_COLUMNS}""",
-        organization_id,
-        application_id,
-        document,
-        now,
-        created_by,
+        *(organization_id, application_id, document, now, created_by),
     )
     return Application(**row)
 
@@ -233,9 +220,7 @@ async def get_application(
         f"""select {_APPLICATION_COLUMNS} from application
            where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))
            {lock}""",
-        organization_id,
-        application_id,
-        list(among),
+        *(organization_id, application_id, list(among)),
     )
     return Application(**row) if row else None
 
@@ -246,8 +231,7 @@ async def list_applications(
     rows = await db.fetch_list(
         f"""select {_APPLICATION_COLUMNS} from application
            where organization_id = $1 and ($2::text[] = '{{}}' or application_id = any($2))""",
-        organization_id,
-        list(among),
+        *(organization_id, list(among)),
         page=page,
     )
     return rows.map(lambda row: Application(**row))
@@ -271,11 +255,7 @@ async def update_application(
              version = version + 1, updated_time = greatest($4, updated_time), updated_by = $5
            where organization_id = $1 and application_id = $2
            returning {_APPLICATION_COLUMNS}""",
-        organization_id,
-        application_id,
-        changes,
-        now,
-        updated_by,
+        *(organization_id, application_id, changes, now, updated_by),
     )
     return Application(**row)
 

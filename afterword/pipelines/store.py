@@ -120,9 +120,7 @@ async def list_pipelines(
            {_FROM}
            where p.organization_id = $1 and ($2::text is null or p.questionnaire_id = $2) and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
-        organization_id,
-        questionnaire_id,
-        list(application_ids),
+        *(organization_id, questionnaire_id, list(application_ids)),
         page=page,
     )
     return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__dataclass_fields__}))
@@ -144,9 +142,7 @@ async def get_template(
         f"""{_SELECTED}
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
-        organization_id,
-        pipeline_id,
-        list(application_ids),
+        *(organization_id, pipeline_id, list(application_ids)),
     )
     return None if row is None else Pipeline(**row)
 
@@ -183,9 +179,7 @@ async def claim_questionnaire(
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
            for no key update""",
-        organization_id,
-        questionnaire_id,
-        list(application_ids),
+        *(organization_id, questionnaire_id, list(application_ids)),
     )
     return found is not None
 
@@ -194,8 +188,7 @@ async def count_pipelines(db: Database, *, organization_id: str, questionnaire_i
     return await db.fetch_value(
         """select count(*) from pipeline
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null""",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
 
 
@@ -216,9 +209,7 @@ async def count_open_items(db: Database, *, organization_id: str, pipeline_id: s
              union all
              (select from queue_item where organization_id = $1 and pipeline_id = $2 and status in (2, 3) limit $3)
              limit $3) open""",
-        organization_id,
-        pipeline_id,
-        limit,
+        *(organization_id, pipeline_id, limit),
     )
 
 
@@ -234,10 +225,7 @@ async def update_pipeline(
              updated_time = greatest(p.updated_time, now()), updated_by = $3
            from jsonb_populate_record(null::pipeline, $4::jsonb) d
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null""",
-        organization_id,
-        pipeline_id,
-        updated_by,
-        document,
+        *(organization_id, pipeline_id, updated_by, document),
     )
 
 
@@ -248,9 +236,7 @@ async def delete_pipeline(db: Database, *, organization_id: str, pipeline_id: st
            set deleted_time = now(), slug = null, version = version + 1, updated_time = greatest(updated_time, now()),
              updated_by = $3
            where organization_id = $1 and pipeline_id = $2 and deleted_time is null""",
-        organization_id,
-        pipeline_id,
-        deleted_by,
+        *(organization_id, pipeline_id, deleted_by),
     )
 
 
@@ -258,8 +244,7 @@ async def insert_pipeline(db: Database, *, organization_id: str, document: Mappi
     await db.execute(
         f"""insert into pipeline (organization_id, {_INSERTED}, updated_by, updated_time)
            select $1, {_INSERTED}, created_by, created_time from jsonb_populate_record(null::pipeline, $2::jsonb) d""",
-        organization_id,
-        document,
+        *(organization_id, document),
     )
 
 
@@ -269,7 +254,5 @@ async def insert_account(db: Database, *, organization_id: str, account_id: str,
         """insert into channel_account (organization_id, account_id, channel_id, is_default) values ($1, $2, $3, true)
            on conflict (organization_id, channel_id) where is_default do update set channel_id = excluded.channel_id
            returning account_id""",
-        organization_id,
-        account_id,
-        channel_id,
+        *(organization_id, account_id, channel_id),
     )

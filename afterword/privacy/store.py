@@ -79,10 +79,7 @@ async def insert_subjects(
     await db.execute(
         """insert into erasure_subject (organization_id, erasure_id, kind, subject_id)
            select $1, $2, $3, unnest($4::text[]) on conflict do nothing""",
-        organization_id,
-        erasure_id,
-        kind,
-        subject_ids,
+        *(organization_id, erasure_id, kind, subject_ids),
     )
 
 
@@ -108,12 +105,7 @@ async def settle_step(
     await db.execute(
         """update erasure set step = $3, mark = $4, counts = $5, due_time = $6, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",
-        organization_id,
-        erasure_id,
-        step,
-        mark,
-        dict(counts),
-        due_time,
+        *(organization_id, erasure_id, step, mark, dict(counts), due_time),
     )
 
 
@@ -125,11 +117,7 @@ async def settle_erasure(
         """update erasure set state = 'done', step = 'done', mark = '', counts = $3, checksum = $4, finished_time = $5,
              salt = null, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",
-        organization_id,
-        erasure_id,
-        dict(counts),
-        checksum,
-        now,
+        *(organization_id, erasure_id, dict(counts), checksum, now),
     )
 
 

@@ -99,9 +99,7 @@ async def get_questionnaire(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) {lock}""",
-        organization_id,
-        questionnaire_id,
-        list(application_ids),
+        *(organization_id, questionnaire_id, list(application_ids)),
     )
     if row is None:
         raise errors.NotFound("There is no such questionnaire.")
@@ -115,9 +113,7 @@ async def get_questionnaire_by_slug(
     row = await db.fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
-        organization_id,
-        application_id,
-        slug,
+        *(organization_id, application_id, slug),
     )
     return Questionnaire(**row) if row else None
 
@@ -128,8 +124,7 @@ async def list_questionnaires(
     rows = await db.fetch_list(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
-        organization_id,
-        list(application_ids),
+        *(organization_id, list(application_ids)),
         page=page,
     )
     return rows.map(lambda row: Questionnaire(**row))
@@ -170,10 +165,7 @@ async def list_group_ids(
            from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
                  union all select $3::jsonb where $3 is not null) v,
              jsonb_array_elements(v.definition->'groups') with ordinality g (value, place)""",
-        organization_id,
-        version_id,
-        draft,
-        questionnaire_id,
+        *(organization_id, version_id, draft, questionnaire_id),
         page=page,
     )
     return rows.map(lambda row: str(row["group_id"]))
@@ -212,11 +204,7 @@ async def list_question_ids(
                 jsonb_array_elements(v.definition->'groups') g,
                 jsonb_array_elements(g->'questions') with ordinality q (value, place)
            where g->>'group_id' = $3""",
-        organization_id,
-        version_id,
-        group_id,
-        draft,
-        questionnaire_id,
+        *(organization_id, version_id, group_id, draft, questionnaire_id),
         page=page,
     )
     return rows.map(lambda row: str(row["question_id"]))
@@ -243,13 +231,7 @@ async def insert_questionnaire(
            from jsonb_populate_record(null::questionnaire, $5) s
            on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
            returning {QUESTIONNAIRE_COLUMNS}""",
-        organization_id,
-        questionnaire_id,
-        application_id,
-        slug,
-        settings,
-        now,
-        by,
+        *(organization_id, questionnaire_id, application_id, slug, settings, now, by),
     )
     return Questionnaire(**row) if row else None
 
@@ -271,11 +253,7 @@ async def update_questionnaire(
              updated_by = $5
            where organization_id = $1 and questionnaire_id = $2
            returning {QUESTIONNAIRE_COLUMNS}""",
-        organization_id,
-        questionnaire_id,
-        settings,
-        now,
-        by,
+        *(organization_id, questionnaire_id, settings, now, by),
     )
     return Questionnaire(**row)
 
@@ -359,9 +337,7 @@ async def get_question_version_id(
            where organization_id = $1 and questionnaire_id = $2 and jsonb_path_exists(
              definition, '$.groups[*].questions[*].question_id ? (@ == $id)', jsonb_build_object('id', $3::text))
            order by number desc limit 1""",
-        organization_id,
-        questionnaire_id,
-        question_id,
+        *(organization_id, questionnaire_id, question_id),
     )
 
 
@@ -382,8 +358,7 @@ async def list_question_types(
              (q ->> 'scale_max')::integer
            from questionnaire_version v, jsonb_path_query(v.definition, '$.groups[*].questions[*]') q
            where v.organization_id = $1 and v.questionnaire_id = any($2::text[])""",
-        organization_id,
-        list(questionnaire_ids),
+        *(organization_id, list(questionnaire_ids)),
     )
     return {(row[0], row[1], row[2], row[3]) for row in rows}
 

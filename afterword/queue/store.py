@@ -150,12 +150,7 @@ async def get_item(
              and (cardinality($5::text[]) = 0 or exists (
                select 1 from questionnaire q where q.organization_id = i.organization_id
                  and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($5)))""",
-        organization_id,
-        item_id,
-        questionnaire_id,
-        pipeline_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, item_id, questionnaire_id, pipeline_id, list(application_ids), test_only),
     )
     return None if row is None else QueueItem.of(row)
 
@@ -165,8 +160,7 @@ async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -
     row = await db.fetch_row(
         f"""select {ITEM_COLUMNS} from queue_item
            where organization_id = $1 and item_id = $2 and deleted_time is null for update""",
-        organization_id,
-        item_id,
+        *(organization_id, item_id),
     )
     return None if row is None else QueueItem.of(row)
 
@@ -176,8 +170,7 @@ async def count_unknown_attempts(db: Database, *, organization_id: str, item_id:
     return await db.fetch_value(
         """select count(*) from attempt
            where organization_id = $1 and item_id = $2 and outcome in ('unknown', 'accepted_late')""",
-        organization_id,
-        item_id,
+        *(organization_id, item_id),
     )
 
 
@@ -218,10 +211,7 @@ async def update_item(
            from jsonb_populate_record(null::queue_item, $3::jsonb) d
            where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
            returning {_ITEM_COLUMNS_I}""",
-        organization_id,
-        item_id,
-        document,
-        address_key,
+        *(organization_id, item_id, document, address_key),
     )
     return None if row is None else QueueItem.of(row)
 
@@ -236,10 +226,7 @@ async def update_item_to_aborted(
              version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
            where organization_id = $1 and item_id = $2 and status in (1, 2) and deleted_time is null
            returning {ITEM_COLUMNS}""",
-        organization_id,
-        item_id,
-        result,
-        updated_by,
+        *(organization_id, item_id, result, updated_by),
     )
     return None if row is None else QueueItem.of(row)
 
@@ -255,11 +242,7 @@ async def update_item_to_resolved(
              updated_time = greatest(updated_time, now()), updated_by = nullif($5, '')
            where organization_id = $1 and item_id = $2 and status = 6 and deleted_time is null
            returning {ITEM_COLUMNS}""",
-        organization_id,
-        item_id,
-        is_sent,
-        result,
-        updated_by,
+        *(organization_id, item_id, is_sent, result, updated_by),
     )
     return None if row is None else QueueItem.of(row)
 
@@ -272,9 +255,7 @@ async def delete_item(db: Database, *, organization_id: str, item_id: str, delet
              updated_by = $3
            where organization_id = $1 and item_id = $2 and status in (5, 7, 8) and deleted_time is null
            returning {ITEM_COLUMNS}""",
-        organization_id,
-        item_id,
-        deleted_by,
+        *(organization_id, item_id, deleted_by),
     )
     return None if row is None else QueueItem.of(row)
 

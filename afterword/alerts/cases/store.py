@@ -198,9 +198,7 @@ async def count_status_uses(db: Database, *, organization_id: str, status_id: in
     return await db.fetch_value(
         """select count(*) from (
              select from alert_instance where organization_id = $1 and status_id = $2 limit $3) used""",
-        organization_id,
-        status_id,
-        limit,
+        *(organization_id, status_id, limit),
     )
 
 
@@ -311,13 +309,7 @@ async def update_status_to(
              resolved_by = case when $4 then case when i.resolved_time is null then $7 else i.resolved_by end end
            from before b where i.organization_id = $1 and i.alert_instance_id = b.alert_instance_id
            returning {CASE_COLUMNS_I}, b.was_resolved""",
-        organization_id,
-        status_id,
-        move_to,
-        is_closing,
-        limit,
-        now,
-        updated_by,
+        *(organization_id, status_id, move_to, is_closing, limit, now, updated_by),
     )
     return [(Case.of(row), row["was_resolved"]) for row in rows]
 
@@ -362,9 +354,7 @@ async def get_comment(db: Database, *, organization_id: str, alert_instance_id: 
     row = await db.fetch_row(
         f"""select {_COMMENT_COLUMNS} from alert_comment
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3""",
-        organization_id,
-        alert_instance_id,
-        comment_id,
+        *(organization_id, alert_instance_id, comment_id),
     )
     return Comment(**dict(row)) if row else None
 
@@ -401,11 +391,7 @@ async def update_comment(
         f"""update alert_comment set body = $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3 and body <> $4
            returning {_COMMENT_COLUMNS}""",
-        organization_id,
-        alert_instance_id,
-        comment_id,
-        body,
-        now,
+        *(organization_id, alert_instance_id, comment_id, body, now),
     )
     return Comment(**dict(row)) if row else None
 
@@ -444,9 +430,6 @@ async def update_comments_count(
         f"""update alert_instance
            set comments_count = comments_count + $3, version = version + 1, updated_time = greatest(updated_time, $4)
            where organization_id = $1 and alert_instance_id = $2 returning {_CASE_COLUMNS}""",
-        organization_id,
-        alert_instance_id,
-        more,
-        now,
+        *(organization_id, alert_instance_id, more, now),
     )
     return Case.of(row) if row else None

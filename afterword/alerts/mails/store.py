@@ -130,10 +130,7 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
              join organization o on o.organization_id = t.organization_id
              left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
            order by t.due_time""",
-        now,
-        lease_until,
-        limit,
-        NOTICES_SHOWN_MAX,
+        *(now, lease_until, limit, NOTICES_SHOWN_MAX),
     )
     return [Mail(**_values(row)) for row in rows]
 
@@ -149,13 +146,7 @@ async def settle_mail(  # any tenant: the mail names its own
              recipient = case when $4 = 'waiting' or purpose <> 'answer' then recipient end,
              link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
            where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
-        mail.organization_id,
-        mail.mail_id,
-        mail.epoch,
-        state,
-        due_time,
-        error,
-        now,
+        *(mail.organization_id, mail.mail_id, mail.epoch, state, due_time, error, now),
     )
 
 
@@ -169,9 +160,7 @@ async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: i
            where (m.organization_id, m.mail_id) in (
              select organization_id, mail_id from notice_mail
              where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
-        now,
-        attempts_max,
-        limit,
+        *(now, attempts_max, limit),
     )
 
 
@@ -180,8 +169,7 @@ async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
         """delete from notice_mail where (organization_id, mail_id) in (
              select organization_id, mail_id from notice_mail
              where finished_time < $1 order by finished_time limit $2)""",
-        before,
-        limit,
+        *(before, limit),
     )
 
 

@@ -209,8 +209,7 @@ async def delete_messages_of(  # any tenant: a batch of events serves many organ
            using alert_instance i, unnest($1::text[], $2::text[]) as b (organization_id, responder_id)
            where i.organization_id = b.organization_id and i.responder_id = b.responder_id
              and m.organization_id = i.organization_id and m.alert_instance_id = i.alert_instance_id""",
-        [one[0] for one in responders],
-        [one[1] for one in responders],
+        *([one[0] for one in responders], [one[1] for one in responders]),
     )
 
 

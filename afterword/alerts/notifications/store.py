@@ -80,9 +80,7 @@ async def get_notification(
     row = await db.fetch_row(
         f"""select {_COLUMNS} from notification
            where organization_id = $1 and user_id = $2 and notification_id = $3 and web""",
-        organization_id,
-        user_id,
-        notification_id,
+        *(organization_id, user_id, notification_id),
     )
     return _notification(row) if row else None
 
@@ -91,8 +89,7 @@ async def list_notifications(db: Database, *, organization_id: str, user_id: str
     rows = await db.fetch_list(
         f"""select {_COLUMNS}, read_time is not null as read from notification
            where organization_id = $1 and user_id = $2 and web""",
-        organization_id,
-        user_id,
+        *(organization_id, user_id),
         page=page,
     )
     return rows.map(_notification)
@@ -120,10 +117,7 @@ async def update_read(
         f"""update notification set read_time = $4, version = version + 1
            where organization_id = $1 and user_id = $2 and notification_id = $3 and web
              and (read_time is null) <> ($4::timestamptz is null) returning {_COLUMNS}""",
-        organization_id,
-        user_id,
-        notification_id,
-        read_time,
+        *(organization_id, user_id, notification_id, read_time),
     )
     return _notification(row) if row else None
 
@@ -133,8 +127,7 @@ async def prune_notifications(db: Database, *, before: datetime, limit: int) -> 
         """delete from notification where (organization_id, notification_id) in (
              select organization_id, notification_id from notification
              where created_time < $1 order by created_time limit $2)""",
-        before,
-        limit,
+        *(before, limit),
     )
 
 
@@ -146,8 +139,7 @@ async def get_subscription(db: Database, *, organization_id: str, user_id: str) 
            from organization_user u
              left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
            where u.organization_id = $1 and u.user_id = $2""",
-        organization_id,
-        user_id,
+        *(organization_id, user_id),
     )
     return Subscription(**dict(row)) if row else None
 
@@ -179,9 +171,7 @@ async def list_watches(db: Database, *, organization_id: str, user_id: str, limi
                  where w.organization_id = $1 and w.user_id = $2 and w.entity = m.entity
                    and w.entity_id = m.entity_id)) watched
            order by place nulls last, created_time desc, entity_id limit $3""",
-        organization_id,
-        user_id,
-        limit,
+        *(organization_id, user_id, limit),
     )
     return [(row["entity"], row["entity_id"]) for row in rows]
 
@@ -234,11 +224,7 @@ async def update_subscription(
            on conflict (organization_id, user_id) do update
            set types = excluded.types, digest = excluded.digest, version = notification_subscription.version + 1,
              updated_time = greatest(notification_subscription.updated_time, excluded.updated_time)""",
-        organization_id,
-        user_id,
-        dict(types),
-        digest,
-        now,
+        *(organization_id, user_id, dict(types), digest, now),
     )
 
 

@@ -84,8 +84,7 @@ async def list_alerts(db: Database, *, organization_id: str, application_ids: Se
         f"""select {_COLUMNS} from alert
            where organization_id = $1 and deleted_time is null
              and (cardinality($2::text[]) = 0 or application_id = any($2))""",
-        organization_id,
-        list(application_ids),
+        *(organization_id, list(application_ids)),
         page=page,
     )
     return rows.map(_alert)
@@ -127,10 +126,7 @@ async def list_question_versions(
              and exists (
                select from jsonb_path_query(v.definition, '$.groups[*].questions[*].question_id') i
                where i #>> '{}' = any($4::text[]))""",
-        organization_id,
-        application_id,
-        list(questionnaire_ids),
-        list(question_ids),
+        *(organization_id, application_id, list(questionnaire_ids), list(question_ids)),
     )
     return [row["version_id"] for row in rows]
 
@@ -141,9 +137,7 @@ async def list_user_ids(db: Database, *, organization_id: str, application_id: s
         """select user_id from organization_user
            where organization_id = $1 and user_id = any($3::text[]) and active and not service
              and (cardinality(application_ids) = 0 or $2 = any(application_ids))""",
-        organization_id,
-        application_id,
-        list(among),
+        *(organization_id, application_id, list(among)),
     )
     return {row["user_id"] for row in rows}
 
@@ -172,11 +166,7 @@ async def insert_alert(
              created_time, updated_time, created_by, updated_by)
            select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
            from jsonb_populate_record(null::alert, $3::jsonb) s returning {_COLUMNS}""",
-        organization_id,
-        alert_id,
-        dict(columns),
-        now,
-        by,
+        *(organization_id, alert_id, dict(columns), now, by),
     )
     return _alert(row)
 
@@ -192,11 +182,7 @@ async def update_alert(
            where t.organization_id = $1 and t.alert_id = $2 and o.organization_id = $1 and o.alert_id = $2
              and ({qualified(_CHANGEABLE, "t")}) is distinct from ({qualified(_CHANGEABLE, "s")})
            returning {_COLUMNS_T}""",
-        organization_id,
-        alert_id,
-        dict(changes),
-        now,
-        by,
+        *(organization_id, alert_id, dict(changes), now, by),
     )
     return _alert(row) if row else None
 
@@ -207,10 +193,7 @@ async def update_status_to(
     return await db.execute(
         """update alert set status_id = $3, version = version + 1
            where organization_id = $1 and status_id = $2 and (deleted_time is not null or not $4)""",
-        organization_id,
-        status_id,
-        move_to,
-        deleted_only,
+        *(organization_id, status_id, move_to, deleted_only),
     )
 
 
@@ -220,10 +203,7 @@ async def delete_alert(db: Database, *, organization_id: str, alert_id: str, now
            set deleted_time = $3, active = false, version = version + 1, updated_time = greatest(updated_time, $3),
              updated_by = $4
            where organization_id = $1 and alert_id = $2 and deleted_time is null""",
-        organization_id,
-        alert_id,
-        now,
-        by,
+        *(organization_id, alert_id, now, by),
     )
 
 
@@ -260,9 +240,7 @@ async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
              order by evaluated_time nulls first limit $3 for no key update skip locked)
            update alert a set evaluated_time = $2 from due
            where a.organization_id = due.organization_id and a.alert_id = due.alert_id returning {_COLUMNS_A}""",
-        before,
-        now,
-        limit,
+        *(before, now, limit),
     )
     return [_alert(row) for row in rows]
 

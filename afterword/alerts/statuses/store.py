@@ -65,8 +65,7 @@ async def get_is_used(db: Database, *, organization_id: str, status_id: int) -> 
     return await db.fetch_value(
         """select exists (select from alert where organization_id = $1 and status_id = $2 and deleted_time is null)
              or exists (select from alert_instance where organization_id = $1 and status_id = $2)""",
-        organization_id,
-        status_id,
+        *(organization_id, status_id),
     )
 
 
@@ -90,11 +89,7 @@ async def insert_status(
            select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
            from jsonb_populate_record(null::alert_status, $3::jsonb) s
            returning {_COLUMNS}, status_id < 100 as system""",
-        organization_id,
-        status_id,
-        dict(columns),
-        now,
-        by,
+        *(organization_id, status_id, dict(columns), now, by),
     )
     return _status(row)
 
@@ -110,11 +105,7 @@ async def update_status(
            where t.organization_id = $1 and t.status_id = $2 and o.organization_id = $1 and o.status_id = $2
              and ({qualified(_CHANGEABLE, "t")}) is distinct from ({qualified(_CHANGEABLE, "s")})
            returning {_COLUMNS_T}, t.status_id < 100 as system""",
-        organization_id,
-        status_id,
-        dict(changes),
-        now,
-        by,
+        *(organization_id, status_id, dict(changes), now, by),
     )
     return _status(row) if row else None
 

@@ -82,9 +82,7 @@ async def update_delivery_to_restart(
              due_time = case when state = 'scheduled' and due_time is not null then now() end
            where organization_id = $1 and webhook_id = $2 and delivery_id = $3 and state <> 'claimed'
            returning subject_id""",
-        organization_id,
-        webhook_id,
-        delivery_id,
+        *(organization_id, webhook_id, delivery_id),
     )
 
 
@@ -124,15 +122,7 @@ async def insert_span(db: Database, *, organization_id: str, webhook_id: str, sp
              array(select distinct subject_id from written) as subject_ids,
              (select count(*) from span) as found,
              (select event_id from span order by xid desc, seq desc limit 1) as last_id""",
-        organization_id,
-        webhook_id,
-        span.from_time,
-        span.to_time,
-        span.first_id,
-        span.last_id,
-        xid,
-        seq,
-        span.limit,
+        *(organization_id, webhook_id, span.from_time, span.to_time, span.first_id, span.last_id, xid, seq, span.limit),
     )
     assert row is not None, "counts are always there"  # noqa: S101
     last_id = row["last_id"] if row["found"] == span.limit else None
@@ -163,9 +153,7 @@ async def prune_deliveries(  # any tenant: retention
               limit $3))
            delete from delivery d using (select * from old limit $3) o
            where d.organization_id = o.organization_id and d.delivery_id = o.delivery_id""",
-        finished_before,
-        open_before,
-        limit,
+        *(finished_before, open_before, limit),
     )
 
 

@@ -108,10 +108,7 @@ async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[
            where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
              and (e.xid::text::bigint, e.seq) > (coalesce($2::bigint, 0), coalesce($3::bigint, 0))
            order by e.xid::text::bigint, e.seq offset $4 limit 1""",
-        organization_id,
-        xid,
-        seq,
-        PASSED_MAX - 1,
+        *(organization_id, xid, seq, PASSED_MAX - 1),
     )
     return (row["xid"], row["seq"], row["event_id"]) if row else None
 
@@ -125,10 +122,7 @@ async def get_entry(
              and (cardinality($3::text[]) = 0
                or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($3))
              and (e.test or not $4::boolean)""",
-        organization_id,
-        event_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, event_id, list(application_ids), test_only),
     )
     return _entry(row) if row else None
 
@@ -144,8 +138,7 @@ async def get_position(db: Database, *, organization_id: str, event_id: str | No
              select xid, seq from event where organization_id = $1 and event_id = $2
              union all
              select h.xid, h.seq where h.event_id = $2 limit 1) e on true""",
-        organization_id,
-        event_id,
+        *(organization_id, event_id),
     )
     assert row is not None  # noqa: S101  one row, whatever is joined
     position = None if row["seq"] is None else (row["xid"], row["seq"])
@@ -175,8 +168,7 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
            select count(*) from deleted""",
-        before,
-        limit,
+        *(before, limit),
     )
 
 
@@ -207,9 +199,7 @@ async def prune_events_of(db: Database, *, organization_id: str, before: datetim
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
            select count(*) from old""",
-        organization_id,
-        before,
-        limit,
+        *(organization_id, before, limit),
     )
 
 

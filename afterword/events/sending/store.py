@@ -118,9 +118,7 @@ async def insert_next_deliveries(  # any tenant: one reader serves all
            select (select count(*) from passed) as passed, (select count(*) from inserted) as inserted,
              (select coalesce(jsonb_agg(distinct jsonb_build_array(organization_id, webhook_id, subject_id)), '[]')
               from inserted) as subjects""",
-        reader,
-        limit,
-        earlier_max,
+        *(reader, limit, earlier_max),
     )
     assert row is not None, "counts are always there"  # noqa: S101
     return row["passed"], row["inserted"], [(one[0], one[1], one[2]) for one in row["subjects"]]
@@ -330,9 +328,7 @@ async def update_delivery_to_waiting(  # any tenant: the lease names its own
         """update delivery set state = 'scheduled', due_time = now(), lease_until = null, attempts = attempts - 1,
              version = version + 1
            where organization_id = $1 and delivery_id = $2 and epoch = $3 and state = 'claimed'""",
-        lease.organization_id,
-        lease.delivery_id,
-        lease.epoch,
+        *(lease.organization_id, lease.delivery_id, lease.epoch),
     )
 
 

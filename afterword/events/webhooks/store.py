@@ -52,9 +52,7 @@ async def list_webhooks(
              on q.organization_id = w.organization_id and q.questionnaire_id = w.questionnaire_id
            where w.organization_id = $1 and w.deleted_time is null and (w.test or not $3::boolean)
              and (cardinality($2::text[]) = 0 or w.application_id = any($2) or q.owner_application_id = any($2))""",
-        organization_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, list(application_ids), test_only),
         page=page,
     )
     return rows.map(lambda row: Webhook(**row))
@@ -78,10 +76,7 @@ async def get_webhook(
              and (w.test or not $4::boolean)
              and (cardinality($3::text[]) = 0 or w.application_id = any($3) or q.owner_application_id = any($3))
            {lock}""",
-        organization_id,
-        webhook_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, webhook_id, list(application_ids), test_only),
     )
     return Webhook(**row) if row else None
 
@@ -97,8 +92,7 @@ async def get_owner_id(db: Database, *, organization_id: str, questionnaire_id: 
     return await db.fetch_value(
         """select owner_application_id from questionnaire
            where organization_id = $1 and questionnaire_id = $2 and archived_time is null""",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
 
 
@@ -128,13 +122,7 @@ async def insert_webhook(
              $6, $6, $7, $7
            from jsonb_populate_record(null::webhook, $3::jsonb) w
            returning {_COLUMNS}""",
-        organization_id,
-        webhook_id,
-        columns,
-        test,
-        secret,
-        now,
-        by,
+        *(organization_id, webhook_id, columns, test, secret, now, by),
     )
     return Webhook(**row)
 
@@ -156,11 +144,7 @@ async def update_webhook(
            where o.organization_id = $1 and o.webhook_id = $2 and w.organization_id = o.organization_id
              and w.webhook_id = o.webhook_id and w.deleted_time is null
            returning {_COLUMNS_W}""",
-        organization_id,
-        webhook_id,
-        columns,
-        now,
-        by,
+        *(organization_id, webhook_id, columns, now, by),
     )
     return Webhook(**row) if row else None
 
@@ -173,12 +157,7 @@ async def update_webhook_secret(
         f"""update webhook set previous_secret = secret, previous_secret_until = $4, secret = $3,
              version = version + 1, updated_time = $5, updated_by = $6
            where organization_id = $1 and webhook_id = $2 and deleted_time is null returning {_COLUMNS}""",
-        organization_id,
-        webhook_id,
-        secret,
-        until,
-        now,
-        by,
+        *(organization_id, webhook_id, secret, until, now, by),
     )
     return Webhook(**row) if row else None
 
@@ -208,12 +187,7 @@ async def update_webhook_failures(
            where organization_id = $1 and webhook_id = $2 and deleted_time is null
              and ($3 or consecutive_failures > 0)
            returning {_COLUMNS}""",
-        organization_id,
-        webhook_id,
-        failed,
-        resume_time,
-        now,
-        list(rest_seconds),
+        *(organization_id, webhook_id, failed, resume_time, now, list(rest_seconds)),
     )
     return Webhook(**row) if row else None
 
@@ -225,9 +199,7 @@ async def update_webhook_disabled(
         f"""update webhook set active = false, disabled_time = $3, version = version + 1, updated_time = $3,
              updated_by = null
            where organization_id = $1 and webhook_id = $2 and active returning {_COLUMNS}""",
-        organization_id,
-        webhook_id,
-        now,
+        *(organization_id, webhook_id, now),
     )
     return Webhook(**row) if row else None
 
@@ -238,9 +210,7 @@ async def delete_webhook(db: Database, *, organization_id: str, webhook_id: str,
         """update webhook set active = false, deleted_time = $3, secret = null, previous_secret = null,
              previous_secret_until = null, version = version + 1
            where organization_id = $1 and webhook_id = $2 and deleted_time is null""",
-        organization_id,
-        webhook_id,
-        now,
+        *(organization_id, webhook_id, now),
     )
     return touched > 0
 

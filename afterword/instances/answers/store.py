@@ -61,10 +61,7 @@ async def list_answers_of_question(
            join questionnaire_instance i on i.organization_id = a.organization_id and i.instance_id = a.instance_id
            where a.organization_id = $1 and a.questionnaire_id = $2 and a.question_id = $3
              and i.deleted_time is null and (i.test or not $4)""",
-        organization_id,
-        questionnaire_id,
-        question_id,
-        test_only,
+        *(organization_id, questionnaire_id, question_id, test_only),
         page=page,
     )
     return rows.map(lambda row: (_answer(row), row["locale"]))
@@ -113,13 +110,7 @@ async def update_answers(
            on conflict (organization_id, instance_id, question_id) do update
            set value = excluded.value, other_text = excluded.other_text, answered_time = excluded.answered_time,
              provisional = excluded.provisional""",
-        organization_id,
-        instance_id,
-        questionnaire_id,
-        version_id,
-        list(answers),
-        now,
-        is_provisional,
+        *(organization_id, instance_id, questionnaire_id, version_id, list(answers), now, is_provisional),
     )
 
 
@@ -139,9 +130,7 @@ async def update_viewed(db: Database, *, organization_id: str, instance_id: str,
            where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
              and coalesce(judgement, 'accepted') = 'accepted'
            returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        now,
+        *(organization_id, instance_id, now),
     )
     return None if row is None else Instance.of(row)
 

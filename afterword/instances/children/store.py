@@ -36,12 +36,6 @@ async def list_descendants(
                order by i.created_time, i.instance_id limit $6) c
              where t.depth < $5)
            select * from tree limit $7""",  # generation by generation, up to the limit
-        organization_id,
-        list(instance_ids),
-        list(application_ids),
-        test_only,
-        depth_max,
-        children_max,
-        limit,
+        *(organization_id, list(instance_ids), list(application_ids), test_only, depth_max, children_max, limit),
     )
     return [Instance.of(row) for row in rows]

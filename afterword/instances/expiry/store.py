@@ -44,8 +44,7 @@ async def insert_cursors(  # any tenant: the job is the installation's
            select distinct valid_days, $1::timestamptz from questionnaire_instance
            where coalesce(sent_time, created_time) > $1 and coalesce(sent_time, created_time) <= $2 and valid_days > 0
            on conflict do nothing""",
-        after,
-        until,
+        *(after, until),
     )
 
 
@@ -57,10 +56,7 @@ async def count_ended(  # any tenant: the job is the installation's
              select from questionnaire_instance
              where coalesce(sent_time, created_time) >= $2 and coalesce(sent_time, created_time) <= $3
                and valid_days = $1 and not finalized and deleted_time is null limit $4) found""",
-        valid_days,
-        after,
-        until,
-        limit,
+        *(valid_days, after, until, limit),
     )
     return count
 

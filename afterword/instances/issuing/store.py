@@ -68,9 +68,6 @@ async def insert_instances(  # any tenant: a claimed batch serves many organizat
                i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_EVENT_DATA}
              from issued i)
            select organization_id, instance_id from issued""",
-        list(instances),
-        event_ids,
-        actor.kind,
-        actor.id,
+        *(list(instances), event_ids, actor.kind, actor.id),
     )
     return {(row["organization_id"], row["instance_id"]) for row in rows}

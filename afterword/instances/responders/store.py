@@ -93,10 +93,7 @@ async def get_responder(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
            where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
-        organization_id,
-        responder_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, responder_id, list(application_ids), test_only),
     )
     return None if row is None else _responder(row)
 
@@ -109,10 +106,7 @@ async def get_is_whole(
         f"""select {IS_WHOLE} from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
            where r.organization_id = $1 and r.responder_id = $2""",
-        organization_id,
-        responder_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, responder_id, list(application_ids), test_only),
     )
 
 
@@ -224,9 +218,7 @@ async def list_identifiers(
            from responder_address a
            where a.organization_id = $1 and a.responder_id = any($2::text[])
            order by a.channel_id, a.created_time, a.address_key""",
-        organization_id,
-        list(responder_ids),
-        now,
+        *(organization_id, list(responder_ids), now),
     )
     return [Identifier(**row) for row in rows]
 
@@ -248,10 +240,7 @@ async def list_figures(
              and (i.test or not $4)
              and {OF_APPLICATIONS}
            group by i.responder_id""",
-        organization_id,
-        list(responder_ids),
-        list(application_ids),
-        test_only,
+        *(organization_id, list(responder_ids), list(application_ids), test_only),
     )
     return [Figures(**row) for row in rows]
 
@@ -264,9 +253,7 @@ async def get_last_questionnaire_id(
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
              and {OF_APPLICATIONS}
            order by i.created_time desc limit 1""",
-        organization_id,
-        responder_id,
-        list(application_ids),
+        *(organization_id, responder_id, list(application_ids)),
     )
 
 

@@ -28,8 +28,7 @@ async def list_tags(db: Database, *, organization_id: str, instance_id: str, pag
     rows = await db.fetch_list(
         f"""select {_COLUMNS}, tag collate "C" as tag_key
            from instance_tag where organization_id = $1 and instance_id = $2""",
-        organization_id,
-        instance_id,
+        *(organization_id, instance_id),
         page=page,
     )
     return rows.map(_tag)
@@ -39,8 +38,7 @@ async def list_tags_of_instances(db: Database, *, organization_id: str, instance
     rows = await db.fetch(
         f"""select {_COLUMNS} from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
-        organization_id,
-        list(instance_ids),
+        *(organization_id, list(instance_ids)),
     )
     return [_tag(row) for row in rows]
 
@@ -123,11 +121,7 @@ async def insert_tag(
     row = await db.fetch_row(
         f"""insert into instance_tag (organization_id, instance_id, tag, created_time, created_by)
            values ($1, $2, $3, $4, $5) on conflict do nothing returning {_COLUMNS}""",
-        organization_id,
-        instance_id,
-        tag,
-        now,
-        created_by,
+        *(organization_id, instance_id, tag, now, created_by),
     )
     return None if row is None else _tag(row)
 

@@ -50,9 +50,7 @@ async def list_questionnaire_values(
         f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.deleted_time is null
              and (i.test or not $3)""",
-        organization_id,
-        questionnaire_id,
-        test_only,
+        *(organization_id, questionnaire_id, test_only),
         page=page,
     )
     return rows.map(_questionnaire_value)
@@ -64,8 +62,7 @@ async def list_questionnaire_values_of_instance(
     rows = await db.fetch_list(
         f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null""",
-        organization_id,
-        instance_id,
+        *(organization_id, instance_id),
         page=page,
     )
     return rows.map(_questionnaire_value)
@@ -88,10 +85,7 @@ async def list_responder_values_of_questionnaire(
              where i.organization_id = r.organization_id and i.responder_id = r.responder_id
                and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))
              and {IS_WHOLE}""",
-        organization_id,
-        questionnaire_id,
-        test_only,
-        list(application_ids),
+        *(organization_id, questionnaire_id, test_only, list(application_ids)),
         page=page,
     )
     return rows.map(_responder_value)

@@ -142,8 +142,6 @@ async def list_uses(db: Database, *, organization_id: str, path: str, limit: int
              union all select from questionnaire_draft d where d.organization_id = $1
                and d.questionnaire_id = q.questionnaire_id and strpos(d.definition::text, $2) > 0)
            limit $3""",
-        organization_id,
-        path,
-        limit,
+        *(organization_id, path, limit),
     )
     return [row["display_name"] for row in rows]

@@ -29,11 +29,7 @@ async def claim_idempotency_key(
                  status = null, headers = null, body = null
              where k.created_time <= $5
            returning true""",
-        organization_id,
-        key,
-        request_digest,
-        now,
-        stale_time,
+        *(organization_id, key, request_digest, now, stale_time),
     )
     return bool(taken)
 
@@ -47,8 +43,7 @@ async def get_kept_answer(db: Database, *, organization_id: str, key: str) -> Ke
     row = await db.fetch_row(
         """select request_digest, status, headers, body from idempotency_key
            where organization_id = $1 and key = $2""",
-        organization_id,
-        key,
+        *(organization_id, key),
     )
     return KeptAnswer(**dict(row)) if row else None
 
@@ -59,11 +54,7 @@ async def update_kept_answer(
     await db.execute(
         """update idempotency_key set status = $3, headers = $4, body = $5
            where organization_id = $1 and key = $2""",
-        organization_id,
-        key,
-        status,
-        headers,
-        body,
+        *(organization_id, key, status, headers, body),
     )
 
 
@@ -72,6 +63,5 @@ async def prune_idempotency_keys(db: Database, *, stale_time: datetime, limit: i
         """delete from idempotency_key where (organization_id, key) in (
              select organization_id, key from idempotency_key where created_time <= $1
              order by created_time limit $2 for update skip locked)""",
-        stale_time,
-        limit,
+        *(stale_time, limit),
     )

@@ -46,9 +46,7 @@ async def insert_plan(db: Database, *, organization_id: str, document: Mapping[s
            select $1, d.plan_id, d.application_id, d.title, d.kind, d.credits, d.credits, d.extra_credits, d.features,
              d.start_time, d.renew_time, d.end_time, $3, $3
            from jsonb_populate_record(null::plan, $2) d returning {_COLUMNS}""",
-        organization_id,
-        document,
-        now,
+        *(organization_id, document, now),
     )
     return Plan(**row)
 
@@ -63,8 +61,7 @@ async def list_plans(db: Database, *, organization_id: str, page: Page, among: S
         f"""select {_COLUMNS} from plan
            where organization_id = $1
              and ($2::text[] = '{{}}' or application_id is null or application_id = any($2))""",
-        organization_id,
-        list(among),
+        *(organization_id, list(among)),
         page=page,
     )
     return rows.map(lambda row: Plan(**row))
@@ -114,9 +111,7 @@ async def update_credits_used(db: Database, *, organization_id: str, application
                coalesce(end_time, renew_time) nulls last, plan_id
              limit 1)
            returning {_COLUMNS}""",
-        organization_id,
-        application_id,
-        now,
+        *(organization_id, application_id, now),
     )
     return Plan(**row) if row else None
 
@@ -132,10 +127,7 @@ async def update_plan(
                   from jsonb_populate_record(p, $3) s),
              version = version + 1, updated_time = greatest($4, updated_time)
            where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
-        organization_id,
-        plan_id,
-        changes,
-        now,
+        *(organization_id, plan_id, changes, now),
     )
     return Plan(**row)
 
@@ -146,7 +138,6 @@ async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Pl
         f"""select {_COLUMNS} from plan
            where renew_time <= $1 or (end_time <= $1 and state = 'active')
            order by organization_id, plan_id limit $2 for no key update skip locked""",
-        now,
-        limit,
+        *(now, limit),
     )
     return [Plan(**row) for row in rows]

@@ -67,8 +67,7 @@ async def list_days(db: Database, *, organization_id: str, changes: Mapping[str,
     rows = await db.fetch(
         f"""select k.kind, k.days from organization w cross join lateral jsonb_populate_record(w, $2) o
            cross join lateral {DAYS} where w.organization_id = $1 and k.days is not null""",
-        organization_id,
-        changes,
+        *(organization_id, changes),
     )
     return {row["kind"]: row["days"] for row in rows}
 

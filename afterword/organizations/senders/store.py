@@ -7,8 +7,7 @@ async def insert_sender(db: Database, *, organization_id: str, domain: str) -> N
     await db.execute(
         """insert into organization_sender_domain (organization_id, domain) values ($1, $2)
            on conflict (organization_id, domain) do nothing""",
-        organization_id,
-        domain,
+        *(organization_id, domain),
     )
 
 

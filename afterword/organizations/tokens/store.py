@@ -101,10 +101,7 @@ async def insert_token(
            select $1, $2, $3, d.user_id, d.kind, d.title, d.scopes, d.application_ids, d.selector, d.maker_role, d.test,
              d.expires_time, d.created_time, d.created_by, d.made_by_token_id, d.networks
            from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
-        organization_id,
-        token_id,
-        verifier_digest,
-        document,
+        *(organization_id, token_id, verifier_digest, document),
     )
     return _token(row)
 
@@ -120,8 +117,7 @@ async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -
     row = await db.fetch_row(
         """select role, application_ids, service from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null""",
-        organization_id,
-        user_id,
+        *(organization_id, user_id),
     )
     return UserRights(**row) if row else None
 
@@ -146,10 +142,7 @@ async def get_token(
            where organization_id = $1 and token_id = $2
              and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))
            {lock}""",
-        organization_id,
-        token_id,
-        list(among),
-        user_id,
+        *(organization_id, token_id, list(among), user_id),
     )
     return _token(row) if row else None
 
@@ -161,9 +154,7 @@ async def list_tokens(
         f"""select {_COLUMNS}, left(selector, 8) as hint, least(expires_time, retires_time) as ends_time from token
            where organization_id = $1
              and ($2::text[] = '{{}}' or user_id = $3 or (application_ids <> '{{}}' and application_ids <@ $2))""",
-        organization_id,
-        list(among),
-        user_id,
+        *(organization_id, list(among), user_id),
         page=page,
     )
     return rows.map(_token)
@@ -212,9 +203,7 @@ async def update_family_to_revoked(db: Database, *, organization_id: str, token_
            update token set revoked_time = $3
            where organization_id = $1 and token_id in (select token_id from family) and revoked_time is null
            returning {_COLUMNS}""",
-        organization_id,
-        token_id,
-        now,
+        *(organization_id, token_id, now),
     )
     return [_token(row) for row in rows]
 
@@ -234,9 +223,7 @@ async def update_user_tokens_to_revoked(
     rows = await db.fetch(
         f"""update token set revoked_time = $3
            where organization_id = $1 and user_id = $2 and revoked_time is null returning {_COLUMNS}""",
-        organization_id,
-        user_id,
-        now,
+        *(organization_id, user_id, now),
     )
     return [_token(row) for row in rows]
 
@@ -339,8 +326,7 @@ async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int)
         """delete from access_token where (organization_id, access_token_id) in (
              select organization_id, access_token_id from access_token where expires_time <= $1
              order by expires_time limit $2 for update skip locked)""",
-        ended_time,
-        limit,
+        *(ended_time, limit),
     )
 
 

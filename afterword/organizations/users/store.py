@@ -63,11 +63,7 @@ async def insert_user(
              d.display_name, d.locale, d.time_zone, $4, $4, $4, $5, $5, d.service
            from jsonb_populate_record(null::organization_user, $3) d
            returning {_COLUMNS}""",
-        organization_id,
-        user_id,
-        document,
-        now,
-        created_by,
+        *(organization_id, user_id, document, now, created_by),
     )
     return User(**row)
 
@@ -77,8 +73,7 @@ async def get_user(db: Database, *, organization_id: str, user_id: str, is_locke
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null {lock}""",
-        organization_id,
-        user_id,
+        *(organization_id, user_id),
     )
     return User(**row) if row else None
 
@@ -87,8 +82,7 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
-        organization_id,
-        email,
+        *(organization_id, email),
     )
     return User(**row) if row else None
 
@@ -97,8 +91,7 @@ async def list_users(db: Database, *, organization_id: str, page: Page, with_ser
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and removed_time is null and ($2 or not service)""",
-        organization_id,
-        with_service,
+        *(organization_id, with_service),
         page=page,
     )
     return rows.map(lambda row: User(**row))
@@ -111,8 +104,7 @@ async def list_applications_reached(
         """select application_id, display_name from application
            where organization_id = $1 and (cardinality($2::text[]) = 0 or application_id = any($2))
            order by display_name, application_id limit 500""",
-        organization_id,
-        list(among),
+        *(organization_id, list(among)),
     )
     return [ReachedApplication(**row) for row in rows]
 
@@ -146,11 +138,7 @@ async def update_user(
              version = version + 1, updated_time = greatest($4, updated_time), updated_by = $5
            where organization_id = $1 and user_id = $2 and removed_time is null
            returning {_COLUMNS}""",
-        organization_id,
-        user_id,
-        changes,
-        now,
-        updated_by,
+        *(organization_id, user_id, changes, now, updated_by),
     )
     return User(**row)
 
@@ -165,9 +153,6 @@ async def delete_user(
              updated_by = $4
            where organization_id = $1 and user_id = $2 and removed_time is null
            returning {_COLUMNS}""",
-        organization_id,
-        user_id,
-        now,
-        updated_by,
+        *(organization_id, user_id, now, updated_by),
     )
     return User(**row)

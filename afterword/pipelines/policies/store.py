@@ -131,8 +131,6 @@ async def update_policy(
              version = p.version + 1, updated_time = greatest(p.updated_time, now()), updated_by = $2
            from jsonb_populate_record(null::contact_policy, $3::jsonb) d
            where p.organization_id = $1""",
-        organization_id,
-        updated_by,
-        document,
+        *(organization_id, updated_by, document),
     )
     return await get_policy(db, organization_id=organization_id)

@@ -39,11 +39,7 @@ async def update_events_by_address(
              returning e.event_id)
            select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
              (select max(event_id) from passed) as last""",
-        organization_id,
-        person.texts,
-        blanks,
-        after,
-        limit,
+        *(organization_id, person.texts, blanks, after, limit),
     )
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
@@ -101,11 +97,7 @@ async def delete_captured(
              returning m.message_id)
            select (select count(*) from gone) as found, (select count(*) from passed) as passed,
              (select max(message_id) from passed) as last""",
-        organization_id,
-        erasure_id,
-        person.texts,
-        after,
-        limit,
+        *(organization_id, erasure_id, person.texts, after, limit),
     )
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
@@ -125,11 +117,7 @@ async def delete_test_messages(
              returning t.trial_id)
            select (select count(*) from gone) as found, (select count(*) from passed) as passed,
              (select max(trial_id) from passed) as last""",
-        organization_id,
-        person.texts,
-        after,
-        limit,
-        person.words,
+        *(organization_id, person.texts, after, limit, person.words),
     )
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
@@ -152,10 +140,7 @@ async def update_import_rows(
              returning r.row)
            select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
              (select max(import_id) from passed) as last""",
-        organization_id,
-        erasure_id,
-        after,
-        limit,
+        *(organization_id, erasure_id, after, limit),
     )
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
@@ -167,8 +152,7 @@ async def delete_import_rests(db: Database, *, organization_id: str, limit: int)
              select p.organization_id, p.import_id, p.number from queue_import_piece p
                join queue_import i on i.organization_id = p.organization_id and i.import_id = p.import_id
              where p.organization_id = $1 and i.finished_time is not null limit $2)""",
-        organization_id,
-        limit,
+        *(organization_id, limit),
     )
 
 
@@ -178,8 +162,7 @@ async def update_lists(db: Database, *, organization_id: str, limit: int) -> int
         """update queue_list set content = null where (organization_id, list_id) in (
              select organization_id, list_id from queue_list
              where organization_id = $1 and content is not null limit $2)""",
-        organization_id,
-        limit,
+        *(organization_id, limit),
     )
 
 
@@ -197,8 +180,7 @@ async def update_exports(db: Database, *, organization_id: str, erasure_id: str)
                join questionnaire_instance i
                  on i.organization_id = s.organization_id and i.instance_id = s.subject_id
              where s.organization_id = $1 and s.erasure_id = $2 and s.kind = 'instance')""",
-        organization_id,
-        erasure_id,
+        *(organization_id, erasure_id),
     )
 
 
@@ -212,8 +194,7 @@ async def delete_export_pieces(db: Database, *, organization_id: str, limit: int
                  where organization_id = e.organization_id and export_id = e.export_id and number >= e.pieces
                  limit $2) p
              where e.organization_id = $1 limit $2)""",
-        organization_id,
-        limit,
+        *(organization_id, limit),
     )
 
 
@@ -223,8 +204,7 @@ async def update_attempts(db: Database, *, organization_id: str, item_ids: Seque
         """update attempt set reply = null, provider_reference = null
            where organization_id = $1 and item_id = any($2)
              and (reply is not null or provider_reference is not null)""",
-        organization_id,
-        item_ids,
+        *(organization_id, item_ids),
     )
 
 
@@ -258,10 +238,7 @@ async def update_items(
              trace = null, external_reference = null, anonymized_time = now(), version = version + 1,
              updated_time = case when $4 then greatest(updated_time, now()) else updated_time end
            where organization_id = $1 and item_id = any($2) and status > 3 and anonymized_time is null""",
-        organization_id,
-        item_ids,
-        salt,
-        is_change,
+        *(organization_id, item_ids, salt, is_change),
     )
 
 
@@ -273,9 +250,7 @@ async def update_events(
         """update event e set data = e.data || (
              select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b where e.data ? b.key)
            where e.organization_id = $1 and e.subject_id = any($2)""",
-        organization_id,
-        subject_ids,
-        blanks,
+        *(organization_id, subject_ids, blanks),
     )
 
 
@@ -284,8 +259,7 @@ async def update_reported(db: Database, *, organization_id: str, subject_ids: Se
     return await db.execute(
         """update event set data = jsonb_set(data, '{report,text}', '""')
            where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
-        organization_id,
-        subject_ids,
+        *(organization_id, subject_ids),
     )
 
 
@@ -296,8 +270,7 @@ async def update_deliveries(db: Database, *, organization_id: str, subject_ids: 
            from event e
            where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
              and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
-        organization_id,
-        subject_ids,
+        *(organization_id, subject_ids),
     )
 
 
@@ -307,8 +280,7 @@ async def list_questionnaires_of(
     rows = await db.fetch(
         """select questionnaire_id, array_agg(instance_id) as instance_ids from questionnaire_instance
            where organization_id = $1 and instance_id = any($2) group by questionnaire_id""",
-        organization_id,
-        instance_ids,
+        *(organization_id, instance_ids),
     )
     return {row["questionnaire_id"]: row["instance_ids"] for row in rows}
 
@@ -327,9 +299,7 @@ async def delete_texts(
                and other_text is not null and not {WORDS}
              returning 1)
            select from gone union all select from shortened""",
-        organization_id,
-        instance_ids,
-        has_files,
+        *(organization_id, instance_ids, has_files),
     )
 
 
@@ -363,9 +333,7 @@ async def update_instances(
                greatest(1, floor(extract(epoch from now() - coalesce(i.sent_time, i.created_time)) / 86400))::integer),
              version = i.version + 1, updated_time = greatest(i.updated_time, now())
            where i.organization_id = $1 and i.instance_id = any($2)""",
-        organization_id,
-        instance_ids,
-        kept_names,
+        *(organization_id, instance_ids, kept_names),
     )
 
 
@@ -374,8 +342,7 @@ async def delete_contacts(db: Database, *, organization_id: str, keys: Sequence[
         """with mails as (
              delete from notice_mail where organization_id = $1 and address_key = any($2::bytea[]))
            delete from contact where organization_id = $1 and address_key = any($2::bytea[])""",
-        organization_id,
-        keys,
+        *(organization_id, keys),
     )
 
 
@@ -385,8 +352,7 @@ async def update_suppressions(db: Database, *, organization_id: str, keys: Seque
         """update suppression set identifier = encode(address_key, 'hex'), note = null, version = version + 1
            where organization_id = $1 and address_key = any($2::bytea[])
              and (identifier <> encode(address_key, 'hex') or note is not null)""",
-        organization_id,
-        keys,
+        *(organization_id, keys),
     )
 
 
@@ -405,6 +371,5 @@ async def update_responder(db: Database, *, organization_id: str, responder_id: 
              anonymized_time = coalesce(anonymized_time, now()), version = version + 1,
              updated_time = greatest(updated_time, now())
            where organization_id = $1 and responder_id = $2 returning version""",
-        organization_id,
-        responder_id,
+        *(organization_id, responder_id),
     )

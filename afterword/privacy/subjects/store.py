@@ -37,9 +37,7 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
                      join queue_item i on i.organization_id = e.organization_id and i.item_id = e.subject_id
                    where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'item'
                      and i.anonymized_time is null) as written""",
-        organization_id,
-        erasure_id,
-        responder_id,
+        *(organization_id, erasure_id, responder_id),
     )
     written: list[str] = row["written"]
     texts = sorted({text.lower() for text in written})
@@ -53,11 +51,7 @@ async def list_subjects(
         """select subject_id from erasure_subject
            where organization_id = $1 and erasure_id = $2 and kind = $3 and subject_id > $4
            order by subject_id limit $5""",
-        organization_id,
-        erasure_id,
-        kind,
-        after,
-        limit,
+        *(organization_id, erasure_id, kind, after, limit),
     )
     return [row["subject_id"] for row in rows]
 
@@ -69,8 +63,7 @@ async def get_has_open_import(db: Database, *, organization_id: str, erasure_id:
              select from queue_import i join erasure e on e.organization_id = i.organization_id and e.erasure_id = $2
              where i.organization_id = $1 and i.state in ('queued', 'running')
                and i.created_time <= e.requested_time)""",
-        organization_id,
-        erasure_id,
+        *(organization_id, erasure_id),
     )
 
 
@@ -97,10 +90,7 @@ async def insert_indexed_subjects(db: Database, *, organization_id: str, erasure
              select 'suppression', s.suppression_id from suppression s
              where s.organization_id = $1 and s.address_key = any($4)) f
            on conflict do nothing""",
-        organization_id,
-        erasure_id,
-        person.responder_id,
-        person.keys,
+        *(organization_id, erasure_id, person.responder_id, person.keys),
     )
 
 
@@ -121,12 +111,7 @@ async def insert_scanned_subjects(
              on conflict do nothing returning subject_id)
            select (select count(*) from noted) as found, (select count(*) from passed) as passed,
              (select max(item_id) from passed) as last""",
-        organization_id,
-        erasure_id,
-        person.responder_id,
-        person.keys,
-        after,
-        limit,
+        *(organization_id, erasure_id, person.responder_id, person.keys, after, limit),
     )
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
@@ -137,8 +122,6 @@ async def list_open_items(db: Database, *, organization_id: str, erasure_id: str
              join queue_item i on i.organization_id = e.organization_id and i.item_id = e.subject_id
            where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'item' and i.status in (1, 2, 3)
            order by i.status, i.item_id limit $3""",
-        organization_id,
-        erasure_id,
-        limit,
+        *(organization_id, erasure_id, limit),
     )
     return [row["item_id"] for row in rows]

@@ -59,8 +59,7 @@ async def list_states(db: Database, *, organization_id: str, questionnaire_ids: 
            left join questionnaire_draft d on d.organization_id = q.organization_id
              and d.questionnaire_id = q.questionnaire_id
            where q.organization_id = $1 and q.questionnaire_id = any($2::text[])""",
-        organization_id,
-        list(questionnaire_ids),
+        *(organization_id, list(questionnaire_ids)),
     )
     return {row["questionnaire_id"]: State(**row) for row in rows}
 
@@ -87,13 +86,7 @@ async def insert_draft(
                updated_by = excluded.updated_by,
                translated_sources = coalesce(excluded.translated_sources, d.translated_sources)
            returning {_COLUMNS}""",
-        organization_id,
-        questionnaire_id,
-        base_version_id,
-        definition,
-        now,
-        by,
-        translated_sources,
+        *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
     )
     return Draft(**row)
 
@@ -109,10 +102,7 @@ async def update_base(
            where d.organization_id = $1 and d.questionnaire_id = $2
              and b.organization_id = $1 and b.version_id = d.base_version_id and b.definition = d.definition
              and v.organization_id = $1 and v.questionnaire_id = $2 and v.version_id = $3""",
-        organization_id,
-        questionnaire_id,
-        version_id,
-        now,
+        *(organization_id, questionnaire_id, version_id, now),
     )
 
 

@@ -78,10 +78,7 @@ async def get_definition(
         f"""select {_COLUMNS} from metadata_definition
            where organization_id = $1 and kind = $2 and metadata_id = $3
              and (cardinality($4::text[]) = 0 or application_id is null or application_id = any($4))""",
-        organization_id,
-        kind,
-        metadata_id,
-        list(application_ids),
+        *(organization_id, kind, metadata_id, list(application_ids)),
     )
     if row is None:
         raise errors.NotFound("There is no such definition.")
@@ -99,8 +96,7 @@ async def get_declared(
              and (d.level = 'organization' or d.application_id = a.application_id
                   or d.application_type_id = a.application_type_id)
            where a.organization_id = $1 and a.application_id = $2""",
-        organization_id,
-        application_id,
+        *(organization_id, application_id),
     )
     if not rows:
         return None
@@ -139,11 +135,7 @@ async def insert_definition(
            on conflict (organization_id, (kind || ':' || level || ':'
              || coalesce(application_id, application_type_id, '') || ':' || name)) do nothing
            returning {_COLUMNS}""",
-        organization_id,
-        metadata_id,
-        document,
-        now,
-        by,
+        *(organization_id, metadata_id, document, now, by),
     )
     return Definition(**row) if row else None
 
@@ -165,12 +157,7 @@ async def update_definition(
            where organization_id = $1 and metadata_id = $2
              and (title <> coalesce($3, title) or anonymize <> coalesce($4, anonymize))
            returning {_COLUMNS}""",
-        organization_id,
-        metadata_id,
-        title,
-        anonymize,
-        now,
-        by,
+        *(organization_id, metadata_id, title, anonymize, now, by),
     )
     return Definition(**row) if row else None
 

@@ -29,9 +29,7 @@ async def get_version(
     row = await db.fetch_row(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",
-        organization_id,
-        questionnaire_id,
-        version_id,
+        *(organization_id, questionnaire_id, version_id),
     )
     if row is None:
         raise errors.NotFound("There is no such version.")
@@ -44,8 +42,7 @@ async def list_versions(
     rows = await db.fetch_list(
         f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2""",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
         page=page,
     )
     return rows.map(lambda row: PublishedVersion(**dict(row)))
@@ -58,8 +55,6 @@ async def list_numbers(
     rows = await db.fetch(
         """select version_id, number, published_time from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 order by number desc limit $3""",
-        organization_id,
-        questionnaire_id,
-        limit,
+        *(organization_id, questionnaire_id, limit),
     )
     return [(row["version_id"], row["number"], row["published_time"]) for row in rows]

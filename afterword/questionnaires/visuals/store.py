@@ -52,9 +52,7 @@ async def get_visual(db: Database, *, organization_id: str, questionnaire_id: st
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire_visual
            where organization_id = $1 and questionnaire_id = $2 and visual_id = $3""",
-        organization_id,
-        questionnaire_id,
-        visual_id,
+        *(organization_id, questionnaire_id, visual_id),
     )
     return Visual(**row) if row else None
 
@@ -68,8 +66,7 @@ async def get_layers(db: Database, *, organization_id: str, questionnaire_id: st
              left join questionnaire_visual v
                on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active
            where q.organization_id = $1 and q.questionnaire_id = $2""",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
     return Layers(**row) if row else None
 
@@ -109,14 +106,7 @@ async def insert_visual(
         f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
              configuration, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) returning {_COLUMNS}""",
-        organization_id,
-        visual_id,
-        questionnaire_id,
-        title,
-        active,
-        configuration,
-        now,
-        by,
+        *(organization_id, visual_id, questionnaire_id, title, active, configuration, now, by),
     )
     return Visual(**row)
 
@@ -138,13 +128,7 @@ async def update_visual(
              configuration = coalesce($5, configuration), version = version + 1,
              updated_time = greatest($6, updated_time), updated_by = $7
            where organization_id = $1 and visual_id = $2 returning {_COLUMNS}""",
-        organization_id,
-        visual_id,
-        title,
-        active,
-        configuration,
-        now,
-        by,
+        *(organization_id, visual_id, title, active, configuration, now, by),
     )
     return Visual(**row)
 
@@ -156,10 +140,7 @@ async def update_to_inactive(
         """update questionnaire_visual set active = false, version = version + 1,
              updated_time = greatest($3, updated_time), updated_by = $4
            where organization_id = $1 and questionnaire_id = $2 and active""",
-        organization_id,
-        questionnaire_id,
-        now,
-        by,
+        *(organization_id, questionnaire_id, now, by),
     )
 
 

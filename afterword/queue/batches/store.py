@@ -75,8 +75,7 @@ async def insert_batch(db: Database, *, organization_id: str, columns: Mapping[s
         f"""insert into queue_batch (organization_id, {_GIVEN}, created_time, turn_time)
            select $1, {_GIVEN}, now(), now() from jsonb_populate_record(null::queue_batch, $2::jsonb)
            returning {_COLUMNS}""",
-        organization_id,
-        dict(columns),
+        *(organization_id, dict(columns)),
     )
     return _batch(row)
 
@@ -89,10 +88,7 @@ async def get_batch(
         f"""select {_COLUMNS} from queue_batch
            where organization_id = $1 and batch_id = $2 and (test or not $4)
              and (cardinality($3::text[]) = 0 or (cardinality(application_ids) > 0 and application_ids <@ $3))""",
-        organization_id,
-        batch_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, batch_id, list(application_ids), test_only),
     )
     return None if row is None else _batch(row)
 
@@ -104,9 +100,7 @@ async def list_batches(
         f"""select {_COLUMNS} from queue_batch
            where organization_id = $1 and (test or not $3)
              and (cardinality($2::text[]) = 0 or (cardinality(application_ids) > 0 and application_ids <@ $2))""",
-        organization_id,
-        list(application_ids),
-        test_only,
+        *(organization_id, list(application_ids), test_only),
         page=page,
     )
     return rows.map(_batch)
@@ -160,8 +154,7 @@ async def list_repeated(db: Database, *, organization_id: str, item_ids: Sequenc
     rows = await db.fetch(
         """select distinct previous_item_id from queue_item
            where organization_id = $1 and previous_item_id = any($2::text[]) and source = 'repetition'""",
-        organization_id,
-        list(item_ids),
+        *(organization_id, list(item_ids)),
     )
     return {row["previous_item_id"] for row in rows}
 
@@ -192,9 +185,7 @@ async def update_to_queued(db: Database, *, organization_id: str, batch_id: str,
              version = version + 1
            where organization_id = $1 and batch_id = $2 and state in ('failed', 'cancelled')
            returning {_COLUMNS}""",
-        organization_id,
-        batch_id,
-        now,
+        *(organization_id, batch_id, now),
     )
     return None if row is None else _batch(row)
 
@@ -209,8 +200,7 @@ async def prune_batches(db: Database, *, before: datetime, limit: int) -> int:
              select organization_id, batch_id from queue_batch
              where finished_time < $1 order by finished_time limit $2 for update skip locked) old
            where b.organization_id = old.organization_id and b.batch_id = old.batch_id""",
-        before,
-        limit,
+        *(before, limit),
     )
 
 

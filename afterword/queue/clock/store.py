@@ -26,8 +26,7 @@ async def count_waiting(db: Database, *, organization_id: str, limit: int) -> in
     return await db.fetch_value(
         """select count(*) from (
              select from queue_item where organization_id = $1 and test and status = 1 limit $2) found""",
-        organization_id,
-        limit,
+        *(organization_id, limit),
     )
 
 
@@ -39,8 +38,7 @@ async def update_due_times(db: Database, *, organization_id: str, seconds: int) 
     return await db.execute(
         """update queue_item set due_time = greatest(due_time - make_interval(secs => $2::int), now())
            where organization_id = $1 and test and status = 1 and due_time > now()""",
-        organization_id,
-        seconds,
+        *(organization_id, seconds),
     )
 
 
@@ -50,6 +48,5 @@ async def update_sent_times(db: Database, *, organization_id: str, seconds: int)
         """update questionnaire_instance set sent_time = sent_time - make_interval(secs => $2::int)
            where organization_id = $1 and test and sent_time is not null and submitted_time is null
              and deleted_time is null and valid_days > 0""",
-        organization_id,
-        seconds,
+        *(organization_id, seconds),
     )

@@ -219,8 +219,7 @@ async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            where p.organization_id = $1 and p.pipeline_id = $2""",
-        organization_id,
-        pipeline_id,
+        *(organization_id, pipeline_id),
     )
     return None if row is None else LaneBlock(**row)
 
@@ -258,8 +257,7 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
            join application_credit c
              on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
            where p.organization_id = $1 and p.pipeline_id = $2""",
-        organization_id,
-        pipeline_id,
+        *(organization_id, pipeline_id),
     )
     return bool(found)
 
@@ -343,8 +341,7 @@ async def list_stuck_lanes(db: Database, *, seconds: float, limit: int) -> list[
                where i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id and i.status = 1
                  and i.due_time <= now() - make_interval(secs => $1))
            order by o.domain, p.pipeline_id limit $2""",
-        seconds,
-        limit,
+        *(seconds, limit),
     )
     return [(row["domain"], row["pipeline_id"]) for row in rows]
 

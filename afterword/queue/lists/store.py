@@ -316,10 +316,7 @@ async def list_pipeline_ids(
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where p.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))
              and ($3::text is null or p.questionnaire_id = $3) and ($4::text is null or p.pipeline_id = $4)""",
-        organization_id,
-        list(application_ids),
-        questionnaire_id,
-        pipeline_id,
+        *(organization_id, list(application_ids), questionnaire_id, pipeline_id),
     )
     return [row["pipeline_id"] for row in rows]
 
@@ -347,11 +344,7 @@ async def get_unknown(
                  and q.questionnaire_id = p.questionnaire_id
                where p.organization_id = $1 and p.pipeline_id = $5
                  and (cardinality($2) = 0 or q.owner_application_id = any($2))) then 'pipeline_id' end""",
-        organization_id,
-        list(application_ids),
-        application_id,
-        questionnaire_id,
-        pipeline_id,
+        *(organization_id, list(application_ids), application_id, questionnaire_id, pipeline_id),
     )
 
 

@@ -73,13 +73,7 @@ async def insert_message(
            left join trial t on t.organization_id = $1 and t.trial_id = $2
            on conflict (organization_id, message_id) do update
            set recipient = excluded.recipient, subject = excluded.subject, content = excluded.content""",
-        organization_id,
-        item_id,
-        channel_id,
-        recipient,
-        subject,
-        content,
-        to_user,
+        *(organization_id, item_id, channel_id, recipient, subject, content, to_user),
     )
 
 
@@ -128,8 +122,7 @@ async def list_messages(  # any tenant: a page of the installation's operator
         f"""select {_COLUMNS} from outbox_message m
            left join pipeline p on p.organization_id = m.organization_id and p.pipeline_id = m.pipeline_id
            order by m.created_time desc limit $1 offset $2""",
-        limit,
-        offset,
+        *(limit, offset),
     )
     return [OutboxMessage(**row) for row in rows]
 
@@ -139,6 +132,5 @@ async def prune_messages(db: Database, *, before: datetime, limit: int) -> int: 
         """delete from outbox_message where (organization_id, message_id) in (
              select organization_id, message_id from outbox_message where created_time < $1
              order by created_time limit $2)""",
-        before,
-        limit,
+        *(before, limit),
     )

@@ -74,8 +74,7 @@ async def count_late_items(  # any tenant: the guard of a whole installation
                order by due_time, item_id limit $2) late
              where not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
              limit $2) found""",
-        minutes,
-        limit,
+        *(minutes, limit),
     )
 
 

@@ -31,9 +31,7 @@ async def get_next_organization(  # any tenant: retention is the installation's
                      and not exists (select from legal_hold h where h.organization_id = l.organization_id
                                      and h.responder_id is null)) as found,
              (select max(organization_id) from looked) as last""",
-        after,
-        before_id,
-        ORGANIZATIONS_MAX,
+        *(after, before_id, ORGANIZATIONS_MAX),
     )
     return (None, None) if row is None else (row["found"], row["last"])
 
@@ -80,12 +78,7 @@ async def prune_items(
              select status, count(*) from removed group by status order by status
              on conflict (status) do update set total = pruned_total.total + excluded.total)
            select p.item_id, r.status from passed p left join removed r on r.item_id = p.item_id order by p.item_id""",
-        organization_id,
-        after_id,
-        before_id,
-        before,
-        failed_before,
-        limit,
+        *(organization_id, after_id, before_id, before, failed_before, limit),
     )
     removed = Counter(row["status"] for row in rows if row["status"] is not None)
     return Passed(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))

@@ -31,8 +31,7 @@ async def list_attempts(db: Database, *, organization_id: str, item_id: str, pag
            join queue_item i on i.organization_id = a.organization_id and i.item_id = a.item_id
            join pipeline p on p.organization_id = i.organization_id and p.pipeline_id = i.pipeline_id
            where a.organization_id = $1 and a.item_id = $2""",
-        organization_id,
-        item_id,
+        *(organization_id, item_id),
         page=page,
     )
     return rows.map(lambda row: Attempt(**{name: row[name] for name in Attempt.__dataclass_fields__}))
@@ -48,8 +47,7 @@ async def get_checks(
            join pipeline p on p.organization_id = i.organization_id and p.pipeline_id = i.pipeline_id
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            where i.organization_id = $1 and i.item_id = $2""",
-        organization_id,
-        item_id,
+        *(organization_id, item_id),
     )
     if row is None:
         return None
