@@ -180,6 +180,8 @@ def _day(text: str, time: str) -> Written | None:
             year, month, day = (match[1], match[3], match[4]) if match[1] else match.group(5, 6, 7)
             return Written(int(year), int(month), int(day), False, time)
         match = _YEAR_LAST.fullmatch(digits)
+        if match and match[2] == ".":  # nobody writes the month first with dots
+            return Written(_year(match[4]), int(match[3]), int(match[1]), False, time)
         return match and Written(_year(match[4]), int(match[1]), int(match[3]), True, time)
     numbers = re.findall(r"\d+", text)  # a year of two digits stands behind the day
     if len(numbers) != 2 or not {len(one) for one in numbers} <= {1, 2, 4}:  # noqa: PLR2004

@@ -9,7 +9,7 @@ from afterword.core.wire.list_formats import Seen
 @pytest.mark.parametrize(
     ("kind", "values", "seen", "expected"),
     [
-        ("date", "31.12.2026 1/2/26 2026-12-31 x", (2, 1, 0), "day"),
+        ("date", "31/12/2026 1/2/26 2026-12-31 x", (2, 1, 0), "day"),
         ("date", "12/31/2026 1/2/26", (2, 0, 1), "month"),
         ("date", "31/12/2026 12/31/2026", (2, 1, 1), None),
         ("date", "1/2/2026 5-5-2026 13.13.2026 1.2-2026", (2, 0, 0), None),
