@@ -111,6 +111,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "logins/policies/service.py",
     "logins/service.py",
     "organizations/users/service.py",
+    "pipelines/policies/service.py",
     "pipelines/service.py",
     "questionnaires/service.py",
     "queue/service.py",

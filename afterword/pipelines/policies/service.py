@@ -10,7 +10,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import holidays
 from afterword.core.scheduling.decisions import hours_of
 from afterword.db import Database
-from afterword.errors import FieldError
+from afterword.errors import FieldError, Sentence
 from afterword.pipelines.policies import store
 from afterword.pipelines.policies.store import ContactPolicy, DailyWindow
 
@@ -53,12 +53,12 @@ def _errors(
     elif quiet is not None:
         shut = next((each for each in pipelines if not each.leaves_time(quiet)), None)
         if shut is not None:
-            text = f"These hours leave no time for the pipeline “{shut.title}”."
+            text = Sentence("These hours leave no time for the pipeline “{pipeline}”.", pipeline=shut.title)
             yield FieldError("out_of_range", text, pointer="/quiet_start_time")
     country: str | None = document["holiday_country"]
     if country is not None and not holidays.is_known(country):
         text = "The holidays of this country, or of this part of it, are not known."
         yield FieldError("unknown_value", text, pointer="/holiday_country")
     elif regions and country != before.holiday_country:
-        text = f"Its holidays differ by region: choose one of {', '.join(regions)}."
+        text = Sentence("Its holidays differ by region: choose one of {regions}.", regions=", ".join(regions))
         yield FieldError("unknown_value", text, pointer="/holiday_country")
