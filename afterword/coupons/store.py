@@ -126,8 +126,7 @@ async def delete_pool(db: Database, *, organization_id: str, pool_id: str) -> No
 async def delete_free_codes(db: Database, *, organization_id: str, pool_id: str) -> int:
     return await db.execute(
         "delete from coupon_code where organization_id = $1 and pool_id = $2 and instance_id is null",
-        organization_id,
-        pool_id,
+        *(organization_id, pool_id),
     )
 
 

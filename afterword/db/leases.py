@@ -99,10 +99,7 @@ class Leases(Generic[Job]):
         """Prolong the lease, which no client notices, if it is still this worker's."""
         await db.execute(
             f"update {self.table} set lease_until = greatest(lease_until, $4) where {self.is_held}",
-            job.organization_id,
-            getattr(job, self.id),
-            owner,
-            _until(now),
+            *(job.organization_id, getattr(job, self.id), owner, _until(now)),
         )
 
     async def release(self, db: Database, *, job: Job, owner: UUID, is_tried: bool) -> None:

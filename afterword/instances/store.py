@@ -300,8 +300,7 @@ async def insert_expiry_cursor(  # any tenant: the job is the installation's
 ) -> None:
     await db.execute(
         "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
-        valid_days,
-        since,
+        *(valid_days, since),
     )
 
 

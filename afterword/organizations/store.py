@@ -292,7 +292,6 @@ async def get_first_application_id(db: Database, *, organization_id: str) -> str
 async def list_application_ids(db: Database, *, organization_id: str, among: Sequence[str]) -> set[str]:
     rows = await db.fetch(
         "select application_id from application where organization_id = $1 and application_id = any($2::text[])",
-        organization_id,
-        list(among),
+        *(organization_id, list(among)),
     )
     return {row["application_id"] for row in rows}

@@ -99,9 +99,7 @@ async def get_pipeline_id_by_slug(
 ) -> str | None:
     return await db.fetch_value(
         "select pipeline_id from pipeline where organization_id = $1 and questionnaire_id = $2 and slug = $3",
-        organization_id,
-        questionnaire_id,
-        slug,
+        *(organization_id, questionnaire_id, slug),
     )
 
 

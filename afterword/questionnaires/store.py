@@ -137,8 +137,7 @@ async def get_version(db: Database, *, organization_id: str, version_id: str) ->
         return _versions[key][0]
     row = await db.fetch_row(
         f"select {VERSION_COLUMNS} from questionnaire_version where organization_id = $1 and version_id = $2",
-        organization_id,
-        version_id,
+        *(organization_id, version_id),
     )
     if row is None:
         raise errors.NotFound("There is no such version.")
@@ -345,8 +344,7 @@ async def count_versions(db: Database, *, organization_id: str, questionnaire_id
     """The number of versions, which is the highest version number."""
     return await db.fetch_value(
         "select count(*) from questionnaire_version where organization_id = $1 and questionnaire_id = $2",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
 
 

@@ -158,9 +158,7 @@ async def list_cases_of_alert(
     """A page of one alert's cases. Test data have no cases."""
     rows = await db.fetch_list(
         f"select {_SHOWN} from alert_instance i where i.organization_id = $1 and i.alert_id = $2 and not $3",
-        organization_id,
-        alert_id,
-        test_only,
+        *(organization_id, alert_id, test_only),
         page=page,
     )
     return rows.map(Case.of)
@@ -399,9 +397,7 @@ async def update_comment(
 async def delete_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> int:
     return await db.execute(
         "delete from alert_comment where organization_id = $1 and alert_instance_id = $2 and comment_id = $3",
-        organization_id,
-        alert_instance_id,
-        comment_id,
+        *(organization_id, alert_instance_id, comment_id),
     )
 
 

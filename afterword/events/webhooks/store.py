@@ -99,8 +99,7 @@ async def get_owner_id(db: Database, *, organization_id: str, questionnaire_id: 
 async def get_has_application(db: Database, *, organization_id: str, application_id: str) -> bool:
     return await db.fetch_value(
         "select exists (select from application where organization_id = $1 and application_id = $2)",
-        organization_id,
-        application_id,
+        *(organization_id, application_id),
     )
 
 

@@ -37,8 +37,7 @@ _COLUMNS_A: Final = qualified(_COLUMNS, "a")
 async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
     rows = await db.fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = $2 order by question_id",
-        organization_id,
-        instance_id,
+        *(organization_id, instance_id),
     )
     return [_answer(row) for row in rows]
 
@@ -46,8 +45,7 @@ async def list_answers(db: Database, *, organization_id: str, instance_id: str) 
 async def list_answers_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answer]:
     rows = await db.fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = any($2::text[])",
-        organization_id,
-        list(instance_ids),
+        *(organization_id, list(instance_ids)),
     )
     return [_answer(row) for row in rows]
 
@@ -85,8 +83,7 @@ async def claim_responses(db: Database, *, organization_id: str, questionnaire_i
     """Let one transaction at a time add a response to this questionnaire, so that none exceeds `responses_max`."""
     await db.execute(
         "select 1 from questionnaire where organization_id = $1 and questionnaire_id = $2 for no key update",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
 
 
@@ -117,9 +114,7 @@ async def update_answers(
 async def delete_answers(db: Database, *, organization_id: str, instance_id: str, question_ids: Sequence[str]) -> None:
     await db.execute(
         "delete from answer where organization_id = $1 and instance_id = $2 and question_id = any($3::text[])",
-        organization_id,
-        instance_id,
-        list(question_ids),
+        *(organization_id, instance_id, list(question_ids)),
     )
 
 

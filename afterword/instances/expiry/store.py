@@ -29,9 +29,7 @@ async def claim_cursor(db: Database, *, before: datetime) -> Cursor | None:
 async def settle_cursor(db: Database, *, cursor: Cursor) -> None:
     await db.execute(
         "update expiry_cursor set expired_until = $2, expired_id = $3 where valid_days = $1",
-        cursor.valid_days,
-        cursor.expired_until,
-        cursor.expired_id,
+        *(cursor.valid_days, cursor.expired_until, cursor.expired_id),
     )
 
 

@@ -27,8 +27,7 @@ async def get_file(db: Database, *, organization_id: str, instance_id: str, file
 async def list_hashes(db: Database, *, organization_id: str, instance_id: str) -> set[tuple[str, bytes]]:
     rows = await db.fetch(
         "select question_id, content_hash from response_file where organization_id = $1 and instance_id = $2",
-        organization_id,
-        instance_id,
+        *(organization_id, instance_id),
     )
     return {(row["question_id"], row["content_hash"]) for row in rows}
 

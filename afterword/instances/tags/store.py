@@ -99,9 +99,7 @@ async def update_tags(db: Database, *, organization_id: str, tag: str, to: str) 
 async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
     row = await db.fetch_row(
         f"select {_COLUMNS} from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3",
-        organization_id,
-        instance_id,
-        tag,
+        *(organization_id, instance_id, tag),
     )
     return None if row is None else _tag(row)
 
@@ -109,8 +107,7 @@ async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: 
 async def count_tags(db: Database, *, organization_id: str, instance_id: str) -> int:
     return await db.fetch_value(
         "select count(*) from instance_tag where organization_id = $1 and instance_id = $2",
-        organization_id,
-        instance_id,
+        *(organization_id, instance_id),
     )
 
 
@@ -166,9 +163,7 @@ async def delete_tags(db: Database, *, organization_id: str, instance_ids: Seque
 async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
     row = await db.fetch_row(
         f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",
-        organization_id,
-        instance_id,
-        tag,
+        *(organization_id, instance_id, tag),
     )
     return None if row is None else _tag(row)
 

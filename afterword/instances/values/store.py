@@ -97,9 +97,7 @@ async def list_responder_values(
     """A page of the values of one responder; of none unless `is_shown`."""
     rows = await db.fetch_list(
         f"select {_RESPONDER_VALUES} where r.organization_id = $1 and r.responder_id = $2 and $3::boolean",
-        organization_id,
-        responder_id,
-        is_shown,
+        *(organization_id, responder_id, is_shown),
         page=page,
     )
     return rows.map(_responder_value)

@@ -86,8 +86,7 @@ async def get_has_credits(db: Database, *, organization_id: str, application_id:
     """True if the application has credits for new items and instances, or if there is no plan."""
     found = await db.fetch_value(
         "select has_credits from application_credit where organization_id = $1 and application_id = $2",
-        organization_id,
-        application_id,
+        *(organization_id, application_id),
     )
     return bool(found)
 

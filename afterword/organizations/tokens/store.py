@@ -164,8 +164,7 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
     """The tokens whose selector begins with `hint`, letters and digits."""
     rows = await db.fetch(
         f"select {_COLUMNS} from token where selector >= $1 and selector < $1 || '~' order by selector limit $2",
-        hint,
-        limit,
+        *(hint, limit),
     )
     return [_token(row) for row in rows]
 
@@ -211,9 +210,7 @@ async def update_family_to_revoked(db: Database, *, organization_id: str, token_
 async def update_maker(db: Database, *, organization_id: str, made_by_token_id: str, successor_id: str) -> None:
     await db.execute(
         "update token set made_by_token_id = $3 where organization_id = $1 and made_by_token_id = $2",
-        organization_id,
-        made_by_token_id,
-        successor_id,
+        *(organization_id, made_by_token_id, successor_id),
     )
 
 
@@ -231,9 +228,7 @@ async def update_user_tokens_to_revoked(
 async def update_token_to_retire(db: Database, *, organization_id: str, token_id: str, retires_time: datetime) -> int:
     return await db.execute(
         "update token set retires_time = least(retires_time, $3) where organization_id = $1 and token_id = $2",
-        organization_id,
-        token_id,
-        retires_time,
+        *(organization_id, token_id, retires_time),
     )
 
 

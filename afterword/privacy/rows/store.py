@@ -212,8 +212,7 @@ async def update_reports(db: Database, *, organization_id: str, item_ids: Sequen
     """Forget in what words deliveries and bounces were reported."""
     return await db.execute(
         "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
-        organization_id,
-        item_ids,
+        *(organization_id, item_ids),
     )
 
 

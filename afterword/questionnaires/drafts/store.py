@@ -43,8 +43,7 @@ _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_vers
 async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft | None:
     row = await db.fetch_row(
         f"select {_COLUMNS} from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
     return Draft(**row) if row else None
 
@@ -109,6 +108,5 @@ async def update_base(
 async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
     await db.execute(
         "delete from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )

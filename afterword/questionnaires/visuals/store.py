@@ -74,8 +74,7 @@ async def get_layers(db: Database, *, organization_id: str, questionnaire_id: st
 async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:
     rows = await db.fetch_list(
         f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
         page=page,
     )
     return rows.map(lambda row: Visual(**row))
@@ -84,8 +83,7 @@ async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: 
 async def count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
     return await db.fetch_value(
         "select count(*) from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
-        organization_id,
-        questionnaire_id,
+        *(organization_id, questionnaire_id),
     )
 
 

@@ -109,8 +109,7 @@ async def list_batches(
 async def list_whole_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItem]:
     rows = await db.fetch(
         f"select {ITEM_COLUMNS} from queue_item where organization_id = $1 and item_id = any($2::text[])",
-        organization_id,
-        list(item_ids),
+        *(organization_id, list(item_ids)),
     )
     return [QueueItem.of(row) for row in rows]
 

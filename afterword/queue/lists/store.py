@@ -387,8 +387,7 @@ async def list_overlaps(
 async def get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
     row = await db.fetch_row(
         "select send_time, item_id from queue_item where organization_id = $1 and item_id = $2",
-        organization_id,
-        item_id,
+        *(organization_id, item_id),
     )
     return None if row is None else (row["send_time"], row["item_id"])
 

@@ -103,8 +103,7 @@ async def get_captured(
 async def get_has_message(db: Database, *, organization_id: str, message_id: str) -> bool:
     return await db.fetch_value(
         "select exists (select from outbox_message where organization_id = $1 and message_id = $2)",
-        organization_id,
-        message_id,
+        *(organization_id, message_id),
     )
 
 
