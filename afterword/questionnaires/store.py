@@ -321,10 +321,10 @@ async def list_version_ids(
 
 
 async def list_version_definitions(
-    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
+    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]
 ) -> list[Definition]:
     key: dict[str, Any] = {"organization_id": organization_id}
-    version_ids = await list_version_ids(db, **key, questionnaire_ids=questionnaire_ids, limit=limit)
+    version_ids = await list_version_ids(db, **key, questionnaire_ids=questionnaire_ids)
     return [(await get_version(db, **key, version_id=each)).definition for each in version_ids]
 
 

@@ -95,10 +95,10 @@ def decode(raw: bytes, noun: str) -> str:
         raise errors.Malformed(f"The {noun} is not valid UTF-8.", "malformed_encoding") from None
 
 
-def count_entries(raw: bytes, *, depth_max: int = DEPTH_MAX) -> int:
-    """Count the entries of a JSON list without building it; overestimates a list nested deeper than `depth_max`."""
+def count_entries(raw: bytes) -> int:
+    """Count the entries of a JSON list without building it; overestimates a list nested deeper than DEPTH_MAX."""
     inside = _without_strings(raw).translate(None, _ENTRIES_ONLY)[1:-1]
-    for _ in range(depth_max):
+    for _ in range(DEPTH_MAX):
         outer = _LEAF_ENTRIES.sub(b"", inside)
         if len(outer) == len(inside):  # flat: further passes change nothing
             break

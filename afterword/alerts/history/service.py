@@ -16,9 +16,7 @@ KEPT: Final = (
 )  # fmt: skip
 
 
-async def record_change(
-    db: Database, *, before: Any, after: Any, caller: Caller | None, now: datetime, kind: str = "changed"
-) -> None:
+async def record_change(db: Database, *, before: Any, after: Any, caller: Caller | None, now: datetime) -> None:
     """Record the members of a case that changed, from one row to the next; without a caller the worker did it."""
     changes: dict[str, Any] = {}
     for name in KEPT:
@@ -26,7 +24,7 @@ async def record_change(
         if was != became:
             changes[name] = {"from": was, "to": became}
     if changes:
-        await record(db, case=after, kind=kind, caller=caller, changes=changes, now=now)
+        await record(db, case=after, kind="changed", caller=caller, changes=changes, now=now)
 
 
 async def record(
