@@ -102,7 +102,8 @@ async def create(
     """
     since_time = _check(columns)
     scopes = _scopes_of(caller, columns)
-    _read_filter(await _definitions(db, questionnaire), columns["filter"])
+    node = _read_filter(await _definitions(db, questionnaire), columns["filter"])
+    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
     more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test, "since_time": since_time}
     return await _insert(db, caller=caller, request={**columns, **more, "scopes": scopes}, now=now)

@@ -2,7 +2,7 @@
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Facts, Node
 from afterword.core.reading.findings import Findings
@@ -18,8 +18,8 @@ async def read(
 ) -> tuple[Node | None, Facts]:
     """The conditions of a JSON document, and the facts of an instance of the questionnaire.
 
-    Raises Invalid: `unknown_id` for an instance that is absent or another questionnaire's, and the errors of
-    the conditions. They may use questions of the instance's version and of the published one.
+    Raises Invalid, and InsufficientScope for metadata out of reach. The conditions may use questions of the
+    instance's version and of the published one.
     """
     instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
     if instance is None or instance.questionnaire_id != questionnaire.questionnaire_id:
@@ -38,5 +38,6 @@ async def read(
     findings = Findings()
     node = condition_reader.read(document, "/conditions", findings, scope)
     findings.check()
+    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
     found = await facts.list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])
     return node, found.get(instance_id, {})

@@ -7,7 +7,7 @@ from typing import Final
 
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
-from afterword.core.organizations.access import VALUE_SCOPES, Caller, Part
+from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
@@ -101,9 +101,7 @@ def read_condition(caller: Caller, document: object, *, path: str) -> Node | Non
     findings = Findings()
     node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
     findings.check()
-    for leaf in conditions.leaves_of(node):
-        if (scope := VALUE_SCOPES.get(leaf.subject.partition(":")[0])) is not None:
-            caller.require(scope)
+    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
     return node
 
 

@@ -4,6 +4,7 @@ import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -206,14 +207,18 @@ async def test_begins_as_a_button(website: Website, new_page: NewPage) -> None:
         await never_shows(page)
 
 
-@pytest.mark.parametrize("way", ["query", "path", "global", "none"])
+@pytest.mark.parametrize("way", ["query", "more", "path", "global", "none"])
 async def test_loaded_by_a_tag_manager(website: Website, new_page: NewPage, way: str) -> None:
     """It drops `data-` attributes; without a link the console of the browser says how to give one."""
     await website.set(delay_seconds=0)
     page = await new_page(width=1280)
     await page.goto(website.url.removesuffix("thanks") + "plain")
     script, link = f"{website.shop.url}/static/public/box.js", f"{website.shop.url}/l/{website.key}"
-    source = {"query": f"{script}?link={website.key}", "path": f"{script}?link={link}"}.get(way, script)
+    source = {
+        "query": f"{script}?link={website.key}",
+        "more": f"{script}?gtm=1&link={quote(link, safe='')}&cb=2",  # tag managers add parameters, and encode values
+        "path": f"{script}?link={link}",
+    }.get(way, script)
     if way == "global":
         await page.evaluate("link => { window.afterword = { link } }", link)
     warnings: list[str] = []

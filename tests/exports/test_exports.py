@@ -129,6 +129,12 @@ class TestFile:
             f"/v3.2/q/export/{export['export_id']}/file", headers={"Authorization": f"Bearer {token}"}
         )
         assert (403, ["Questionnaire Value.Read"]) == (response.status_code, response.json()["required_scopes"])
+        response = await shop.client.post(
+            f"/v3.2/q/questionnaire/{shop.house.questionnaire_id}/export",
+            json={"format": "csv", "filter": {"subject": "responder_metadata:email", "operator": "is_not_empty"}},
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        assert (403, ["Responder Value.Read"]) == (response.status_code, response.json()["required_scopes"])
 
     async def test_nothing(self, shop: Shop) -> None:
         text = await shop.file()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from afterword.core.organizations.access import SCOPES
 from tests.instances.conftest import NPS, TEXT, Shop
 from tests.instances.test_facts import answered
 
@@ -47,6 +48,22 @@ class TestTryConditions:
         instance = await shop.world.issue()
         other = await shop.of_another_application()
         assert 404 == (await self.ask(other, instance.instance_id, None)).status_code
+
+    @pytest.mark.parametrize(
+        ("subject", "scope"),
+        [
+            ("questionnaire_metadata:transaction_date", "Questionnaire Value.Read"),
+            ("responder_metadata:email", "Responder Value.Read"),
+        ],
+    )
+    async def test_values_out_of_reach(self, shop: Shop, subject: str, scope: str) -> None:
+        instance_id = (await shop.world.issue()).instance_id
+        conditions = {"not": {"all": [{"subject": subject, "operator": "is_not_empty"}]}}
+        reader = await shop.with_token(scopes=SCOPES - {scope})
+        response = await self.ask(reader, instance_id, conditions)
+        assert (403, "insufficient_scope") == (response.status_code, response.json()["code"])
+        assert scope in response.json()["detail"]
+        assert 200 == (await self.ask(shop, instance_id, conditions)).status_code
 
     async def test_no_conditions(self, shop: Shop) -> None:
         response = await self.ask(shop, (await shop.world.issue()).instance_id, None)

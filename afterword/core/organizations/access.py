@@ -1,6 +1,6 @@
 """Authorization: scopes as exact strings, the caller of a request, and its refusal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -28,14 +28,8 @@ VALUE_SCOPES: Final[Mapping[str, str]] = {  # of a single response, by the kind 
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
 _REPORTING_READS: Final = frozenset(ENTITIES) - {
-    "Token",
-    "Webhook",
-    "Suppression",
-    "Audit",
-    "Provider",
-    "Inbound",
-    "Coupon Pool",
-}
+    "Token", "Webhook", "Suppression", "Audit", "Provider", "Inbound", "Coupon Pool",
+}  # fmt: skip
 _EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
 ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -119,6 +113,11 @@ class Caller:
         """Raise Forbidden `insufficient_scope` unless exactly this scope is held: no wildcard, no implication."""
         if scope not in self.scopes:
             raise InsufficientScope(scope, role=self.role if self.user_id else None)
+
+    def require_values(self, subjects: Iterable[str]) -> None:
+        """Raise InsufficientScope where a condition speaks of values of single responses that are out of reach."""
+        for kind in sorted({subject.partition(":")[0] for subject in subjects} & VALUE_SCOPES.keys()):
+            self.require(VALUE_SCOPES[kind])
 
     def require_whole(self) -> None:
         """Raise Forbidden for a caller confined to applications, where the whole organization is concerned."""

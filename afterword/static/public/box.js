@@ -1,10 +1,10 @@
-// Shows a questionnaire in a box on this website:
+// Shows a questionnaire in a box on a website:
 //   <script async src="https://…/static/public/box.js" data-link="https://…/l/KEY"></script>
 // or box.js?link=KEY; with data-locale, data-metadata="order=7", or window.afterword = {link, locale, metadata}.
-// It keeps one entry in localStorage.
+// One entry in localStorage.
 (() => {
   const own = document.currentScript, given = window.afterword ?? {}, page = document.documentElement;
-  const data = own?.dataset ?? {}, to = data.link ?? given.link ?? own?.src.split("?link=")[1];
+  const data = own?.dataset ?? {}, to = data.link ?? given.link ?? (own && new URL(own.src).searchParams.get("link"));
   if (!to) return console.warn("Afterword needs box.js?link=KEY or data-link.");
   const link = new URL(to, own && new URL("/l/", own.src)), key = "afterword:" + link.pathname;
   const locale = data.locale ?? given.locale, query = new URLSearchParams(data.metadata ?? given.metadata);
