@@ -120,7 +120,7 @@ def address_text(words: Texts, identifier: str) -> str:
 
 def suppressed_text(words: Texts, figure: Figure) -> str:
     if figure.suppressed_reason == "few_pairs":
-        return words("Fewer than {n} people answered both questions: too few for a correlation.", n=PAIRS_MIN)
+        return words("Fewer than {n} responses answer both questions: too few for a correlation.", n=PAIRS_MIN)
     return words("Hidden: this group, or another that it would show, has too few people.")
 
 
