@@ -138,7 +138,7 @@ def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
     measure = figure.measure
     unit = unit_of(figure)
     if figure.suppressed:
-        return [Text(figure_text(words, figure)), Text(""), Text(""), Text("")]
+        return [Text(figure_text(words, figure), kind="why"), Text(""), Text(""), Text("")]
     return [
         Text(value_text(words, figure, unit=unit), url),
         Text(interval_text(words, figure)),

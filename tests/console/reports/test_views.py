@@ -1,6 +1,6 @@
 """Views of results: the words of each group, one view for each part of a question, and findings that are true."""
 
-from afterword.console.reports.views import Names, views
+from afterword.console.reports.views import Names, figure_cells, views
 from afterword.console.screens import DOMAIN
 from afterword.core.figures import metrics
 from afterword.core.figures.reports import Figure, distribution
@@ -27,6 +27,11 @@ def test_names() -> None:
     assert ["Store", "Which?", "x"] == [
         NAMES.group(each) for each in ("questionnaire_metadata:store_id", f"question:{CHOICE}", "responder_metadata:x")
     ]
+
+
+def test_a_sentence_in_place_of_a_figure_has_lines() -> None:
+    hidden, shown = Figure(metrics.nps(3, 0, 4), suppressed=True), Figure(metrics.nps(3, 0, 4))
+    assert ["why", ""] == [figure_cells(NAMES.words, each)[0].kind for each in (hidden, shown)]
 
 
 def test_distribution_by_part() -> None:
