@@ -52,11 +52,7 @@ _Table = tuple[int, str, str, str]  # month, questionnaire, question and part of
 async def answers(
     db: Database, *, asked: CountQuery, once: bool = False, is_live: bool = False, has_repeats: bool = True
 ) -> tuple[list[Cell], People]:
-    """Count each value.
-
-    `once`: the people by part of a question; `is_live`: without kept counts. Raises Invalid where that would read too
-    much.
-    """
+    """Count each value; `once`: people by part of a question; `is_live`: without kept counts. Raises Invalid."""
     return (await answers_of_parts(db, asked=asked, once=once, is_live=is_live, has_repeats=has_repeats))[-1]
 
 
