@@ -101,6 +101,7 @@ def question_page(
         files=files_of(
             {question.kind for question in questions},
             has_pictures=any(option.picture for question in questions for option in question.options),
+            is_searched=any(question.is_searched for question in questions),
         ),
         show_progress=head.theme.show_progress,
         layout=sequence.layout,
@@ -422,10 +423,11 @@ def _foot(answer_page: AnswerPage) -> str:
     return f"{who} {text}"
 
 
-def files_of(kinds: Collection[Kind], *, has_pictures: bool = False) -> Files:
+def files_of(kinds: Collection[Kind], *, has_pictures: bool = False, is_searched: bool = False) -> Files:
+    names = [*(kind for kind in ("ranking", "slider") if kind in kinds), *(["dropdown"] if is_searched else [])]
     return Files(
         styles=[static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
-        scripts=[static.url(f"public/{kind}.js") for kind in ("ranking", "slider") if kind in kinds],
+        scripts=[static.url(f"public/{name}.js") for name in names],
     )
 
 

@@ -15,6 +15,7 @@ from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bo
 from afterword.texts import Texts
 
 STARS: Final = "stars"
+SEARCHED_CHOICES_MIN: Final = 21  # above a list of fewer stands no search field
 GRID_COLUMNS_MAX: Final = 6  # more columns leave too little width for their labels
 NUMBER_CHARACTERS_MAX: Final = 24
 
@@ -140,6 +141,7 @@ class QuestionView:
     options: Sequence[Option]
     lines: Sequence[Line]
     is_grid: bool
+    is_searched: bool
     other_name: str
     other_text: str
     text: str
@@ -233,6 +235,7 @@ def view_of(
         options=_options(question, kind, shown, texts=texts, ends=(low, high)),
         lines=_lines(question, shown, wrong, texts),
         is_grid=kind == "matrix" and len(question.choices) <= GRID_COLUMNS_MAX,
+        is_searched=kind == "dropdown" and len(question.choices) >= SEARCHED_CHOICES_MIN,
         other_name=answer_forms.field_name(question.question_id, OTHER),
         other_text=shown.parts.get(OTHER, ""),
         text=shown.text,

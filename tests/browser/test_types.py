@@ -381,7 +381,7 @@ async def test_a_long_list_is_searched(new_page: NewPage) -> None:
         f"""<form onsubmit="document.title = 1"><select id="f" data-search="Search in this list">
         <option value="">-</option>{options}</select></form>"""
     )
-    await page.add_script_tag(path="afterword/static/public/answer.js")
+    await page.add_script_tag(path="afterword/static/public/dropdown.js")
     field = page.get_by_role("searchbox", name="Search in this list")
     shown = page.locator("#f option")
     for typed, expected in (("ελλα", ["-", "Ελλάδα"]), ("cote", ["-", "Côte d'Ivoire"]), ("none", ["-"])):

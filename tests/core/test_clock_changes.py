@@ -164,7 +164,7 @@ def times_sent(one: Example, *, now: datetime) -> list[datetime]:
 def test_there_are_changes() -> None:
     assert 40 == len(set(ZONES))
     assert 22 == len(spans_of("Europe/Athens")) - 1
-    assert len(spans_of("Africa/Casablanca")) > 20
+    assert len(spans_of("Africa/Casablanca")) > 10  # two each Ramadan, until 2026
     assert {timedelta(minutes=30)} == {
         abs(after.offset - before.offset)
         for before, after in zip(spans_of("Australia/Lord_Howe"), spans_of("Australia/Lord_Howe")[1:], strict=False)
