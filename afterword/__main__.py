@@ -36,7 +36,7 @@ COMMANDS: Final = {
     "restore": ("backups:restore", "Put a backup into an empty place."),
     "database": ("databases:app", "Move the database: to another server, or to a new version of PostgreSQL."),
     "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
-    "bounce": ("bounces:bounce", "Act on returned mails."),
+    "bounce": ("bounces:bounce", "Act on returned mails, and on answers of customers."),
     "inbound": ("inbound:app", "Addresses where providers call back."),
     "secret": ("secrets:app", "The secret of this installation, and a new one while it works."),
     "sender": ("senders:app", "Domains that organizations may send mails from."),

@@ -309,8 +309,8 @@ async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[F
             "Where the network blocks these ports, ask its provider."
         )
         return [Finding("mail server", False, f"It cannot be used: {error}", advice)]
-    except ValueError:  # its words may repeat the address, and with it the password
-        detail = "Its address cannot be read."
+    except ValueError as error:  # of a UnicodeError the words may repeat a part of the password
+        detail = "Its address cannot be read." if isinstance(error, UnicodeError) else str(error)
         return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
 
 

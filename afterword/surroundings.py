@@ -52,7 +52,7 @@ def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
     text, least = ".".join(map(str, version)), PATCHES_MIN.get(version[:2], 0)
     if version[2] >= least:
         return Finding("Python", True, f"It is {text}.")
-    detail = f"Python {text} lacks security mends, unless your distribution added them."
+    detail = f"Python {text} lacks security fixes, unless your distribution added them."
     advice = f"Upgrade to Python {version[0]}.{version[1]}.{least} or newer."
     return Finding("Python", True, detail, advice, is_warning=True)
 

@@ -297,9 +297,16 @@ class TestMail:
         assert "AFTERWORD_SMTP_URL" in finding.advice
 
     async def test_unreadable_address(self, tmp_path: Path) -> None:
-        finding = (await look(tmp_path, smtp_url=f"ftp://u:{PASSWORD}@127.0.0.1"))["mail server"]
-        assert not finding.ok
-        assert "smtp://user:password@host:587" in finding.advice
+        """The sentence says which part is wrong, and never repeats the password."""
+        for url, told in (
+            (f"ftp://u:{PASSWORD}@127.0.0.1", "must begin with smtp:// or smtps://."),
+            (f"smtp://u:{PASSWORD}@127.0.0.1?starttls=maybe", "must be offered, required or never."),
+            (f"smtp://u:{PASSWORD}@127.0.0.1?tls=yes", "unknown option; known are starttls, ca, name."),
+        ):
+            finding = (await look(tmp_path, smtp_url=url))["mail server"]
+            assert (False, told) == (finding.ok, finding.detail[-len(told) :])
+            assert PASSWORD not in finding.detail
+            assert "smtp://user:password@host:587" in finding.advice
 
     async def test_none(self, tmp_path: Path) -> None:
         finding = (await look(tmp_path))["mail server"]

@@ -75,7 +75,7 @@ def _show(findings: list[Finding], keyed: list[str]) -> bool:
         if finding.advice:
             print(f"{'':24}{finding.advice}")
     for url in keyed:
-        print(f"With its key: {url}")
+        print(f"Open it with its key: {url}")
     faults = sum(not finding.ok for finding in findings)
     warnings = sum(finding.ok and finding.is_warning for finding in findings)
     counts = [f"{faults} to mend"] * (faults > 0) + [f"{warnings} to think of"] * (warnings > 0)

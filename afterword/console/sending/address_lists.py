@@ -309,7 +309,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             if key != "update" or "Queue.Update" in visit.caller.scopes
         ],
         reading=reading,
-        foreign_words=list_files.foreign_words(text),
+        foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else list_files.foreign_words(text),
         joins=[("1", words("They make one message")), ("0", words("Each of them makes a message"))],
         joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
         on_conflict=form.text("on_conflict") or found.on_conflict,

@@ -37,13 +37,13 @@ def choices(page: str) -> dict[str, str]:
     }
 
 
-async def upload(browser: httpx2.AsyncClient, client: Client, content: bytes) -> str:
+async def upload(browser: httpx2.AsyncClient, client: Client, content: bytes, name: str = "list.csv") -> str:
     """Send a file; the address of the list."""
     house = client.queue.house
     response = await browser.post(
         f"{LISTS}/new",
         data={"pipeline": f"{house.questionnaire_id}/{client.queue.pipeline_id}"},
-        files={"file": ("list.csv", content, "text/csv")},
+        files={"file": (name, content, "text/csv")},
     )
     assert 303 == response.status_code, plain(response.text)
     return response.headers["location"].removesuffix("/columns")
@@ -192,16 +192,19 @@ async def test_remembers_what_a_person_changed(client: Client) -> None:
 
 
 async def test_workbook(client: Client) -> None:
+    """Its letters are never wrong, so nothing is said of encodings."""
     content = io.BytesIO()
     with xlsxwriter.Workbook(content) as book:
         sheet = book.add_worksheet()
-        sheet.write_row(0, 0, ["Email", "Order number", "Send date"])
+        sheet.write_row(0, 0, ["Email", "Order number", "Send date", "Όνομα"])
         sheet.write_row(1, 0, ["ann@example.com", 4901234567890])
         sheet.write_datetime(1, 2, datetime(YEAR, 12, 5, 15, 4), book.add_format({"num_format": "dd/mm/yyyy"}))  # noqa: DTZ001
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)
-        here = await upload(browser, client, content.getvalue())
-        await browser.post(f"{here}/columns", data=choices((await browser.get(f"{here}/columns")).text))
+        here = await upload(browser, client, content.getvalue(), "people.xlsx")
+        page = (await browser.get(f"{here}/columns")).text
+        assert "as they are read" not in page
+        await browser.post(f"{here}/columns", data=choices(page))
         await work(client)
         await browser.post(f"{here}/confirm")
         await work(client)
