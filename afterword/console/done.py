@@ -36,3 +36,5 @@ TEXTS: Final[Mapping[str, str]] = {
     "second_factor": "Your organization requires a second factor. Set one up here first.",
     "out": "You are logged out.",
 }  # fmt: skip
+MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
+KEPT: Final = "This installation has no mail server. Its operator keeps the mail, and can hand over the link in it."

@@ -504,5 +504,6 @@ def download(file: Download) -> Response:
 
 def done_of(guest: Guest) -> str:
     """The sentence about the act that led here; its name stands in the address."""
-    said = done.TEXTS.get(guest.query.get("done", ""))
+    name = guest.query.get("done", "")
+    said = done.KEPT if name in done.MAILED and not guest.site.sends_mail else done.TEXTS.get(name)
     return guest.words(said) if said else ""

@@ -1,7 +1,13 @@
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+from starlette.requests import Request
+
 from afterword.console import done
+from afterword.console.screens import Guest, done_of
+from afterword.core.wire.site import Site
 
 CONSOLE = Path(done.__file__).parent
 NAMED = re.compile(r"[?&]done=(\w+)|done=[\"'](\w+)[\"']")
@@ -14,3 +20,14 @@ def test_each_act_has_its_sentence() -> None:
     assert named <= set(done.TEXTS), "acts that say nothing"
     unused = {name for name in done.TEXTS if not any(re.search(rf"\b{name}\b", one) for one in sources)}
     assert not unused, "sentences that no act says"
+
+
+@pytest.mark.parametrize("name", [*sorted(done.MAILED), "saved"])
+def test_a_mail_that_nobody_sends(name: str) -> None:
+    """Without a mail server the page does not say that a mail is on its way."""
+    said = []
+    for sends_mail in (True, False):
+        site = Site("http://localhost", b"k" * 32, sends_mail=sends_mail)
+        scope = {"type": "http", "query_string": f"done={name}".encode(), "headers": [], "state": {"site": site}}
+        said.append(done_of(Guest(Request(scope), datetime(2026, 12, 1, tzinfo=UTC))))
+    assert [done.TEXTS[name], done.KEPT if name in done.MAILED else done.TEXTS[name]] == said

@@ -128,7 +128,7 @@ TABLES = (
     *(dict(enumerate(pair)) for table in (acts.TITLES, acts.CHANGED, acts.BUTTONS) for pair in table.values()),
     sending.TABS, sending.STATUS_TEXTS, sending.REASONS, sending.RULES, sending.OUTCOMES, sending.CHANNELS,
     dict(enumerate(sending.TIMES)),
-    retention.KINDS, retention.TITLES, done.TEXTS,
+    retention.KINDS, retention.TITLES, done.TEXTS, {"kept": done.KEPT},
     account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
     report_views.BOOLEANS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,

@@ -58,7 +58,8 @@ class Site:
     `networks`: the private ones that our own calls may go into. `name_servers`: those that are asked about domains;
     none: the machine's own. `domains`: read again every few seconds by the process that has the site. `file_folder`
     keeps the files of responses; empty: the database does. `scan_command` looks at each of them; empty: none does.
-    `queue_days`: that ended items are kept, 0 for good.
+    `queue_days`: that ended items are kept, 0 for good. `sends_mail`: mails to users leave; else their operator has
+    them.
     """
 
     public_url: str
@@ -70,6 +71,7 @@ class Site:
     scan_command: tuple[str, ...] = ()
     scan_seconds: float = 30.0
     queue_days: int = 400
+    sends_mail: bool = True
 
     @property
     def base_url(self) -> str:
