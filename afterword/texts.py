@@ -5,6 +5,7 @@ English is the source. A word that a catalogue lacks, and a language without one
 
 import gettext
 import io
+import re
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ LOCALE_FOLDER = Path(__file__).parent / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
 MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
-_TWO_STOPS: Final = f".{ISOLATE_END}."  # of a value and its sentence: “3:30 μ.μ.” ends one
+_TWO_STOPS: Final = re.compile(rf"(\.{ISOLATE_END}+)\.")  # of a value and its sentence: “3:30 μ.μ.” ends one
 
 
 class Texts:
@@ -42,8 +43,7 @@ class Texts:
         text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
         if not values:
             return text
-        filled = text.format_map({name: _isolated(value) for name, value in values.items()})
-        return filled.replace(_TWO_STOPS, _TWO_STOPS[:-1])
+        return _TWO_STOPS.sub(r"\1", text.format_map({name: _isolated(value) for name, value in values.items()}))
 
     def plural(self, one: str, many: str, number: int) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number."""

@@ -45,6 +45,8 @@ def test_a_value_that_ends_with_a_stop_ends_its_sentence() -> None:
     words = texts.texts("pages", "el")
     assert f"Quokka {ISOLATE_FIRST}3:30 μ.μ.{ISOLATE_END}" == words("Quokka {time}.", time="3:30 μ.μ.")
     assert f"Quokka {ISOLATE_FIRST}3:30{ISOLATE_END}." == words("Quokka {time}.", time="3:30")
+    today = words("quokka {time}", time="3:30 μ.μ.")
+    assert f"Quokka {ISOLATE_FIRST}{today}{ISOLATE_END}" == words("Quokka {time}.", time=today)
 
 
 @pytest.mark.parametrize(
