@@ -49,7 +49,7 @@ class FieldError:
     def place(self) -> str:
         """The place in words: the pointer without its first slash, the parameter or the header."""
         if self.pointer is not None:
-            return self.pointer.removeprefix("/").replace("/", ".") or "the body"
+            return self.pointer.removeprefix("/").replace("/", ".").replace("~1", "/").replace("~0", "~") or "the body"
         return self.parameter or self.header or "the request"
 
 

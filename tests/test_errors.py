@@ -24,6 +24,7 @@ def test_a_code_of_its_own_takes_the_place_of_the_default(kind: type[Refusal]) -
 @pytest.mark.parametrize(
     ("error", "place"),
     [
+        (FieldError("c", "m", pointer="/map/day~1month ~01"), "map.day/month ~1"),
         (FieldError("c", "m", pointer="/a/0/b"), "a.0.b"),
         (FieldError("c", "m", pointer=""), "the body"),
         (FieldError("c", "m", parameter="limit"), "limit"),
