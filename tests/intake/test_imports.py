@@ -254,6 +254,15 @@ class TestImport:
         assert "the code of a country" in found[0]["message"]
         assert "A spreadsheet has rounded this number." in found[1]["message"]
 
+    @pytest.mark.parametrize("query", ["", "?dry_run=1", "?on_conflict=update"])
+    async def test_a_blank_time_is_not_at_once(self, importing: Importing, query: str) -> None:
+        header = "responder_channel_identifier,send_time"
+        job = await importing.done(lines(f"a@b.example,{YEAR}-12-05 10:00", "c@d.example, ", header=header), query)
+        first, second = await importing.rows(job)
+        assert ("created", "failed") == (first["state"], second["state"])
+        assert "/send_time" == second["problem"]["errors"][0]["pointer"]
+        assert "has no time to send. Leave the column out" in second["problem"]["errors"][0]["message"]
+
     async def test_tells(self, importing: Importing) -> None:
         job = await importing.done(lines("ann@example.com,,", "nobody,,"))
         async with db.connection(importing.queue.pool) as database:

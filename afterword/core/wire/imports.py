@@ -49,6 +49,7 @@ UNKNOWN: Final = "{n} other columns are not known either. Map those that count; 
 DID_YOU_MEAN: Final = "did you mean"
 NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
+NO_TIME: Final = "This row has no time to send. Leave the column out to send at once."
 BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
 NOT_UTF8: Final = (
     "The file is not UTF-8: line {line} has other bytes, as Latin-1 and Windows-1252 write them. "
@@ -234,13 +235,15 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
 
 
 def faults_of(columns: Sequence[str], cells: Sequence[str]) -> list[FieldError]:
-    """The cells that a spreadsheet has spoiled, or that mean something else than their column does."""
+    """The cells that a spreadsheet has spoiled, that mean something else than their column, or lack a time to send."""
     found: list[FieldError] = []
     for column, cell in zip(columns, cells, strict=True):
         if "E+" in cell and written.is_rounded(cell):
             found.append(FieldError("invalid_format", written.ROUNDED, pointer=pointer_of(column)))
         elif column == "locale" and cell and written.is_country(cell):
             found.append(FieldError("invalid_format", written.COUNTRY, pointer="/locale"))
+        elif column == SEND_TIME and not spellings.trimmed(cell):
+            found.append(FieldError("required", NO_TIME, pointer=f"/{SEND_TIME}"))
     return found
 
 

@@ -14,7 +14,7 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, norma
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
 from afterword.core.wire import list_formats, written
 from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
-from afterword.core.wire.list_files import PROBLEM
+from afterword.core.wire.list_files import PROBLEM, SAMPLE_ROWS
 from afterword.core.wire.written import WORDS, plain
 
 LOCALE: Final = "locale"
@@ -174,7 +174,10 @@ def _metadata(given: List, members: Sequence[MetadataDefinition], place: int) ->
 
 
 def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str]) -> dict[str, str]:
-    """With the column of times to send, the surest name first. Times that are over are none, or are asked about."""
+    """With the column of times to send, the surest name first. Times that are over are none, or are asked about.
+
+    A blank column is none, but asked about where rows follow that were not seen.
+    """
     named: list[tuple[int, int]] = []
     for place, name in enumerate(given.names):
         grades = [grade for grade, names in enumerate(_TIMES) if plain(name) in names]
@@ -182,19 +185,22 @@ def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str
         if grade is not None and not found[name] and remembered.get(name, SEND_TIME) == SEND_TIME and name != PROBLEM:
             named.append((grade, place))
     for grade, place in sorted(named):
-        meaning = _time(given.cells(place), grade, given.now)
+        if cells := given.cells(place):
+            meaning = _time(cells, grade, given.now)
+        else:
+            meaning = ASK if len(given.rows) >= SAMPLE_ROWS else ""
         found[given.names[place]] = ASK if meaning and SEND_TIME in found.values() else meaning
     return found
 
 
 def _time(cells: Sequence[str], grade: int, now: datetime) -> str:
-    """Whether these are times to send. `grade`: 0 for a name that says so, 1 for one that may, 2 for any time."""
+    """Whether these, at least one, are times to send. `grade`: 0: the name says so, 1: it may, 2: any time."""
     read = [cell for cell in cells if written.date(cell)]
     ahead, over = list_formats.count_ahead(read, now=now)
     if grade == 0:
-        return ASK if cells and over == len(cells) else SEND_TIME
+        return ASK if over == len(cells) else SEND_TIME
     if not read:
-        return SEND_TIME if grade == 1 else ASK if cells else ""
+        return SEND_TIME if grade == 1 else ASK
     return SEND_TIME if ahead * 2 >= len(read) else ASK if ahead else ""
 
 

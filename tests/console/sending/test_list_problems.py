@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from afterword import texts
-from afterword.core.wire.imports import BROKEN
+from afterword.core.wire.imports import BROKEN, NO_TIME
 from afterword.core.wire.times import EXPECTED
 from tests.console.sending.test_list_repairs import checked, problems
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
+from tests.dates import YEAR
 from tests.logins.conftest import browser_of, log_in
 from tests.queue.client import Client
 from tests.queue.conftest import SMS
@@ -22,27 +23,29 @@ HEADER = (
     "responder_channel_identifier,locale,send_time,external_reference,metadata.questionnaire.transaction_id,"
     "metadata.questionnaire.score,metadata.questionnaire.transaction_date,metadata.questionnaire.store_pickup"
 )
-GOOD = "ann@example.com,el,,1,,,,"
+AT = f"{YEAR}-12-05 10:00"
+GOOD = f"ann@example.com,el,{AT},1,,,,"
 ROWS = {
-    "nobody,,,,,,,": "This is not an e-mail address, such as ann@example.com.",
-    ",,,2,,,,": "This is required.",
-    "a\x01b@example.com,,,,,,,": "An address has no control characters and no line breaks.",
-    f"{'a' * 321}@b.example,,,,,,,": "At most {n} characters are allowed.",
-    "b@example.com,!!,,,,,,": "A language tag is expected, such as el or en-US.",
+    f"nobody,,{AT},,,,,": "This is not an e-mail address, such as ann@example.com.",
+    f",,{AT},2,,,,": "This is required.",
+    f"a\x01b@example.com,,{AT},,,,,": "An address has no control characters and no line breaks.",
+    f"{'a' * 321}@b.example,,{AT},,,,,": "At most {n} characters are allowed.",
+    f"b@example.com,!!,{AT},,,,,": "A language tag is expected, such as el or en-US.",
+    "b2@example.com,,,,,,,": NO_TIME,
     "c@example.com,,tomorrow,,,,,": EXPECTED,
     "c2@example.com,,2027-02-30 10:00,,,,,": "There is no such day, or no such time of the day.",
     "d@example.com,,2999-01-01 10:00,,,,,": "The date must lie between {first} and {last}.",
     "e@example.com,,2026-01-01T10:00+15:00,,,,,": "The offset must lie between -14:00 and +14:00.",
     "f@example.com,,2026-01-01T23:59:60Z,,,,,": "Leap seconds are not taken; use the second before or after.",
-    "g@example.com,,,1,,,,": "An item of this pipeline that is not aborted has this external reference.",
-    f"i@example.com,,,,{'x' * 4097},,,": "A metadata value has at most {n} characters.",
-    "j@example.com,,,,,many,,": "This is not a number.",
-    "k@example.com,,,,,,monday,": "This is not a date.",
-    "l@example.com,,,,,,,perhaps": "This is not a boolean.",
+    f"g@example.com,,{AT},1,,,,": "An item of this pipeline that is not aborted has this external reference.",
+    f"i@example.com,,{AT},,{'x' * 4097},,,": "A metadata value has at most {n} characters.",
+    f"j@example.com,,{AT},,,many,,": "This is not a number.",
+    f"k@example.com,,{AT},,,,monday,": "This is not a date.",
+    f"l@example.com,,{AT},,,,,perhaps": "This is not a boolean.",
     "m@example.com": "This row has {cells} cells, and the header {columns}.",
-    'n@example.com,"a"b,,,,,,': BROKEN,
-    "o@example.com,\x00,,,,,,": "The character NUL is not allowed.",
-    f"p@example.com,{'x' * 65_536},,,,,,": "A row may have {n} bytes.",
+    f'n@example.com,"a"b,{AT},,,,,': BROKEN,
+    f"o@example.com,\x00,{AT},,,,,": "The character NUL is not allowed.",
+    f"p@example.com,{'x' * 65_536},{AT},,,,,": "A row may have {n} bytes.",
 }
 PHONES = {
     "x12": "A phone number has digits, and + with the country code in front.",

@@ -75,7 +75,11 @@ def test_values_and_names(header: str, rows: list[str], expected: list[str]) -> 
         ("Send date", ["05.12.2026"], SEND_TIME),
         ("Send date", ["12/5/2026 3:04 PM"], SEND_TIME),
         ("Send date", ["next week", "Monday"], SEND_TIME),  # faulty rows
-        ("Send date", ["", ""], SEND_TIME),
+        ("Send date", ["", ""], ""),
+        ("send_time", ["", ""], ""),
+        ("Send date", ["", "2026-12-05 10:00"], SEND_TIME),  # the first is a faulty row
+        ("Send date", [""] * 200, ASK),  # rows follow
+        ("Date", [""] * 200, ASK),
         ("Send date", ["2026-11-01 10:00", "1.11.2026"], ASK),
         ("Versanddatum", ["KW 49"], SEND_TIME),
         ("Versanddatum", ["01.11.2026"], ""),
