@@ -20,7 +20,7 @@ apt-get -qq -y --no-install-recommends --download-only -o "Dir::Cache::archives=
 cat >"$folder/packages/exim4.conf" <<'CONFIGURATION'
 primary_hostname = mail.shop.example
 qualify_domain = shop.example
-delay_warning = 1s
+delay_warning = 1s:1d
 begin routers
 local:
   driver = accept
