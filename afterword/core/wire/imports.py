@@ -10,9 +10,9 @@ import difflib
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import islice, repeat
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -45,8 +45,13 @@ GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder
 NO_ADDRESS: Final = "No column says who is written to."
 REST: Final = "*"  # of a mapping: all columns that have no other meaning
 UNKNOWN_SHOWN_MAX: Final = 5
+DATED_ROWS: Final = 200  # that are looked at
 UNKNOWN: Final = "{n} other columns are not known either. Map those that count; map[*]= leaves out all others."
 DID_YOU_MEAN: Final = "did you mean"
+DATES: Final = (
+    "There is no column of this name, and it has dates. Map it to send_time if messages leave at these, "
+    "or to nothing (map[NAME]=) to leave it out."
+)
 NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 NO_TIME: Final = "This row has no time to send. Leave the column out to send at once."
@@ -82,7 +87,8 @@ class Piece(NamedTuple):
 class Cut:
     """A whole file: its header, how many rows it has, and they in pieces; none of a header that is wrong.
 
-    `columns` are the meanings of the columns that count, and `places` where in the file these are, from 1.
+    `columns` are the meanings of the columns that count, and `places` where in the file these are, from 1. `dated`
+    are the names of columns of dates, where the header is wrong.
     """
 
     fields: Sequence[str]
@@ -94,6 +100,7 @@ class Cut:
     rows_total: int = 0
     rows_repeated: int = 0  # whose address an earlier row has
     pieces: Sequence[Piece] = ()
+    dated: Collection[str] = ()
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -179,7 +186,7 @@ def cut(
     found = Cut(fields, names, separator, mapping)
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
-        return found
+        return dataclasses.replace(found, dated=_dated(names, records))
     pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
     if not rows_total:
         _refuse("too_few", "The file has a header and no rows.", "")
@@ -290,12 +297,19 @@ def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str],
         columns.append(column)
         places.append(place)
     if len(unknown) > UNKNOWN_SHOWN_MAX:  # first those that may be one of ours
-        unknown.sort(key=lambda error: DID_YOU_MEAN not in error.message)
+        unknown.sort(key=lambda error: DID_YOU_MEAN not in error.message and error.message != DATES)
         rest = Sentence(UNKNOWN, n=len(unknown) - UNKNOWN_SHOWN_MAX)
         unknown = [*unknown[:UNKNOWN_SHOWN_MAX], FieldError("unknown_column", rest, pointer="")]
     wrong += unknown
     wrong += _missing(columns, separator=found.separator, names=names) + _too_many(columns)
     return columns, places, wrong
+
+
+def _dated(names: Sequence[str], records: Iterator[Record]) -> set[str]:
+    """The names of the columns most of whose cells are dates, in the first rows."""
+    rows = [record.cells for record in islice(records, DATED_ROWS) if not isinstance(record.cells, Fault)]
+    columns = {name: [row[place] for row in rows if row[place : place + 1] > [""]] for place, name in enumerate(names)}
+    return {name for name, cells in columns.items() if sum(map(written.is_date, cells)) * 2 > len(cells)}
 
 
 def _twice(names: Sequence[str], first: int, second: int) -> Sentence:
@@ -315,7 +329,7 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
         return None
     group = group_of(column)
     if group is None:
-        message = _advice(column, found.fields, declared, is_mapped=is_mapped)
+        message = _advice(column, found.fields, declared, is_mapped=is_mapped, is_dated=name in found.dated)
         return FieldError("unknown_column", message, **place)
     kind, known = group
     if fault := metadata.fault_of(known):
@@ -325,9 +339,11 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
     return None
 
 
-def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool) -> str:
+def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool, is_dated: bool) -> str:
     """The likely meaning of an unknown column, in words that repeat nothing of the file."""
     close = meaning_of(name, fields, declared)
+    if is_dated and not is_mapped and not close:
+        return DATES
     meant = f"{DID_YOU_MEAN} {close}?" if close else f"it can be {next(iter(GROUPS))}NAME, for example."
     if is_mapped:
         return f"There is no such column to map to; {meant}"

@@ -176,7 +176,8 @@ def _metadata(given: List, members: Sequence[MetadataDefinition], place: int) ->
 def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str]) -> dict[str, str]:
     """With the column of times to send, the surest name first. Times that are over are none, or are asked about.
 
-    A blank column is none, but asked about where rows follow that were not seen.
+    A blank column is none, but asked about where rows follow that were not seen. Without a column of times to send,
+    those of dates of which most lie ahead are asked about, whatever their names are.
     """
     named: list[tuple[int, int]] = []
     for place, name in enumerate(given.names):
@@ -190,6 +191,10 @@ def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str
         else:
             meaning = ASK if len(given.rows) >= SAMPLE_ROWS else ""
         found[given.names[place]] = ASK if meaning and SEND_TIME in found.values() else meaning
+    if SEND_TIME not in found.values():
+        unknown = [place for place, name in enumerate(given.names) if not found[name] and name not in remembered]
+        ahead = [place for place in unknown if _are_ahead(given.cells(place), given.now)]
+        found |= {given.names[place]: ASK for place in ahead if given.names[place] != PROBLEM}
     return found
 
 
@@ -202,6 +207,10 @@ def _time(cells: Sequence[str], grade: int, now: datetime) -> str:
     if not read:
         return SEND_TIME if grade == 1 else ASK
     return SEND_TIME if ahead * 2 >= len(read) else ASK if ahead else ""
+
+
+def _are_ahead(cells: Sequence[str], now: datetime) -> bool:
+    return list_formats.count_ahead([cell for cell in cells if written.date(cell)], now=now)[0] * 2 > len(cells)
 
 
 def _share(cells: Sequence[str], fits: Callable[[str], object]) -> float:

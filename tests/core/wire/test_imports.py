@@ -121,6 +121,10 @@ class TestHeader:
         told = wrong(",".join([*(f"Lineitem {n}" for n in range(70)), "E-mail"]) + "\n")
         assert (imports.UNKNOWN_SHOWN_MAX + 2, ("/E-mail", "unknown_column")) == (len(told), told[0])
 
+    def test_a_column_of_dates_may_be_the_time_to_send(self) -> None:
+        lines = [",".join([*(f"Lineitem {n}" for n in range(9)), "Invite on"]), "," * 9 + "5/12/2026", "," * 9]
+        assert "Map it to send_time if messages leave at these, or to nothing (map[NAME]=)" in advice("\n".join(lines))
+
     def test_another_separator(self) -> None:
         assert "another separator" in advice("responder_channel_identifier;locale\na@b.example;el\n")
 

@@ -37,8 +37,8 @@ def test_exports(name: str) -> None:
 @pytest.mark.parametrize(
     ("header", "rows", "expected"),
     [
-        ("Mail,Ordered,Order no", ["a@b.example,21/11/2026,17", "c@d.example,,18"], [ADDRESS, "", REFERENCE]),
-        ("Mail,Order", ["a@b.example,2026-11-21 10:00"], [ADDRESS, ""]),
+        ("Mail,Ordered,Order no", ["a@b.example,19/11/2026,17", "c@d.example,,18"], [ADDRESS, "", REFERENCE]),
+        ("Mail,Order", ["a@b.example,2026-11-19 10:00"], [ADDRESS, ""]),
         ("Customer,E-mail", ["Άννα Παππά,a@b.example", "Νίκος,nobody"], ["", ADDRESS]),
         ("E-mail,Order", ["nobody,17"], [ADDRESS, REFERENCE]),
         ("Customer,Where", ["Άννα,a@b.example"], ["", ADDRESS]),
@@ -91,7 +91,10 @@ def test_values_and_names(header: str, rows: list[str], expected: list[str]) -> 
         ("Date", ["3/12/2026 10:00", "10/25/2026 10:00"], ""),  # the second proves that the month comes first
         ("Date", ["19.11.2026 10:00", "2026-11-18 10:00"], ""),
         ("Date", ["", ""], ""),
-        ("Born", ["05.12.2026"], ""),
+        ("Born", ["05.11.1976"], ""),
+        ("Created", ["2026-11-18 10:00", "2026-12-05 10:00"], ""),
+        ("Invite on", ["2026-12-05 10:00", "5.12.2026", "soon"], ASK),
+        ("予定", ["2026年12月5日"], ASK),
     ],
 )
 def test_times(name: str, values: list[str], expected: str) -> None:
