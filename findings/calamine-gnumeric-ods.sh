@@ -38,7 +38,8 @@ def write(path, between):
     content = (
         f'<office:document-content xmlns:office="{NAME}office:1.0" xmlns:table="{NAME}table:1.0" '
         f'xmlns:text="{NAME}text:1.0" office:version="1.2"><office:body><office:spreadsheet>'
-        f'<table:table table:name="Rows">{rows}</table:table></office:spreadsheet></office:body></office:document-content>'
+        f'<table:table table:name="Rows">{rows}</table:table></office:spreadsheet></office:body>'
+        "</office:document-content>"
     )
     with zipfile.ZipFile(path, "w") as file:
         for name, text in (("mimetype", TYPE), ("content.xml", content), ("META-INF/manifest.xml", MANIFEST)):

@@ -13,8 +13,8 @@ server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 mkdir "$folder/packages" "$folder/root"
 cd "$folder/packages"
-apt-get -qq download lynx=2.9.0dev.12-1 lynx-common=2.9.0dev.12-1 libbsd0 libbz2-1.0 libffi8 libgmp10 libgnutls30 libhogweed6 \
-  libidn2-0 libmd0 libncursesw6 libnettle8 libp11-kit0 libtasn1-6 libtinfo6 libunistring2 zlib1g 2>/dev/null
+apt-get -qq download lynx=2.9.0dev.12-1 lynx-common=2.9.0dev.12-1 libbsd0 libbz2-1.0 libffi8 libgmp10 libgnutls30 \
+  libhogweed6 libidn2-0 libmd0 libncursesw6 libnettle8 libp11-kit0 libtasn1-6 libtinfo6 libunistring2 zlib1g 2>/dev/null
 for package in *.deb; do dpkg -x "$package" "$folder/root"; done
 cd "$folder"
 cat >server.py <<'PYTHON'

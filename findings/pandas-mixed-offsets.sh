@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pandas 3.1: ISO 8601 times with two offsets in one column are refused by to_datetime.
+# pandas 3.1.1: ISO 8601 times with two offsets in one column are refused by to_datetime.
 # Local times of one zone have two offsets as soon as the column spans a change of clocks.
 # read_csv(parse_dates=…) does not raise: the column silently stays text.
 # utc=True reads both, and times in UTC are read without it.
