@@ -73,6 +73,7 @@ _NAMES: Final = {
     for word in words.split()
 }
 _MEANING_CUTOFF: Final = 0.75
+_SHORT: Final = 3  # letters of a name that is like many others
 _encode = msgspec.json.Encoder().encode
 
 
@@ -360,7 +361,10 @@ def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | No
         **_NAMES,
         **{plain(one): one for one in fields},
     }
-    close = difflib.get_close_matches(plain(_PREFIX.sub("", name)), known, n=1, cutoff=_MEANING_CUTOFF)
+    word = plain(_PREFIX.sub("", name))
+    if len(word) <= _SHORT:
+        return known.get(word)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=_MEANING_CUTOFF)
     return known[close[0]] if close else None
 
 

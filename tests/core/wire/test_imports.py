@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
+from afterword.core.reading import spellings
 from afterword.core.wire import imports
 from afterword.core.wire.imports import Cut, Fault
 from tests.sizes import size
@@ -107,15 +108,18 @@ class TestHeader:
             ("Order ID", "external_reference"),
             ("transaction id", "metadata.questionnaire.transaction_id"),
             ("Store", "metadata.questionnaire.store_id"),
+            ("Tel", "responder_channel_identifier"),
         ],
     )
     def test_suggests(self, name: str, meant: str) -> None:
         assert f"did you mean {meant}?" in advice(f"{name},b\n")
 
-    def test_suggests_nothing_far_off(self) -> None:
-        told = advice("Schuhgröße,responder_channel_identifier\n")
+    @pytest.mark.parametrize("name", ["Schuhgröße", "id", "Id", "tem"])
+    def test_suggests_nothing_far_off(self, name: str) -> None:
+        told = advice(f"{name},responder_channel_identifier\n")
         assert "metadata.questionnaire.NAME" in told
-        assert "Schuh" not in told
+        assert name not in told.split()
+        assert "did you mean" not in told
 
     def test_suggests_first_of_many(self) -> None:
         told = wrong(",".join([*(f"Lineitem {n}" for n in range(70)), "E-mail"]) + "\n")
@@ -247,7 +251,8 @@ class TestRoundTrip:
         writer = csv.writer(file, delimiter=separator)
         writer.writerow(["responder_channel_identifier", "locale", "send_time", "metadata.responder.x"])
         writer.writerows(table)
-        assert table == rows(cut(file.getvalue(), separator=separator))
+        expected = [[spellings.unmarked(cell) for cell in line] for line in table]
+        assert expected == rows(cut(file.getvalue(), separator=separator))
 
 
 class TestDocument:
