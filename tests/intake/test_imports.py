@@ -157,6 +157,23 @@ class TestRefusals:
         assert "did you mean responder_channel_identifier?" in found["/E-mail"]
         assert "did you mean external_reference?" in found["/Order ID"]
 
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            ("Report;;\nMade 21.11.2026;;\n;;\nE-Mail;Name;Sum\nann@example.com;Ann;1\nbo@example.com;Bo;2\n", True),
+            ("sep=;\nReport;;\nE-Mail;Name;Sum\nann@example.com;Ann;1\nbo@example.com;Bo;2\n", True),
+            ("E-Mail;Name;Sum\nann@example.com;Ann;1\nbo@example.com;Bo;2\n", False),
+            ("E-Mail\nann@example.com;Ann;1\nbo@example.com;Bo;2\n", False),
+        ],
+    )
+    @pytest.mark.parametrize("query", ["", "?map[E-Mail]=responder_channel_identifier&map[Name]=&map[Sum]=x"])
+    async def test_lines_above_the_header(
+        self, importing: Importing, content: str, query: str, *, expected: bool
+    ) -> None:
+        response = await importing.post(content.encode(), query)
+        found = [error["message"] for error in response.json()["errors"]]
+        assert (422, expected) == (response.status_code, found == [core_imports.LINES_ABOVE])
+
     async def test_unknown_pipeline(self, importing: Importing) -> None:
         path = importing.path.replace(importing.queue.pipeline_id, "0" * 22)
         response = await importing.client.http.post(

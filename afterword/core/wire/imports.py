@@ -55,6 +55,9 @@ DATES: Final = (
 NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 NO_TIME: Final = "This row has no time to send. Leave the column out to send at once."
+LINES_ABOVE: Final = (
+    "Lines stand above the header, such as a title. Remove them: the first line has to name the columns."
+)
 BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
 NOT_UTF8: Final = (
     "The file is not UTF-8: line {line} has other bytes, as Latin-1 and Windows-1252 write them. "
@@ -102,6 +105,7 @@ class Cut:
     rows_repeated: int = 0  # whose address an earlier row has
     pieces: Sequence[Piece] = ()
     dated: Collection[str] = ()
+    has_lines_above: bool = False
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -219,7 +223,10 @@ def read(text: str, separator: str, *, rows_max: int | None = None) -> tuple[lis
 
 def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
     """Raise Invalid for what is wrong with a file's header, by the names that are declared."""
-    if wrong := _header(found, declared=declared, strict=strict)[2]:
+    columns, _, wrong = _header(found, declared=declared, strict=strict)
+    if wrong and found.has_lines_above and ADDRESS not in columns:
+        _refuse("invalid_format", LINES_ABOVE, "")
+    if wrong:
         raise errors.Invalid.of(*wrong)
 
 

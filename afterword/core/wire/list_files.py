@@ -65,9 +65,16 @@ def guess(content: bytes) -> Reading:
     separator = separator_of(text)
     rows = _some(text, separator)
     above = _titles(rows)
-    has_header = bool(rows) and not any(_is_address(cell.strip()) for cell in rows[above])
+    has_header = bool(rows) and _is_header(rows[above])
     below = _notes(text, separator, rows[above:]) if has_header else 0
     return Reading(encoding, separator, has_header, above, below)
+
+
+def has_lines_above(text: str, separator: str) -> bool:
+    """Whether titles stand above the header."""
+    rows = _some(text, separator)
+    above = _titles(rows)
+    return above > 0 and _is_header(rows[above])
 
 
 def separator_of(text: str) -> str:
@@ -174,6 +181,10 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
 
 def _is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None and not written.is_date(text)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return not any(_is_address(cell.strip()) for cell in row)
 
 
 def _titles(rows: Sequence[Sequence[str]]) -> int:

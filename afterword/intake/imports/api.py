@@ -1,5 +1,6 @@
 """HTTP handlers of imports: send a file, watch it, list the outcome of each row."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from afterword.core.wire import imports, list_files
@@ -32,7 +33,10 @@ routes = Routes(tag="Queue")
 def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
     text, separator = list_files.opened(imports.decode(upload.content, query.encoding), query.separator, query.map)
     readers = service.readers(text, separator=separator, mapping=query.map, date_order=query.date_order or "")
-    return service.cut(text, separator=separator, mapping=query.map, readers=readers), upload.file_name
+    cut = service.cut(text, separator=separator, mapping=query.map, readers=readers)
+    if not cut.columns:  # its header is wrong
+        cut = replace(cut, has_lines_above=list_files.has_lines_above(text, separator))
+    return cut, upload.file_name
 
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
