@@ -13,6 +13,8 @@ from afterword.core.messaging import mail_html, proofs, reply_text
 KEY_CHARACTERS_MAX: Final = 500
 NAMED_CHARACTERS_MAX: Final = 4_000  # of In-Reply-To and References
 HEADER_CHARACTERS_MAX: Final = 2_000
+FILES_MAX: Final = 20  # that are named
+FILE_CHARACTERS_MAX: Final = 100
 TEXT_BYTES_MAX: Final = 65_536
 HTML_BYTES_MAX: Final = 262_144  # styles come before the words
 
@@ -32,6 +34,7 @@ class Answer:
     sender: str
     subject: str
     text: str
+    files: tuple[str, ...] = ()  # names of those attached, which are not kept
 
     @property
     def body(self) -> str:
@@ -41,10 +44,21 @@ class Answer:
 def answer_of(mail: Message, *, sender: str | None, secret: bytes) -> Answer | None:
     named = _ANSWERED.findall(f"{mail['In-Reply-To']} {mail['References']}"[:NAMED_CHARACTERS_MAX])
     asked = next(filter(None, (proofs.replied_to(one, secret) for one in reversed(named))), None)
-    key, text = one_line(str(mail["Message-ID"] or "")), ""
-    if asked is None or sender is None or not key or not reply_text.readable(text := _text_of(mail)[:TEXT_BYTES_MAX]):
+    key = one_line(str(mail["Message-ID"] or ""))
+    if asked is None or sender is None or not key:
         return None
-    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, one_line(header(mail, "Subject")), text)
+    text, files = _text_of(mail)[:TEXT_BYTES_MAX], _files_of(mail)
+    if not reply_text.readable(text):
+        if not files:
+            return None
+        text = "\n".join(files)
+    return Answer(asked, key[:KEY_CHARACTERS_MAX], sender, one_line(header(mail, "Subject")), text, files)
+
+
+def _files_of(mail: Message) -> tuple[str, ...]:
+    """The names of attached files, each behind a paper clip."""
+    names = (part.get_filename() for part in mail.walk())
+    return tuple(f"\N{PAPERCLIP} {one_line(name)[:FILE_CHARACTERS_MAX]}" for name in names if name)[:FILES_MAX]
 
 
 def header(mail: Message, name: str) -> str:

@@ -37,6 +37,7 @@ from afterword.core.messaging.returned import (
 
 MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the quoted headers come first
+FILE_LINES_MIN: Final = 1_300  # of base64, about 100 kB
 LINES_MAX: Final = 50_000
 LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
 PARTS_MAX: Final = 50
@@ -48,6 +49,7 @@ _LINE_END: Final = re.compile(r"\r\n?|\n")
 _PARAMETERS: Final = re.compile(
     r"^content-[a-z-]{1,40}[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE | re.ASCII
 )
+_BASE64: Final = re.compile(rb"[A-Za-z0-9+/]{60,76}\r?")
 _PROOF: Final = re.compile(rf"^[> \t]*{proofs.ITEM_HEADER}:[ \t]*(\S{{20,60}})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _MESSAGE_ID: Final = re.compile(
     r"^[> \t]*(?:Original-)?Message-ID:[ \t]*(?:\r?\n[ \t]+)?<([0-9A-Za-z]{22})@", re.IGNORECASE | re.MULTILINE
@@ -156,7 +158,7 @@ class _Quoted:
 
 def _parsed(content: bytes) -> Message:
     """The mail, with its lines limited in number and length. Raises Unreadable."""
-    head = content[:READ_BYTES_MAX]
+    head = (content if len(content) <= READ_BYTES_MAX else _without_files(content))[:READ_BYTES_MAX]
     if head.startswith(b"From "):  # the line with which a pipe or a box begins
         head = re.split(rb"\r\n?|\n", head, maxsplit=1)[-1]
     if len(_BOUNDARIES.findall(head)) > PARTS_MAX:
@@ -170,6 +172,20 @@ def _parsed(content: bytes) -> Message:
     if not mail.keys():
         raise Unreadable("This is no mail: it has no headers.")
     return mail
+
+
+def _without_files(content: bytes) -> bytes:
+    """The mail without its long runs of base64, behind which words may stand; no text is so long."""
+    kept: list[bytes] = []
+    run: list[bytes] = []
+    for line in content.split(b"\n"):
+        if _BASE64.fullmatch(line):
+            run.append(line)
+            continue
+        kept += run if len(run) <= FILE_LINES_MIN else ()
+        kept.append(line)
+        run = []
+    return b"\n".join(kept)
 
 
 def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read | None:

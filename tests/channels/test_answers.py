@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from afterword.channels import answers
+from afterword.channels import answers, bounces
 from afterword.core.messaging import proofs
 
 SECRET: Final = b"k" * 32
@@ -62,6 +62,29 @@ class TestParts:
         made.add_attachment("Please send a new one.", disposition="inline")
         made.add_attachment("Terms", filename="terms.txt")
         assert ["The box was wet:", "Please send a new one."] == body(made).split("\n\n")
+
+    def test_a_picture_alone(self) -> None:
+        """It is not kept, but its name says that there was one."""
+        made = EmailMessage()
+        made.set_content("")
+        for name in ("box.jpg", "two\nlines.png"):
+            made.add_attachment(b"\x89PNG", maintype="image", subtype="png", filename=name.replace("\n", " "))
+        assert "\N{PAPERCLIP} box.jpg\n\N{PAPERCLIP} two lines.png" == body(made)
+
+    def test_words_behind_a_large_picture(self) -> None:
+        made = EmailMessage()
+        made["From"], made["Message-ID"], made["References"] = "ann@example.com", "<1@example.com>", OURS
+        made.set_content("The box was wet:")
+        made.add_attachment(bytes(range(256)) * 8_000, maintype="image", subtype="jpeg", filename="box.jpg")
+        lid = EmailMessage()
+        lid.set_content("And the lid was open.")
+        made.attach(lid)
+        read = bounces.read(made.as_bytes(), secret=SECRET)
+        assert read.answer is not None
+        assert ("The box was wet:\n\nAnd the lid was open.", ("\N{PAPERCLIP} box.jpg",)) == (
+            read.answer.body,
+            read.answer.files,
+        )
 
     def test_long_styles(self) -> None:
         made = EmailMessage()

@@ -110,7 +110,8 @@ async def receive(db: Database, *, answer: Answer, now: datetime) -> bool:
     exchanged = await store.list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
     body = reply_text.own_words(answer.text, sent=[asked.body, *sent], received=received)
-    whole = reply_text.readable(answer.text)
+    files = [] if answer.text == "\n".join(answer.files) else answer.files
+    whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
     message = Message(
         **place,
