@@ -89,7 +89,7 @@ class TestAdding:
         reply = await add(client, house, note="asked by phone")
         made = reply.json()
         assert 201 == reply.status_code, reply.text
-        assert (1, "Ann@Example.com", "blocked", None, "asked by phone", house.token_id) == (
+        assert (1, "Ann@example.com", "blocked", None, "asked by phone", house.token_id) == (
             made["channel_id"], made["identifier"], made["reason"], made["expires_time"], made["note"],
             made["created_by"],
         )  # fmt: skip
@@ -107,6 +107,11 @@ class TestAdding:
             reply = await add(client, house, identifier=identifier)
             assert (409, "already_exists") == (reply.status_code, reply.json()["code"])
         assert [made] == await listed(client, house)
+
+    @pytest.mark.parametrize("identifier", ["'+306900000000", "+306900000000.0", "\u202a+30 690 000 0000\u202c"])
+    async def test_as_spreadsheets_write_it(self, client: httpx2.AsyncClient, house: House, identifier: str) -> None:
+        reply = await add(client, house, channel_id=2, identifier=identifier)
+        assert (201, "+306900000000") == (reply.status_code, reply.json()["identifier"])
 
     async def test_a_stronger_reason_or_a_longer_time_is_news(self, client: httpx2.AsyncClient, house: House) -> None:
         first = (await add(client, house, expires_time=f"{YEAR}-02-01T00:00:00Z")).json()

@@ -22,7 +22,7 @@ class SuppressionRequest(fields.Request):
 
 
 class Suppression(fields.Resource):
-    """A suppressed address; `identifier` is as it was given, after erasure a keyed hash."""
+    """A suppressed address; `identifier` is its normal form, after erasure a keyed hash."""
 
     suppression_id: fields.Id
     organization_id: fields.Id

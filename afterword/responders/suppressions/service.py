@@ -48,7 +48,7 @@ async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppressi
 
 
 async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
-    """Suppress the address; the text stays as it was sent.
+    """Suppress the address, in its normal form.
 
     An existing suppression changes to last longer or for a stronger reason; if the request has
     neither, AlreadySuppressed. Raises Forbidden, and Invalid for what is no address of the channel or a time that has
@@ -110,7 +110,7 @@ def _new(request: SuppressionInput, *, organization_id: str, secret: bytes) -> N
         organization_id,
         request.channel_id,
         address_key(secret, request.channel_id, normal),
-        request.identifier,
+        normal,
         request.reason,
         expires_time=request.expires_time,
         note=request.note,

@@ -2399,7 +2399,7 @@ class SpecShown(Struct, kw_only=True):
 
 class Suppression(Struct, kw_only=True):
     """
-    A suppressed address; `identifier` is as it was given, after erasure a keyed hash.
+    A suppressed address; `identifier` is its normal form, after erasure a keyed hash.
     """
 
     suppression_id: str
