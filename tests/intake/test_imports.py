@@ -24,7 +24,7 @@ from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
 from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import SMS, Queue
 
 HEADER = "responder_channel_identifier,locale,external_reference"
 CSV = {"Content-Type": "text/csv"}
@@ -270,6 +270,27 @@ class TestImport:
         assert ["/locale", "/external_reference"] == [error["pointer"] for error in found]
         assert "the code of a country" in found[0]["message"]
         assert "A spreadsheet has rounded this number." in found[1]["message"]
+
+    async def test_addresses_of_spreadsheets(self, importing: Importing) -> None:
+        """Items have the sender's own text, not what the spreadsheet added to it."""
+        sms = await importing.queue.pipeline(
+            questionnaire_id=importing.queue.house.questionnaire_id, channel_id=SMS, title="SMS"
+        )
+        phones = replace(importing, client=Client(importing.client.http, sms))
+        numbers = [
+            "'+306900000001",
+            "+306900000002.0",
+            "\u202a+306900000003\u202c",
+            "+30690\u200b0000004",
+            "+30 690 0000005",
+        ]
+        await phones.done(lines(*numbers, header="responder_channel_identifier"))
+        await importing.done(lines("'ann@example.com'", " o'hara@example.com", header="responder_channel_identifier"))
+        expected = [
+            *(f"+30690000000{n}" for n in range(1, 5)), "+30 690 0000005", "ann@example.com", "o'hara@example.com",
+        ]  # fmt: skip
+        found = await importing.queue.fetch("select responder_channel_identifier as one from queue_item")
+        assert sorted(expected) == sorted(row["one"] for row in found)
 
     @pytest.mark.parametrize("query", ["", "?dry_run=1", "?on_conflict=update"])
     async def test_a_blank_time_is_not_at_once(self, importing: Importing, query: str) -> None:

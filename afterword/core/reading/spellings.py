@@ -18,6 +18,8 @@ _INVISIBLE: Final = (
 )  # fmt: skip
 INVISIBLE: Final = re.compile(f"[{_INVISIBLE}]")
 _AROUND: Final = _INVISIBLE + "".join(chr(one) for one in range(0x3001) if chr(one).isspace())
+_NUMBER: Final = re.compile(r"\+?[\d\s().,/-]{3,40}", re.ASCII)
+_DECIMALS: Final = re.compile(r"(\+?[1-9]\d{6,})[.,]00?", re.ASCII)
 _MARK: Final = re.compile(r"'(?=[-+=@\d])")
 _DASHES: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"), "-")
 
@@ -43,3 +45,14 @@ def _plain(character: str) -> str:
 def unmarked(text: str) -> str:
     """The text without the apostrophe by which spreadsheets, and our own CSV, keep `+`, `-`, `=`, `@` or digits."""
     return text[1:] if _MARK.match(text) else text
+
+
+def cleaned(address: str) -> str:
+    """An address without what a spreadsheet added: blanks, apostrophes, decimals of a phone number."""
+    text = trimmed(address)
+    if "@" in text:
+        return text[1:].removesuffix("'") if text.startswith("'") and text[1].isalnum() else text
+    number = unmarked(plain(text)).strip()
+    if not _NUMBER.fullmatch(number):
+        return unmarked(text)
+    return match[1] if (match := _DECIMALS.fullmatch(number)) else number

@@ -241,7 +241,7 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
     for column, cell in zip(columns, cells, strict=True):
         group = group_of(column)
         if group is None:
-            if text := spellings.trimmed(cell):
+            if text := spellings.cleaned(cell) if column == ADDRESS else spellings.trimmed(cell):
                 found[column] = text
         elif cell:
             kind, name = group
