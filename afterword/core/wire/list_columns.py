@@ -39,6 +39,7 @@ def _names(table: str, key: str = "first") -> tuple[str, ...]:
 
 _NAMES: Final = {REFERENCE: _names("reference"), LOCALE: _names("locale")}
 _TIMES: Final = (_names("send_time", "sure"), _names("send_time"), _names("send_time", "perhaps"))
+_OTHER_DAYS: Final = frozenset(_names("send_time", "other"))
 _KINDS: Final = {CHANNEL_EMAIL: frozenset(_names("email", "names")), CHANNEL_SMS: frozenset(_names("phone", "names"))}
 _MOBILE: Final = frozenset(_names("phone", "mobile"))
 _POINTS: Final = {"near": 2, "far": -1, "foreign": FOREIGN_RANK}
@@ -177,7 +178,7 @@ def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str
     """With the column of times to send, the surest name first. Times that are over are none, or are asked about.
 
     A blank column is none, but asked about where rows follow that were not seen. Without a column of times to send,
-    those of dates of which most lie ahead are asked about, whatever their names are.
+    those of dates of which most lie ahead are asked about, unless their names say what other day they are.
     """
     named: list[tuple[int, int]] = []
     for place, name in enumerate(given.names):
@@ -193,6 +194,7 @@ def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str
         found[given.names[place]] = ASK if meaning and SEND_TIME in found.values() else meaning
     if SEND_TIME not in found.values():
         unknown = [place for place, name in enumerate(given.names) if not found[name] and name not in remembered]
+        unknown = [place for place in unknown if _OTHER_DAYS.isdisjoint(_tokens(given.names[place]))]
         ahead = [place for place in unknown if _are_ahead(given.cells(place), given.now)]
         found |= {given.names[place]: ASK for place in ahead if given.names[place] != PROBLEM}
     return found

@@ -95,6 +95,8 @@ def test_values_and_names(header: str, rows: list[str], expected: list[str]) -> 
         ("Created", ["2026-11-18 10:00", "2026-12-05 10:00"], ""),
         ("Invite on", ["2026-12-05 10:00", "5.12.2026", "soon"], ASK),
         ("予定", ["2026年12月5日"], ASK),
+        ("Ship By Date", ["2026-12-05"], ""),  # of the parcel
+        ("Ημερομηνία παράδοσης", ["2026-12-05"], ""),
     ],
 )
 def test_times(name: str, values: list[str], expected: str) -> None:
