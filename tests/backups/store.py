@@ -10,7 +10,8 @@ from typing import Any
 
 
 def answer(status: str, body: str = "") -> bytes:
-    return f'HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nETag: "x"\r\n\r\n{body}'.encode()
+    head = f'HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {len(body)}\r\nETag: "x"'
+    return f"{head}\r\n\r\n{body}".encode()
 
 
 def error(code: str, message: str = "") -> str:

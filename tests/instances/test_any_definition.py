@@ -365,7 +365,7 @@ def shown_and_sent(question: Question, stored: Given | None, language: str) -> G
     sent = Browser(bytes(html.page("public/question.html", t=words, question=view).body).decode()).fields
     if question.shape == "files":  # a page shows files, and sends back none
         return forms.read_files(question, sent, stored=stored, received=())
-    return forms.read_form(question, sent)
+    return forms.read_form(question, sent, point=words.point)
 
 
 def answers_of(question: Question) -> st.SearchStrategy[Given]:
