@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # haven 2.5.1 for R (Debian 12) loses long texts of files that pyreadstat 1.3.7 wrote, without a warning.
 # Stata: where a column has a text of more than 2,045 bytes (strL), every text of the column is read as empty.
-# That is so in release 119, which pyreadstat writes by default. The same column in release 118 is read whole.
+# pyreadstat writes release 119 by default, in which this happens. haven reads the same column of release 118 whole.
 # SPSS: a text of 32,760 bytes loses its last byte; one of 32,500 bytes is whole.
 # pandas reads the Stata files whole, and pyreadstat the SPSS files.
 # Seen: dta 118 in pandas: 5000 5
@@ -16,7 +16,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" --quiet --disable-pip-version-check install pyreadstat==1.3.7 pandas==3.1.1 2>/dev/null
-mkdir "$folder/packages" "$folder/root"
+mkdir "$folder/packages" "$folder/unpacked"
 cd "$folder/packages"
 libraries="libblas3 libbz2-1.0 libgomp1 libgfortran5 libicu72 liblapack3 liblzma5 libpcre2-8-0 libquadmath0 libreadline8
   libtinfo6 libtirpc3 zlib1g"
@@ -26,7 +26,7 @@ r="r-base-core r-cran-bit r-cran-bit64 r-cran-cli r-cran-clipr r-cran-cpp11 r-cr
   r-cran-vctrs r-cran-vroom r-cran-withr"
 # shellcheck disable=SC2086  one word a package
 apt-get -qq download r-cran-haven=2.5.1-1 $r $libraries 2>/dev/null
-for package in *.deb; do dpkg -x "$package" "$folder/root"; done
+for package in *.deb; do dpkg -x "$package" "$folder/unpacked"; done
 cd "$folder"
 "$folder/venv/bin/python" - >"$folder/python" <<'PYTHON'
 import pandas as pd
@@ -49,9 +49,9 @@ show("dta 118", read_dta("118.dta")$words)
 show("dta 119", read_dta("119.dta")$words)
 show("sav", c(read_sav("32500.sav")$words, read_sav("32760.sav")$words))
 R
-libraries=$(find "$folder/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
-R_HOME="$folder/root/usr/lib/R" R_LIBS="$folder/root/usr/lib/R/site-library" LD_LIBRARY_PATH=$libraries \
-  "$folder/root/usr/lib/R/bin/exec/R" --no-echo --no-save --vanilla -f read.R >"$folder/r"
+libraries=$(find "$folder/unpacked" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+R_HOME="$folder/unpacked/usr/lib/R" R_LIBS="$folder/unpacked/usr/lib/R/site-library" LD_LIBRARY_PATH=$libraries \
+  "$folder/unpacked/usr/lib/R/bin/exec/R" --no-echo --no-save --vanilla -f read.R >"$folder/r"
 paste -d'\n' "$folder/python" "$folder/r" >"$folder/out"
 cat "$folder/out"
 sed -n 's/^# Seen: //p' "$script" | diff - "$folder/out"

@@ -11,11 +11,11 @@ script=$(readlink -f "$0")
 folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
-mkdir "$folder/packages" "$folder/root"
+mkdir "$folder/packages" "$folder/unpacked"
 cd "$folder/packages"
 apt-get -qq download lynx=2.9.0dev.12-1 lynx-common=2.9.0dev.12-1 libbsd0 libbz2-1.0 libffi8 libgmp10 libgnutls30 \
   libhogweed6 libidn2-0 libmd0 libncursesw6 libnettle8 libp11-kit0 libtasn1-6 libtinfo6 libunistring2 zlib1g 2>/dev/null
-for package in *.deb; do dpkg -x "$package" "$folder/root"; done
+for package in *.deb; do dpkg -x "$package" "$folder/unpacked"; done
 cd "$folder"
 cat >server.py <<'PYTHON'
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -48,12 +48,12 @@ PYTHON
 python3 server.py &
 server=$!
 until [ -s port ]; do sleep 0.1; done
-libraries=$(find "$folder/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
-cp root/etc/lynx/lynx.cfg lynx.cfg
+libraries=$(find "$folder/unpacked" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+cp unpacked/etc/lynx/lynx.cfg lynx.cfg
 sed -i '/^INCLUDE/d' lynx.cfg
 run() {
-  env -i HOME="$folder" TERM=vt100 LANG=C LYNX_LSS="$folder/root/etc/lynx/lynx.lss" LD_LIBRARY_PATH="$libraries" \
-    timeout 30 "$folder/root/usr/bin/lynx" -cfg="$folder/lynx.cfg" "$@"
+  env -i HOME="$folder" TERM=vt100 LANG=C LYNX_LSS="$folder/unpacked/etc/lynx/lynx.lss" LD_LIBRARY_PATH="$libraries" \
+    timeout 30 "$folder/unpacked/usr/bin/lynx" -cfg="$folder/lynx.cfg" "$@"
 }
 show() {
   printf '<form><input type=radio name=a>1<input type=radio name=a %s>2</form>' "$2" >page.html

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # OmegaT 3.6.0.10+dfsg-3 (Debian 12): the XLIFF 1.2 filter offers only units that have a filled target.
-# What it offers is the target, not the source.
+# OmegaT offers the target, not the source.
 # A unit without a target, or with an empty one, is missing in the editor and in the memory: nobody can translate it.
 # A unit that is translated is offered with its translation as the source text.
 # XLIFF 1.2 makes the target optional; the text to translate is the source. It needs a Java runtime.

@@ -8,7 +8,7 @@ set -euo pipefail
 script=$(readlink -f "$0")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/packages" "$folder/root"
+mkdir "$folder/packages" "$folder/unpacked"
 cd "$folder/packages"
 libraries="libblkid1 libbrotli1 libbsd0 libcairo2 libdatrie1 libexpat1 libffi8 libfontconfig1 libfreetype6 libfribidi0
   libglib2.0-0 libgraphite2-3 libgsl27 libgslcblas0 libharfbuzz0b libicu72 liblzma5 libmd0 libmount1 libpango-1.0-0
@@ -16,7 +16,7 @@ libraries="libblkid1 libbrotli1 libbsd0 libcairo2 libdatrie1 libexpat1 libffi8 l
   libtinfo6 libx11-6 libxau6 libxcb-render0 libxcb-shm0 libxcb1 libxdmcp6 libxext6 libxml2 libxrender1 zlib1g"
 # shellcheck disable=SC2086  one word a package
 apt-get -qq download pspp=1.6.2-2 $libraries 2>/dev/null
-for package in *.deb; do dpkg -x "$package" "$folder/root"; done
+for package in *.deb; do dpkg -x "$package" "$folder/unpacked"; done
 printf 'id,words\r\n1,"first line\nsecond line"\r\n2,plain\r\n' >"$folder/rows.csv"
 cat >"$folder/read.sps" <<SYNTAX
 GET DATA /TYPE=TXT /FILE='$folder/rows.csv' /FIRSTCASE=2 /DELIMITERS=',' /QUALIFIER='"'
@@ -26,8 +26,8 @@ AGGREGATE OUTFILE=* /BREAK=one /cases = N.
 FORMATS cases (F3.0).
 LIST VARIABLES=cases.
 SYNTAX
-libraries=$(find "$folder/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
-LD_LIBRARY_PATH=$libraries "$folder/root/usr/bin/pspp" -O format=csv "$folder/read.sps" >"$folder/all" 2>&1 || true
+libraries=$(find "$folder/unpacked" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+LD_LIBRARY_PATH=$libraries "$folder/unpacked/usr/bin/pspp" -O format=csv "$folder/read.sps" >"$folder/all" 2>&1 || true
 {
   grep -om1 'warning: Quoted string extends beyond end of line.' "$folder/all"
   echo "cases of a file with two rows: $(tail -n1 "$folder/all")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # sendmail 8.17.1.9 (Debian 12): its report says "User unknown" and 5.1.1 where the remote server said only 550.
 # RFC 5321, section 4.2.3, has 550 also for a command that is refused for reasons of policy, such as a blocked sender.
-# Where the reply has no enhanced code, sendmail makes one of the three digits, and the words in its report follow it.
+# sendmail makes an enhanced code of the three digits if the reply has none. The words of its report follow that code.
 # RFC 3463, section 3.1, has 5.0.0 where no more than the class is known; sendmail uses it for 554 alone. The reply stands
 # in Diagnostic-Code as it was. Who reads Status alone takes a good address for a dead one.
 # Needs root, for a copy of this machine that is in memory, without a network; nothing of it stays.

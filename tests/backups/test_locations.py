@@ -172,7 +172,7 @@ class TestBucket:
 
     @pytest.mark.parametrize("reply", [answer("400 Bad Request", error("RequestTimeout")), b"no protocol\r\n\r\n"])
     def test_object_is_put_again(self, faulty: None, monkeypatch: pytest.MonkeyPatch, reply: bytes) -> None:
-        """Where the library asked once alone."""
+        """The library itself asks only once here."""
         with running(reply, reply, OK) as store:
             at(monkeypatch, store).put("a/one", b"1")
             assert 3 == len(store.asked)
