@@ -16,8 +16,7 @@ from afterword.alerts.resources import AlertInstance
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.events.service import Event
-from afterword.events.webhooks import resources as webhooks_resources
-from afterword.events.webhooks import store as webhooks_store
+from afterword.events.webhooks import WEBHOOK, Webhook
 from afterword.exports import api as exports_api
 from afterword.exports import store as exports_store
 from afterword.instances import resources as instances_resources
@@ -29,6 +28,7 @@ from afterword.instances.responders import store as responders_store
 from afterword.instances.tags import api as tags_api
 from afterword.instances.tags import store as tags_store
 from afterword.intake.imports import resources as imports_resources
+from afterword.nouns.structs import resource_of
 from afterword.organizations.plans import api as plans_api
 from afterword.organizations.plans import store as plans_store
 from afterword.organizations.tokens import api as tokens_api
@@ -215,6 +215,6 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
     "suppression": _suppression, "plan": _row(plans_api.Plan.of, plans_store.Plan),
     "user": _row(people_api.User.of, people_store.User), "token": _token,
-    "webhook": _row(webhooks_resources.Webhook.of, webhooks_store.Webhook),
+    "webhook": _row(resource_of(WEBHOOK).of, Webhook),
 }  # fmt: skip
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""

@@ -1,12 +1,11 @@
 """The HTTP routes of alerts, their statuses, cases and comments."""
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 from afterword import errors
-from afterword.alerts import status_deletion
+from afterword.alerts import statuses
 from afterword.alerts.assignments import api as assignments_api
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
@@ -27,17 +26,11 @@ from afterword.alerts.resources import (
     AlertMessage,
     AlertMessageRequest,
     AlertRequest,
-    AlertStatus,
-    AlertStatusDeletion,
-    AlertStatusRequest,
-    AlertStatusUpdate,
     AlertUpdate,
 )
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.settings import api as settings_api
-from afterword.alerts.statuses import service as statuses
-from afterword.alerts.statuses import store as statuses_store
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.db import Database
@@ -46,17 +39,14 @@ from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Alerts")
 instance_routes = Routes(tag="Alert Instance")
-status_routes = Routes(tag="Alert Statuses")
 
 CASE: Final = "/alert/instance/{alert_instance_id}"
 COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
-STATUS: Final = "/alert/status/{status_id}"
 CONDITIONS: Final = (
     "The conditions are checked against the published questions and the declared metadata; those of trigger "
     "`schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: "
     "`chat_urls` takes only the empty list."
 )
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
 
 @routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
@@ -239,84 +229,11 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
     await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
-@status_routes.list(
-    "/alert/status",
-    scope="Alert Status.Read",
-    answer=AlertStatus,
-    shape="array",
-    listing=listing_of(AlertStatus, order=(("position", "asc"),)),
-    summary="Get all alert statuses",
-    description="1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
-)
-async def list_alert_statuses(call: Call[None], db: Database) -> Rows[status_deletion.Status]:
-    return await statuses_store.list_statuses(db, **call.caller.part, page=call.page)
-
-
-@status_routes.post(
-    "/alert/status",
-    scope="Alert Status.Create",
-    body=AlertStatusRequest,
-    answer=AlertStatus,
-    summary="Create new alert status",
-)
-async def create_alert_status(call: Call[AlertStatusRequest], db: Database) -> Answer:
-    status = await statuses.create(db, caller=call.caller, columns=call.body.named(), now=call.now)
-    return Answer(record=status, location=f"/alert/status/{status.status_id}")
-
-
-@status_routes.get(
-    STATUS, scope="Alert Status.Read", answer=AlertStatus, summary="Get Alert Status", texts=("status_id",)
-)
-async def get_alert_status(call: Call[None], db: Database) -> status_deletion.Status:
-    return await statuses.get(db, caller=call.caller, status_id=_status_id(call))
-
-
-@status_routes.patch(
-    STATUS,
-    scope="Alert Status.Update",
-    body=AlertStatusUpdate,
-    answer=AlertStatus,
-    summary="Update Alert Status",
-    texts=("status_id",),
-    refusals=("system_status", "in_use"),
-)
-async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> status_deletion.Status:
-    return await statuses.update(
-        db,
-        caller=call.caller,
-        status_id=_status_id(call),
-        changes=call.body.named(),
-        now=call.now,
-        expect=call.check_version,
-    )
-
-
-@status_routes.delete(
-    STATUS,
-    scope="Alert Status.Delete",
-    summary="Delete Alert Status",
-    description="While alerts or cases have it, `move_to` is the status that they get.",
-    query=AlertStatusDeletion,
-    texts=("status_id",),
-    refusals=("system_status", "in_use"),
-)
-async def delete_alert_status(call: Call[None], db: Database) -> None:
-    query: AlertStatusDeletion = call.query
-    await status_deletion.delete_status(
-        db,
-        caller=call.caller,
-        status_id=_status_id(call),
-        move_to=None if query.move_to is UNSET else query.move_to,
-        now=call.now,
-        expect=call.check_version,
-    )
-
-
 routes.all[:0] = [
     *settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all, *previews_api.routes.all,
     *assignments_api.routes.all,
 ]  # fmt: skip
-routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
+routes.all += [*instance_routes.all, *statuses.routes.all, *notifications_api.routes.all]
 
 
 def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
@@ -331,10 +248,3 @@ def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
     if columns.get("assignment") is not None:
         columns["assignment"] = msgspec.to_builtins(columns["assignment"])
     return columns
-
-
-def _status_id(call: Call[Any]) -> int:
-    text = call.ids["status_id"]
-    if not _NUMBER.match(text):
-        raise errors.NotFound("There is no such alert status.")
-    return int(text)

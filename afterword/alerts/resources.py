@@ -123,50 +123,6 @@ class Alert(fields.Resource):
     updated_by: fields.Id | None
 
 
-class AlertStatusRequest(fields.Request):
-    """A new status of the organization, or of one application."""
-
-    title: fields.Text100
-    color: Color
-    description: Description500 | None = None
-    closing: bool = False
-    application_id: fields.Id | None = None
-    position: Position = 0
-
-
-class AlertStatusUpdate(fields.Request):
-    """Changes of an own status; `closing` only while no alert or case has it."""
-
-    title: fields.Text100 | UnsetType = UNSET
-    color: Color | UnsetType = UNSET
-    description: Description500 | UnsetType | None = UNSET
-    closing: bool | UnsetType = UNSET
-    position: Position | UnsetType = UNSET
-
-
-class AlertStatusDeletion(fields.Request):
-    """The status for the alerts and cases that have the deleted one."""
-
-    move_to: StatusId | UnsetType = UNSET
-
-
-class AlertStatus(fields.Resource):
-    """The status of a case. `closing`: a case in it is done. `system`: the product's own, which cannot be changed."""
-
-    status_id: int
-    title: str
-    description: str | None
-    color: str
-    closing: bool
-    application_id: fields.Id | None
-    position: int
-    system: bool
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
-
-
 class AlertInstanceUpdate(fields.Request):
     """Changes of a case."""
 

@@ -17,7 +17,6 @@ from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import ActiveAlert, Alert
 from afterword.alerts.settings import service as settings
-from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
@@ -110,8 +109,14 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
         return False
     open_case = await _open_case_of(db, alert=alert, now=now)
     if open_case is None:
-        status = await statuses_store.get_status(db, organization_id=alert.organization_id, status_id=alert.status_id)
-        opens_closed = status is not None and status.closing
+        opens_closed = bool(
+            await rules_store.get_closes(
+                db,
+                organization_id=alert.organization_id,
+                status_id=alert.status_id,
+                application_id=alert.application_id,
+            )
+        )
         calendar = await settings.calendar_of(db, organization_id=alert.organization_id)
         assigner = await assignments.assigner_for(db, alerts=[alert])
         new = cases.new_case(

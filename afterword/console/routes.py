@@ -4,8 +4,8 @@ from afterword.console import find, notices, people
 from afterword.console.cases import alert_rules, cases, recoveries
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import settings as case_settings
-from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, identities, passkeys, welcome
+from afterword.console.nouns import NOUNS, screens_of
 from afterword.console.questionnaires import (
     boxes,
     builder,
@@ -80,7 +80,6 @@ MODULES = (
     recoveries,
     case_settings,
     alert_rules,
-    case_statuses,
     contact_policy,
     organization,
     domain,
@@ -142,9 +141,12 @@ MODULES = (
 )
 
 
+ROUTES = (*(module.routes for module in MODULES), *map(screens_of, NOUNS))
+
+
 def screens() -> list[Screen]:
-    return [screen for module in MODULES for screen in module.routes.all]
+    return [screen for routes in ROUTES for screen in routes.all]
 
 
 def pages() -> list[Pages]:
-    return [module.routes.pages for module in MODULES]
+    return [routes.pages for routes in ROUTES]

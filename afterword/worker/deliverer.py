@@ -23,7 +23,7 @@ from afterword.events.sending import service as sending
 from afterword.events.sending.store import Delivery, LaneKey
 from afterword.events.service import Render
 from afterword.events.store import Event
-from afterword.events.webhooks.service import seal_context
+from afterword.events.webhooks import seal_context
 from afterword.worker.failures import cause_of
 from afterword.worker.flights import Flights
 from afterword.worker.waiting import jitter, repeat

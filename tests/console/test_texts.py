@@ -2,17 +2,18 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
+from afterword.alerts import statuses
 from afterword.console import charts, conditions, done, find, people, response_list, screens, text
 from afterword.console.cases import alert_rule_form, cases, story
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
-from afterword.console.cases import statuses as case_statuses
 from afterword.console.logins import account, entry, passkeys, welcome
 from afterword.console.questionnaires import boxes, kiosks, layouts, links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
@@ -56,6 +57,7 @@ from afterword.core.wire import list_files
 from afterword.pipelines import resources
 from afterword.pipelines.versions import differences as pipeline_differences
 from afterword.questionnaires import condition_rows
+from tests.nouns.declared import all_nouns
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
@@ -73,7 +75,7 @@ OTHERS = tuple(  # with texts of the console
 )
 REFUSALS = {
     "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
-    "TooLarge", "TooMany", "found",
+    "SystemStatus", "TooLarge", "TooMany", "found",
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "alerts/cases/service.py",
@@ -132,7 +134,7 @@ TABLES = (
     account.LOGINS, charts.PARTS, report_views.METRICS, report_views.GROUPS,
     report_views.BOOLEANS, report_forms.METRICS,
     report_forms.BUCKETS, report_forms.BYS, report_forms.COMPARES, overview.STAGES, invitations.STAGES, cases.TABS,
-    case_rows.SEVERITIES, case_rows.SYSTEM_STATUSES, case_figures.GROUPS, case_figures.SELECTED,
+    case_rows.SEVERITIES, statuses.SYSTEM_TITLES, case_figures.GROUPS, case_figures.SELECTED,
     dict(enumerate(case_figures.COLUMNS)),
     comments.BANDS, comments.BYS, comments.GROUPS, find.GROUPS,
     people.KINDS, people.REMINDERS, people.SUPPRESSIONS, people.MODES,
@@ -164,13 +166,40 @@ def sentences(path: Path) -> set[str]:
     return {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w“{].* .*\.|.*[.”] \{\w+\}", text)}
 
 
+@cache
+def noun_files() -> tuple[Path, ...]:
+    """The modules that declare nouns."""
+    return tuple(
+        path
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"nouns.declaration import .*\bNoun\b", path.read_text(encoding="utf-8"))
+        and "nouns" not in path.parts
+    )
+
+
+def marked(call: ast.Call) -> set[str]:
+    """The texts of a member's mark, or of the screens of a noun."""
+    untold = {"path", "tab", "reads", "row", "blank", "inputs", "holds"}
+    members = [*call.args[:2], *call.args[3:]] if ast.unparse(call.func) == "Editable" else call.args
+    nodes = [*members, *(one.value for one in call.keywords if one.arg not in untold)]
+    return {text for node in nodes for text in _texts_in(node) if text}
+
+
+def _texts_in(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
+        return _texts_in(node.elts[1])  # the value of an option, and its text
+    if isinstance(node, ast.Tuple):
+        return {text for one in node.elts for text in _texts_in(one)}
+    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
+
+
 def shown() -> set[str]:
     """The texts that templates and screens ask for."""
     found: set[str] = set()
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
-    for path in (*(SOURCE / "console").rglob("*.py"), *OTHERS):
+    for path in (*(SOURCE / "console").rglob("*.py"), *OTHERS, *noun_files()):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(call, ast.Call):
                 continue
@@ -178,6 +207,8 @@ def shown() -> set[str]:
             texts = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if name.rpartition(".")[2] == "words" or name.endswith("words.plural"):
                 found |= {*texts}
+            elif name in {"Editable", "Screens"} and path in noun_files():
+                found |= marked(call)
             elif name.rpartition(".")[2] in REFUSALS:
                 found |= {text for text in texts if text.endswith(".")}
     found |= _refused()
@@ -198,8 +229,6 @@ def shown() -> set[str]:
         *organization.ORGANIZATION_INPUTS,
         *organization.APPLICATION_INPUTS,
         *metadata_names.NAME_INPUTS,
-        *webhooks.INPUTS,
-        *case_statuses.INPUTS,
         *links.INPUTS,
         *boxes.INPUTS,
         *coupons.INPUTS,
@@ -222,6 +251,7 @@ def _refused() -> set[str]:
     found = NOUNS | {placeholders.KNOWN}
     for name in REFUSING:
         found |= sentences(SOURCE / name)
+    found |= {noun.nothing for noun in all_nouns() if noun.screens}
     for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
         found |= {text for text in sentences(path) if text.startswith("There is no such ")}
     for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):

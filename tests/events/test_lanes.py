@@ -7,8 +7,8 @@ import pytest
 
 from afterword import db
 from afterword.core.messaging import webhooks as rules
+from afterword.events import webhooks
 from afterword.events.sending import service as sending
-from afterword.events.webhooks import service as webhooks
 from afterword.worker import deliverer as deliverers
 from afterword.worker.deliverer import Deliverer
 from tests.channels.receiver import Receiver, Reply

@@ -6,8 +6,7 @@ import pytest
 
 from afterword import db, sealing
 from afterword.core.organizations.access import SCOPES
-from afterword.events.webhooks import service
-from afterword.events.webhooks.service import seal_context
+from afterword.events.webhooks import seal_context
 from afterword.organizations import service as accounts
 from tests.conftest import House
 from tests.events.conftest import OPEN_SITE, Desk
@@ -47,10 +46,14 @@ class TestCreate:
         for application_id in (ABSENT, neighbour.application_id):
             assert [("/application_id", "unknown_id")] == await refused(desk, application_id=application_id)
 
-    async def test_the_fifty_first(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "WEBHOOKS_MAX", 2)
-        for _ in range(2):
-            await desk.hook(URL)
+    async def test_the_fifty_first(self, desk: Desk) -> None:
+        async with db.transaction(desk.pool) as database:
+            await database.execute(
+                """insert into webhook (organization_id, webhook_id, title, target_url, event_types, secret)
+                   select $1, lpad(n::text, 22, '0'), 'Shop', $2, '{*}', '' from generate_series(1, 49) n""",
+                *(desk.house.organization_id, URL),
+            )
+        await desk.hook(URL)
         assert [("", "too_many")] == await refused(desk)
 
     async def test_ok(self, desk: Desk) -> None:

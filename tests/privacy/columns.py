@@ -7,7 +7,12 @@ is tried there too: these columns are filled, erased, and searched for the words
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.inspect import BytesType, DictType, ListType, StrType, type_info
+
+from afterword.core.reading.members import declared_of
+from afterword.nouns.declaration import Computed, Holds, Member
 from afterword.queue.records import TEXTS
+from tests.nouns.declared import all_nouns
 
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},
@@ -118,6 +123,26 @@ FIGURES: Final = "figures and groups of many"
 OURS: Final = "made by us: a hash, a place, a secret"
 SEALED: Final = "sealed with the installation's secret"
 
+OF_DECLARATIONS: Final[Mapping[Holds, str]] = {
+    "authored": AUTHORED, "fixed": FIXED, "account": ACCOUNT, "sealed": SEALED, "ours": OURS,
+}  # fmt: skip
+
+
+def of_noun(table: str) -> Mapping[str, str]:
+    """The texts, lists and bytes of a noun that are no ids, as it declares them."""
+    noun = next(one for one in all_nouns() if one.table == table)
+    return {
+        one.name: OF_DECLARATIONS[one.role.holds]
+        for one in noun.columns
+        if one.role is not None and not isinstance(one.role, Computed) and is_text(one)
+    }
+
+
+def is_text(one: Member) -> bool:
+    plain = declared_of(type_info(one.type)).type
+    return not one.name.endswith(("_id", "_ids", "_by")) and type(plain) in {StrType, ListType, DictType, BytesType}
+
+
 FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "access_token": {"scopes": FIXED, "selector": OURS, "verifier_digest": OURS},
     "alembic_version": {"version_num": OURS},
@@ -128,7 +153,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_occurrence": {"cause": "an id or a day"},
     "alert_message": {"locale": FIXED, "state": FIXED},
     "alert_settings": {"causes": AUTHORED, "remedies": AUTHORED, "saved_texts": AUTHORED},
-    "alert_status": {"color": FIXED, "description": AUTHORED, "title": AUTHORED},
+    "alert_status": of_noun("alert_status"),
     "application": {"brand": AUTHORED,
                     "default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED, "time_zone": FIXED,
                     "website_urls": AUTHORED},
@@ -237,7 +262,6 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "token": {"kind": FIXED, "maker_role": FIXED, "networks": ACCOUNT, "scopes": FIXED, "selector": OURS,
               "title": AUTHORED, "verifier_digest": OURS},
     "trial": {"locale": FIXED, "outcome": FIXED, "state": FIXED},
-    "webhook": {"event_types": FIXED, "previous_secret": SEALED, "secret": SEALED, "target_url": ACCOUNT,
-                "title": AUTHORED},
+    "webhook": {"previous_secret": SEALED, "secret": SEALED, **of_noun("webhook")},
 }  # fmt: skip
 """By table and column: why no person can stand in it. Ids (`*_id`, `*_ids`, `*_by`) tell nothing and are left out."""

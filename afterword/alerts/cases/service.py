@@ -15,8 +15,6 @@ from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import Alert
 from afterword.alerts.settings import service as settings
-from afterword.alerts.statuses import store as statuses_store
-from afterword.alerts.statuses.store import Status
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging import mentions
 from afterword.core.messaging.alerts import Match
@@ -68,8 +66,15 @@ async def update(
         db, organization_id=before.organization_id, alert_id=before.alert_id
     )
     if columns["status_id"] != before.status_id:
-        status = await _status(db, before, columns["status_id"], application_id=application_id or "")
-        if not status.closing:
+        closes = await rules_store.get_closes(
+            db,
+            organization_id=before.organization_id,
+            status_id=columns["status_id"],
+            application_id=application_id or "",
+        )
+        if closes is None:
+            raise errors.Invalid.at("/status_id", "unknown_id", "There is no such alert status.")
+        if not closes:
             resolved_time = resolved_by = None
         elif resolved_time is None:
             resolved_time, resolved_by = now, caller.actor_id or None
@@ -173,16 +178,18 @@ async def erase_answers(
         await store.delete_comments_on(db, responders=responders)
 
 
-async def move_status(db: Database, *, caller: Caller, status: Status, target: Status, now: datetime) -> None:
+async def move_status(
+    db: Database, *, caller: Caller, status_id: int, move_to: int, closes: bool, now: datetime
+) -> None:
     """Move the cases with one status to another, and record an event of each. Raises TooManyToMove."""
-    key: dict[str, Any] = {"organization_id": status.organization_id, "status_id": status.status_id}
+    key: dict[str, Any] = {"organization_id": caller.organization_id, "status_id": status_id}
     if await store.count_status_uses(db, **key, limit=STATUS_MOVES_MAX + 1) > STATUS_MOVES_MAX:
         raise TooManyToMove(f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first.")
     moved = await store.update_status_to(
         db,
         **key,
-        move_to=target.status_id,
-        is_closing=target.closing,
+        move_to=move_to,
+        is_closing=closes,
         limit=STATUS_MOVES_MAX,
         now=now,
         updated_by=caller.actor_id,
@@ -290,15 +297,6 @@ async def _clock(
 
 def _seconds(span: timedelta) -> int:
     return span // timedelta(seconds=1)
-
-
-async def _status(db: Database, case: Case, status_id: int, *, application_id: str) -> Status:
-    status = await statuses_store.get_status(
-        db, organization_id=case.organization_id, status_id=status_id, application_ids=[application_id]
-    )
-    if status is None:
-        raise errors.Invalid.at("/status_id", "unknown_id", "There is no such alert status.")
-    return status
 
 
 async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from afterword import errors, ids
 from afterword.alerts.rules import store
 from afterword.alerts.rules.store import Alert
-from afterword.alerts.statuses import store as statuses_store
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
@@ -141,11 +140,11 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
             if name in changed and columns[name] not in {None, *known}
         ]
     if "status_id" in changed:
-        status = await statuses_store.get_status(
-            db, organization_id=organization_id, status_id=columns["status_id"],
-            application_ids=[columns["application_id"]],
-        )  # fmt: skip
-        if status is None:
+        application_id = columns["application_id"]
+        closes = await store.get_closes(
+            db, organization_id=organization_id, status_id=columns["status_id"], application_id=application_id
+        )
+        if closes is None:
             wrong.append(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
     if "assignment" in changed and columns["assignment"] is not None:
         wrong += await _assignment_errors(db, organization_id=organization_id, columns=columns)

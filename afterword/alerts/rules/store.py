@@ -67,6 +67,15 @@ class ActiveAlert:
     opens_closed: bool
 
 
+async def get_closes(db: Database, *, organization_id: str, status_id: int, application_id: str) -> bool | None:
+    """Whether a case with this status is closed; None where the application has no such status."""
+    return await db.fetch_value(
+        """select closing from alert_status
+           where organization_id = $1 and status_id = $2 and (application_id is null or application_id = $3)""",
+        *(organization_id, status_id, application_id),
+    )
+
+
 async def get_alert(
     db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = (), is_locked: bool = False
 ) -> Alert | None:

@@ -8,11 +8,10 @@ from typing import Any, Final
 from afterword import errors
 from afterword.alerts.assignments import api as assignments_api
 from afterword.alerts.assignments import store as assignments_store
-from afterword.alerts.resources import AlertStatus
 from afterword.alerts.rules.store import Alert
-from afterword.alerts.statuses import store as statuses_store
+from afterword.alerts.statuses import STATUS, title_of
 from afterword.console.cases import assignment_rows
-from afterword.console.cases.rows import status_text, with_load
+from afterword.console.cases.rows import with_load
 from afterword.console.cases.story import SEVERITIES
 from afterword.console.conditions import json_of, with_seen
 from afterword.console.screens import Form, Visit
@@ -20,6 +19,7 @@ from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.nouns import service as nouns
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires import store as questionnaires_store
@@ -34,7 +34,6 @@ HOURS_MAX: Final = 720
 TITLE_CHARACTERS_MAX: Final = 200
 DESCRIPTION_CHARACTERS_MAX: Final = 2_000
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
-STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 TRIGGERS: Final[Mapping[str, str]] = {
     "completed": "when a response is completed",
@@ -115,12 +114,7 @@ async def choices_of(
         page=Page.first(USERS, limit=USERS_MAX),
     )
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
-    statuses = await statuses_store.list_statuses(
-        db,
-        organization_id=organization_id,
-        application_ids=[application_id],
-        page=Page.first(STATUSES, limit=LISTED_MAX),
-    )
+    statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
     asked = [
         each.published_version_id
         for each in questionnaires.items
@@ -134,9 +128,7 @@ async def choices_of(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
         users=[(user_id, name) for user_id, name, _ in named],
         loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
-        statuses=[
-            (str(each.status_id), status_text(visit.words, each.status_id, each.title)) for each in statuses.items
-        ],
+        statuses=[(str(each.status_id), title_of(visit.words, each.status_id, each.title)) for each in statuses],
         subjects=subjects,
         labels=condition_rows.suggestions(visit.words, subjects),
     )

@@ -16,15 +16,15 @@ from afterword.alerts.cases import store as cases_store
 from afterword.alerts.history import store as history_store
 from afterword.alerts.messages import service as messages
 from afterword.alerts.messages import store as messages_store
-from afterword.alerts.resources import AlertHistoryEntry, AlertStatus
+from afterword.alerts.resources import AlertHistoryEntry
 from afterword.alerts.settings import store as settings_store
-from afterword.alerts.statuses import store as statuses_store
+from afterword.alerts.statuses import STATUS, title_of
 from afterword.alerts.work import store
 from afterword.alerts.work.store import WorkItem
 from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import replies
-from afterword.console.cases.rows import CASES, outcome_text, row_of, status_text, with_load
+from afterword.console.cases.rows import CASES, outcome_text, row_of, with_load
 from afterword.console.cases.story import Story
 from afterword.console.lists import address, key_of, read_key
 from afterword.console.screens import Screens, Visit
@@ -33,6 +33,7 @@ from afterword.core.organizations.access import Reach
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.nouns import service as nouns
 from afterword.web import fields, html, static
 
 TABS: Final[Mapping[str, str]] = {
@@ -44,7 +45,6 @@ ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
 USERS_MAX: Final = 200
-STATUSES_MAX: Final = 100
 CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
@@ -53,7 +53,6 @@ REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
-STATUSES: Final = fields.listing_of(AlertStatus, order=(("position", "asc"),), id="status_id")
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
 
@@ -266,12 +265,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         history = await history_store.list_entries(
             db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
         )
-        statuses = await statuses_store.list_statuses(
-            db,
-            organization_id=organization_id,
-            application_ids=visit.caller.application_ids,
-            page=Page.first(STATUSES, limit=STATUSES_MAX),
-        )
+        statuses = await nouns.every(STATUS, db, **visit.caller.part)
         assignees = await assignments_store.list_assignees(
             db,
             organization_id=organization_id,
@@ -287,7 +281,7 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Respo
         )
         draft = await replies.draft(db, visit, item, texts=settings.saved_texts)
     note_person(visit, item.responder_id)
-    named = {each.status_id: status_text(visit.words, each.status_id, each.title) for each in statuses.items}
+    named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     story = Story(visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item))
     form = visit.form
     return visit.page(

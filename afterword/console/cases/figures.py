@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from afterword.alerts.figures import service
 from afterword.alerts.figures.service import BUCKETS, Figures, Group, Row
+from afterword.alerts.statuses import SYSTEM_TITLES
 from afterword.alerts.work import store
 from afterword.alerts.work.store import SELECTIONS, Selection
-from afterword.console.cases.rows import CASES, SEVERITIES, SYSTEM_STATUSES, row_of
+from afterword.console.cases.rows import CASES, SEVERITIES, row_of
 from afterword.console.lists import ROWS, Column, Listing, address, key_of, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import periods
@@ -176,8 +177,8 @@ def _title(visit: Visit, found: Figures, row: Row) -> str:
         return words.day(row.title)
     if found.group_by == "severity":
         return words(SEVERITIES[row.title]) or words("Normal severity")
-    if found.group_by == "status" and int(row.key or 0) in SYSTEM_STATUSES:
-        return words(SYSTEM_STATUSES[int(row.key or 0)])
+    if found.group_by == "status" and int(row.key or 0) in SYSTEM_TITLES:
+        return words(SYSTEM_TITLES[int(row.key or 0)])
     return row.title
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
+from afterword.alerts.statuses import title_of
 from afterword.alerts.work.store import WorkItem
 from afterword.console.response_list import BANDS, excerpt
 from afterword.console.screens import Visit
@@ -14,7 +15,6 @@ CASES: Final = "/console/cases"
 SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Low severity", "normal": "", "high": "High severity", "critical": "Critical",
 }  # fmt: skip
-SYSTEM_STATUSES: Final[Mapping[int, str]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 
 
 def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
     return {
         "url": f"{CASES}/{item.alert_instance_id}",
         "item": item,
-        "status": status_text(words, item.status_id, item.status_title),
+        "status": title_of(words, item.status_id, item.status_title),
         "severity": words(SEVERITIES[item.severity]),
         "band_text": words(BANDS[item.band or ""]),
         "comment": excerpt(item.comment or "", ()) if visit.caller.reads_answers else (),
@@ -32,11 +32,6 @@ def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
         "closed": words.moment(item.resolved_time, time_zone=visit.zone) if item.resolved_time else "",
         "outcome": outcome_text(words, item),
     }
-
-
-def status_text(words: Texts, status_id: int, title: str) -> str:
-    """A status of the product in the reader's language, one of the organization's own as it is."""
-    return words(SYSTEM_STATUSES[status_id]) if status_id in SYSTEM_STATUSES else title
 
 
 def with_load(words: Texts, name: str, open_cases: int) -> str:

@@ -10,7 +10,8 @@ from afterword.errors import FieldError
 from afterword.events.deliveries import service, store
 from afterword.events.log import api as log
 from afterword.events.log import service as log_service
-from afterword.events.webhooks import service as webhooks
+from afterword.events.webhooks import WEBHOOK
+from afterword.nouns import service as nouns
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -60,7 +61,7 @@ class Redelivery(fields.Answer):
     description="Kept 30 days after their end.",
 )
 async def list_deliveries(call: Call[None], db: Database) -> Rows[service.Delivery]:
-    webhook = await webhooks.get(db, caller=call.caller, **call.ids)
+    webhook = await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
     return await store.list_deliveries(
         db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
     )
@@ -95,7 +96,7 @@ async def redeliver(call: Call[Any], db: Database) -> service.Delivery:
     f"{service.REPLAY_EVENTS_MAX:,} events at a time.",
 )
 async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
-    await webhooks.get(db, caller=call.caller, **call.ids)
+    await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
     position = await _position(call, db)
     found = await service.replay(
         db,

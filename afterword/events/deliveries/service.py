@@ -9,7 +9,8 @@ from afterword.db import Database
 from afterword.events.deliveries import store
 from afterword.events.deliveries.store import Delivery, Span
 from afterword.events.sending import service as sending
-from afterword.events.webhooks import service as webhooks
+from afterword.events.webhooks import WEBHOOK, prune_webhooks
+from afterword.nouns import service as nouns
 
 REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
 KEPT_DAYS: Final = 30  # after they were delivered or died
@@ -18,7 +19,7 @@ ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's r
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
-    webhook = await webhooks.get(db, caller=caller, webhook_id=webhook_id)
+    webhook = await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id)
     found = await store.get_delivery(
         db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
     )
@@ -29,7 +30,7 @@ async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_i
     """With the same `webhook-id`, its attempts anew. A waiting one is tried at once, one in flight is left alone."""
     delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
-    await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
+    await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     subject_id = await store.update_delivery_to_restart(db, **key, delivery_id=delivery_id)
     if subject_id is not None:
         await sending.order_deliveries(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
@@ -46,7 +47,7 @@ async def replay(
     after: tuple[int, int] | None,
 ) -> store.Replayed:
     """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first."""
-    await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
+    await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     span = Span(
         from_time=from_time,
         to_time=to_time,
@@ -69,4 +70,4 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
         open_before=now - timedelta(days=OPEN_DAYS_MAX),
         limit=limit,
     )
-    return count or await webhooks.prune(db, limit=limit)
+    return count or await prune_webhooks(db, limit=limit)

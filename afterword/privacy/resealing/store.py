@@ -6,7 +6,7 @@ from typing import Final, LiteralString
 
 from afterword.alerts.mails.service import link_context
 from afterword.db import Database
-from afterword.events.webhooks.service import seal_context
+from afterword.events.webhooks import seal_context
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from typing import Any, cast
 
 import pytest
 
+from afterword.alerts.statuses import title_of
 from afterword.alerts.work.store import WorkItem
-from afterword.console.cases.rows import outcome_text, status_text
+from afterword.console.cases.rows import outcome_text
 from afterword.texts import texts
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
@@ -44,5 +45,5 @@ def test_outcome(changes: dict[str, Any], expected: str) -> None:
 
 
 def test_status() -> None:
-    assert "In progress" == status_text(WORDS, 2, "Other")
-    assert "Other" == status_text(WORDS, 100, "Other")
+    assert "In progress" == title_of(WORDS, 2, "Other")
+    assert "Other" == title_of(WORDS, 100, "Other")

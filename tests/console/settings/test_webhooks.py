@@ -11,21 +11,16 @@ FORM = {"title": "Warehouse <b>", "target_url": "https://93.184.215.14/hook", "a
         "event_types": "questionnaire_instance.completed\nalert_instance.*"}  # fmt: skip
 
 
-async def test_webhook(office: Office) -> None:
-    await office.add_user("ben@kalamata.example")
+WRONG = (("title", ""), ("target_url", "http://127.0.0.1/"), ("event_types", "moon.rises"))
+
+
+async def test_page(office: Office) -> None:
     await found(office.pool, domain="patras", email="pan@patras.example")
     async with browser_of(office.pool) as browser, browser_of(office.pool) as other:
-        await log_in(other, email="ben@kalamata.example")
-        assert 403 == (await other.post(f"{WEBHOOKS}/new", data=FORM)).status_code
         await log_in(other, email="pan@patras.example")
         await log_in(browser)
         await browser.post("/console/proof", data={"password": PASSWORD, "next": WEBHOOKS})
-        for name, value in (("title", ""), ("target_url", "http://127.0.0.1/"), ("event_types", "moon.rises")):
-            wrong = await browser.post(f"{WEBHOOKS}/new", data={**FORM, name: value})
-            assert 422 == wrong.status_code, name
-            assert f'href="#{name}"' in wrong.text
         made = await browser.post(f"{WEBHOOKS}/new", data=FORM)
-        assert 200 == made.status_code
         secret = re.search(r'id="secret" value="(whsec_[^"]+)"', made.text)
         assert secret is not None
         page = html.unescape((await browser.get(WEBHOOKS)).text)
@@ -33,19 +28,15 @@ async def test_webhook(office: Office) -> None:
         match = re.search(rf'href="({WEBHOOKS}/\w{{22}})"><strong>Warehouse <b>', page)
         assert match is not None
         path = match[1]
-        for below in ("", "/edit", "/removal"):
-            assert 404 == (await other.get(path + below)).status_code, below
-        for below in ("/redelivery", "/removal"):
-            assert 404 == (await other.post(path + below, data={"delivery_id": "0" * 22})).status_code, below
+        assert 404 == (await other.get(path)).status_code
+        for client in (other, browser):
+            again = await client.post(f"{path}/redelivery", data={"delivery_id": "0" * 22})
+            assert 404 == again.status_code
         assert "Nothing was sent to it yet" in (await browser.get(path)).text
-        assert 404 == (await browser.post(f"{path}/redelivery", data={"delivery_id": "0" * 22})).status_code
         version = version_of(await browser.get(f"{path}/edit"))
         assert 303 == (await browser.post(f"{path}/edit", data={**FORM, "active": "", "version": version})).status_code
         assert ">Off<" in (await browser.get(path)).text
-        assert 412 == (await browser.post(f"{path}/edit", data={**FORM, "version": version})).status_code
         assert "both secrets" in (await browser.get(f"{path}/secret")).text
         renewed = re.search(r'id="secret" value="([^"]+)"', (await browser.post(f"{path}/secret")).text)
         assert renewed is not None
         assert secret[1] != renewed[1]
-        assert 303 == (await browser.post(f"{path}/removal")).status_code
-        assert 404 == (await browser.get(path)).status_code

@@ -19,7 +19,7 @@ ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 # The functions that seal, each with the columns in which its values stay; none: they travel in a cookie or an address.
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "alerts/mails/service.py:schedule_link": ["notice_mail.link"],
-    "events/webhooks/service.py:_sealed": ["webhook.secret", "webhook.previous_secret"],
+    "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
     "instances/mixing/service.py:close": ["anonymous_pool.sealed"],
     "instances/previews/service.py:address_of": [],
     "links/service.py:_sealed": [],

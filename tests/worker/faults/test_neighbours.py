@@ -8,7 +8,8 @@ import pytest
 from afterword import db
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
-from afterword.events.webhooks import service as webhooks
+from afterword.events.webhooks import WEBHOOK
+from afterword.nouns import service as nouns
 from tests.channels.receiver import Receiver, Reply
 from tests.conftest import build_house
 from tests.worker.faults.rig import SECRET, Lossy, Rig, size
@@ -79,7 +80,8 @@ async def _hook(rig: Rig, url: str) -> None:
     columns |= {"questionnaire_id": None, "application_id": None}
     async with db.transaction(rig.pool) as database:
         site = Site(rig.public_url, SECRET.encode(), networks_of("127.0.0.0/8"))
-        await webhooks.create(database, caller=house.caller, columns=columns, site=site, now=database.clock.now())
+        now = database.clock.now()
+        await nouns.create(WEBHOOK, database, caller=house.caller, columns=columns, site=site, now=now)
 
 
 async def _late(rig: Rig, organization_id: str) -> list[float]:

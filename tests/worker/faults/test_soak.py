@@ -19,7 +19,8 @@ from afterword import db
 from afterword.core.answers.forms import field_name
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
-from afterword.events.webhooks import service as webhooks
+from afterword.events.webhooks import WEBHOOK
+from afterword.nouns import service as nouns
 from afterword.reports import comparison
 from afterword.worker import pace
 from tests import machine
@@ -208,7 +209,8 @@ async def prepare(rig: Rig, url: str) -> tuple[House, str]:
     async with db.transaction(rig.pool) as database:
         site = Site(rig.public_url, SECRET.encode(), networks_of(LOOPBACK))
         for types in HOOKS:
-            await webhooks.create(
+            await nouns.create(
+                WEBHOOK,
                 database,
                 caller=house.caller,
                 columns={**columns, "event_types": types},

@@ -1,1 +1,0 @@
-"""Alert statuses: the product's own four and those of an organization."""

@@ -1,0 +1,197 @@
+"""The screens of nouns: the list, the form of one and its removal, all from the declaration."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from afterword import errors
+from afterword.alerts.statuses import STATUS
+from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
+from afterword.console.lists import Listing, page_links, page_of
+from afterword.console.screens import Screens, Visit
+from afterword.core.wire.lists import Page
+from afterword.nouns import declaration, service, structs
+from afterword.nouns.declaration import Editable, Noun, R
+from afterword.nouns.service import PRODUCT_ROWS_MAX, Made
+from afterword.web import html
+
+NOUNS: Final[tuple[Noun[Any], ...]] = (STATUS,)  # those without screens made by hand
+
+
+def screens_of(noun: Noun[R]) -> Screens:
+    """All screens of a noun, to which a module with screens made by hand adds its own."""
+    return _NounScreens(noun).declare()
+
+
+def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
+    """The page that shows a secret once."""
+    assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
+    return visit.page(
+        "noun_secret.html",
+        title=visit.words("The secret of “{title}”", title=_title(made.record)),
+        sentence=visit.words(noun.screens.shown_once),
+        secret=next(iter(made.shown.values())),
+        url=f"{noun.screens.path}/{getattr(made.record, noun.key)}",
+    )
+
+
+class _NounScreens:
+    def __init__(self, noun: Noun[Any]) -> None:
+        assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
+        self._noun, self._screens = noun, noun.screens
+        self._list = noun.screens.path
+        self._one = f"{self._list}/{{{noun.key}}}"
+        self._inputs = inputs_of(noun)
+
+    def declare(self) -> Screens:
+        routes, scope, proof = Screens(), self._noun.scope, self._screens.proof
+        form = f"{self._one}/edit" if self._screens.has_page else self._one
+        routes.get(self._list, scope=f"{scope}.{self._screens.reads}")(self.list_page)
+        routes.get(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.form)
+        routes.post(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.create)
+        routes.get(form, scope=f"{scope}.Update")(self.edit_page)
+        routes.post(form, scope=f"{scope}.Update", proof=proof)(self.update)
+        routes.get(f"{self._one}/removal", scope=f"{scope}.Delete")(self.confirm_removal)
+        routes.post(f"{self._one}/removal", scope=f"{scope}.Delete")(self.remove)
+        return routes
+
+    async def list_page(self, visit: Visit) -> Response:
+        noun, screens, words = self._noun, self._screens, visit.words
+        is_whole = noun.order != declaration.NEWEST_FIRST  # such a list is short, and has no pages
+        listing = structs.listing_of(noun)
+        page = Page.first(listing, limit=noun.most + PRODUCT_ROWS_MAX) if is_whole else page_of(listing, visit.query)
+        async with visit.read() as db:
+            found = await service.rows(noun, db, **visit.caller.reach, page=page)
+        return visit.page(
+            "things.html",
+            title=words(screens.title),
+            tab=screens.tab,
+            lead=words(screens.lead),
+            new=(words(screens.new), f"{self._list}/new") if f"{noun.scope}.Create" in visit.caller.scopes else None,
+            list=Listing(
+                rows=[
+                    {"url": self._address(visit, one), "title": _title(one), **screens.row(words, one)}
+                    for one in found.items
+                ],
+                empty=words(screens.empty) if screens.empty else "",
+                **({} if is_whole else page_links(found, visit.query, self._list)),
+            ),
+        )
+
+    async def create(self, visit: Visit) -> Response:
+        noun = self._noun
+        try:
+            request = read_as(structs.creation_of(noun), document_of(visit.form, self._inputs), visit)
+            async with visit.write() as db:
+                made = await service.create(
+                    noun, db, caller=visit.caller, columns=request.named(), site=visit.site, now=visit.now
+                )
+        except (errors.Invalid, errors.Forbidden) as refusal:
+            return await self.form(visit, None, refusal)
+        if made.shown:
+            return secret_page(noun, visit, made)
+        return html.redirect(f"{self._list}?done=saved")
+
+    async def edit_page(self, visit: Visit) -> Response:
+        return await self.form(visit, await self._row(visit))
+
+    async def update(self, visit: Visit) -> Response:
+        noun = self._noun
+        try:
+            request = read_as(structs.update_of(noun), document_of(visit.form, self._inputs), visit)
+            async with visit.write() as db:
+                await service.update(
+                    noun,
+                    db,
+                    caller=visit.caller,
+                    key=self._key(visit),
+                    changes=request.named(),
+                    site=visit.site,
+                    now=visit.now,
+                    expect=same_version(visit),
+                )
+        except (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict) as refusal:
+            return await self.form(visit, await self._row(visit), refusal)
+        back = f"{self._list}/{self._key(visit)}" if self._screens.has_page else self._list
+        return html.redirect(f"{back}?done=saved")
+
+    async def confirm_removal(self, visit: Visit) -> Response:
+        words, row = visit.words, await self._row(visit)
+        return visit.confirm(
+            title=words(self._screens.removal, title=_title(row)),
+            sentences=[words(self._screens.removal_sentence)],
+            button=words(self._screens.removal_button),
+        )
+
+    async def remove(self, visit: Visit) -> Response:
+        await self._row(visit)
+        async with visit.write() as db:
+            await service.delete(
+                self._noun,
+                db,
+                caller=visit.caller,
+                key=self._key(visit),
+                site=visit.site,
+                now=visit.now,
+                expect=lambda _: None,
+            )
+        return html.redirect(f"{self._list}?done=removed")
+
+    async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
+        noun, screens, words = self._noun, self._screens, visit.words
+        here = f"{self._list}/{getattr(row, noun.key)}" if row else f"{self._list}/new"
+        may_remove = row is not None and not screens.has_page and f"{noun.scope}.Delete" in visit.caller.scopes
+        return form_page(
+            visit,
+            title=_title(row) if row else words(screens.new),
+            back=(_title(row), here) if row and screens.has_page else (words(screens.title), self._list),
+            action=f"{here}/edit" if row and screens.has_page else here,
+            inputs=self._inputs,
+            stored=row or _blank(noun),
+            version=row.version if row else "",
+            refusal=refusal,
+            links=[(words(screens.removal_button), f"{here}/removal")] if may_remove else (),
+            thing=(noun.table, str(getattr(row, noun.key))) if row else None,
+        )
+
+    async def _row(self, visit: Visit) -> Any:
+        """The row that the address names. Raises NotFound for one that the caller cannot change."""
+        async with visit.read() as db:
+            row = await service.get(self._noun, db, caller=visit.caller, key=self._key(visit))
+        if refusal := self._noun.fixed(visit.caller, row):
+            raise errors.NotFound(refusal.detail)
+        return row
+
+    def _key(self, visit: Visit) -> Any:
+        return self._noun.read_key(visit.id(self._noun.key))
+
+    def _address(self, visit: Visit, row: Any) -> str:
+        is_fixed = not self._screens.has_page and self._noun.fixed(visit.caller, row) is not None
+        return "" if is_fixed else f"{self._list}/{getattr(row, self._noun.key)}"
+
+
+def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
+    """The fields of the form: the members with a label."""
+    order = noun.screens.inputs if noun.screens else ()
+    members = sorted(noun.members, key=lambda one: order.index(one.name) if one.name in order else len(order))
+    marked = [(one, one.role) for one in members if isinstance(one.role, Editable) and one.role.label]
+    return tuple(
+        Input(one.name, role.kind, role.label, role.hint, role.options, required=_is_required(one.type, role))
+        for one, role in marked
+    )
+
+
+def _title(row: Any) -> str:
+    return row.title
+
+
+def _is_required(kind: Any, role: Editable) -> bool:
+    return role.kind in {"number", "text"} and type(None) not in getattr(kind, "__args__", ())
+
+
+def _blank(noun: Noun[Any]) -> Mapping[str, Any] | object:
+    """The defaults of the declaration, and what its screens say."""
+    assert noun.screens is not None  # noqa: S101
+    texts = {one.name: "" for one in noun.editable() if one.is_required}
+    return structs.creation_of(noun)(**{**texts, **noun.screens.blank})

@@ -1,1 +1,0 @@
-"""Webhook endpoints: target address, event types and secrets."""

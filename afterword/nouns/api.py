@@ -1,0 +1,136 @@
+"""The routes of a noun: list, create, get, update, delete."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from afterword.core.wire.lists import Rows
+from afterword.db import Database
+from afterword.nouns import service, structs
+from afterword.nouns.declaration import Noun, Operation, R
+from afterword.web.operations import Answer, Call, Method, Route, Routes
+
+_METHODS: dict[Operation, tuple[Method, int, str]] = {
+    "list": ("GET", 200, "Read"),
+    "create": ("POST", 201, "Create"),
+    "get": ("GET", 200, "Read"),
+    "update": ("PATCH", 200, "Update"),
+    "delete": ("DELETE", 204, "Delete"),
+}
+
+
+def routes_of(noun: Noun[Any]) -> Routes:
+    """The declared operations, to which the noun's file adds those of its own."""
+    routes = Routes(tag=noun.tag)
+    routes.all = [_route(noun, operation) for operation in noun.operations]
+    return routes
+
+
+def _route(noun: Noun[R], operation: Operation) -> Route:
+    method, status, right = _METHODS[operation]
+    resource = structs.resource_of(noun)
+    is_list, is_one = operation == "list", operation in {"get", "update", "delete"}
+    options: dict[str, Any] = {}
+    if is_list:
+        options = {"shape": noun.shape, "listing": structs.listing_of(noun)}
+    elif operation in {"create", "update"}:
+        options = {"body": structs.creation_of(noun) if operation == "create" else structs.update_of(noun)}
+    elif operation == "delete" and noun.deletion is not None:
+        options = {"query": noun.deletion}
+    return Route(
+        method=method,
+        path=f"{noun.path}/{{{noun.key}}}" if is_one else noun.path,
+        handler=_HANDLERS[operation](noun),
+        tag=noun.tag,
+        scope=f"{noun.scope}.{right}",
+        summary=_summary(noun, operation),
+        status=status,
+        description=noun.about.get(operation, ""),
+        answer=None if operation == "delete" else resource,
+        texts=(noun.key,) if is_one and noun.has_number else (),
+        refusals=noun.refusals if operation in {"update", "delete"} else (),
+        name=f"{operation}_{(noun.many if is_list else noun.one).replace(' ', '_')}",
+        **options,
+    )
+
+
+def _summary(noun: Noun[Any], operation: Operation) -> str:
+    if operation == "list":
+        return f"Get all {noun.many}"
+    return f"Create new {noun.one}" if operation == "create" else f"{operation.capitalize()} {noun.one.title()}"
+
+
+def _key(noun: Noun[Any], call: Call[Any]) -> Any:
+    return noun.read_key(call.ids[noun.key])
+
+
+def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def list_rows(call: Call[Any], db: Database) -> Rows[R]:
+        return await service.rows(noun, db, **call.caller.reach, page=call.page)
+
+    return list_rows
+
+
+def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def create(call: Call[Any], db: Database) -> Answer:
+        made = await service.create(
+            noun, db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now
+        )
+        return answer_of(noun, call, made)
+
+    return create
+
+
+def answer_of(noun: Noun[R], call: Call[Any], made: service.Made[R], *, is_new: bool = True) -> Answer:
+    """The answer with the secrets that it alone shows."""
+    location = f"{noun.path}/{getattr(made.record, noun.key)}" if is_new else None
+    shown = structs.resource_of(noun).of(made.record, call.zone, **made.shown)
+    return Answer(shown, version=made.record.version, location=location)
+
+
+def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def get(call: Call[Any], db: Database) -> R:
+        return await service.get(noun, db, caller=call.caller, key=_key(noun, call))
+
+    return get
+
+
+def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def update(call: Call[Any], db: Database) -> R:
+        return await service.update(
+            noun,
+            db,
+            caller=call.caller,
+            key=_key(noun, call),
+            changes=call.body.named(),
+            site=call.site,
+            now=call.now,
+            expect=call.check_version,
+        )
+
+    return update
+
+
+def _delete(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
+    async def delete(call: Call[Any], db: Database) -> None:
+        given = {} if call.query is None else call.query.named()
+        await service.delete(
+            noun,
+            db,
+            caller=call.caller,
+            key=_key(noun, call),
+            site=call.site,
+            now=call.now,
+            expect=call.check_version,
+            options=given,
+        )
+
+    return delete
+
+
+_HANDLERS: dict[Operation, Callable[[Noun[Any]], Any]] = {
+    "list": _list,
+    "create": _create,
+    "get": _get,
+    "update": _update,
+    "delete": _delete,
+}

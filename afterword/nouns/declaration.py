@@ -1,0 +1,256 @@
+"""Declarations of nouns: a `Record` whose members carry roles, and one `Noun` with all that is not a member.
+
+A member is annotated with one role: `Annotated[fields.Text100, Editable("Title")]`. A member without a role is a column
+that clients see and the service sets. What a role says goes into the requests, the resource, the statements, the form
+of the console and the register of personal data; see `structs.py`, `statements.py`, `api.py` and `console/nouns.py`.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, Final, Generic, Literal, LiteralString, TypeVar, cast, get_args, get_type_hints
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Direction
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.texts import Texts
+from afterword.web import fields
+
+InputKind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
+Holds = Literal["authored", "fixed", "account", "sealed", "ours"]
+Operation = Literal["list", "create", "get", "update", "delete"]
+OPERATIONS: Final[tuple[Operation, ...]] = ("list", "create", "get", "update", "delete")
+
+NEWEST_FIRST: Final[Sequence[tuple[str, Direction]]] = (("created_time", "desc"),)
+_INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
+
+# Conditions on the row `t` for callers who see a part: $2 has their applications, $3 says that they see tests alone.
+OF_APPLICATION: Final[LiteralString] = (
+    "(t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2))"
+)
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """A row; these members are those of every noun."""
+
+    organization_id: str
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+
+STAMPS: Final = Record.__struct_fields__
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """`holds`: the class of the column's data in the register of personal data."""
+
+    holds: Holds = field(default="authored", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Editable(Role):
+    """Clients set it: at creation where `once`, else also later. Without a label it has no place in the form.
+
+    `shown`: its type in the resource, where that is not the type without its limits.
+    """
+
+    label: str = ""
+    hint: str = ""
+    kind: InputKind = "text"
+    options: Sequence[tuple[str, str]] = ()
+    once: bool = field(default=False, kw_only=True)
+    shown: Any = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden(Role):
+    """A column that no client sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed(Role):
+    """No column: an expression over the row `t`."""
+
+    sql: LiteralString = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOnce(Role):
+    """No column: a secret, which the answer to its creation shows and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`type`: the annotation without the role."""
+
+    name: LiteralString
+    type: Any
+    role: Role | None
+    is_required: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Change(Generic[R]):
+    """A creation (`before` is None), an update or a deletion while the rules of the noun decide about it.
+
+    `columns` are those that differ; rules may add or replace some. `shown` are the secrets that the answer shows once.
+    """
+
+    db: Database
+    caller: Caller
+    site: Site
+    now: datetime
+    key: Any
+    before: R | None
+    columns: dict[str, Any] = field(default_factory=dict[str, Any])
+    shown: dict[str, str] = field(default_factory=dict[str, str])
+
+    def after(self, name: str) -> Any:
+        return self.columns[name] if name in self.columns else getattr(self.before, name, None)
+
+    @property
+    def row(self) -> R:
+        """The row as it was, of an update or a deletion."""
+        assert self.before is not None, "a creation has no row yet"  # noqa: S101
+        return self.before
+
+
+async def new_id(change: Change[Any]) -> str:
+    return ids.ordered(change.now)
+
+
+async def _no_rule(_change: Change[Any]) -> None: ...
+
+
+def _open(_caller: Caller, _record: Any) -> errors.Refusal | None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screens(Generic[R]):
+    """The screens of a noun: its list, the form of one and its removal. Texts in English; {title} names the row.
+
+    `row`: what its line in the list shows; `inputs`: the order of the form, where it is not that of the declaration;
+    `blank`: values of the empty form; `reads`: the right that opens the list; `proof`: the password must have been
+    given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below it;
+    `shown_once`: said where a secret is shown once.
+    """
+
+    path: str
+    tab: str
+    title: str
+    lead: str
+    new: str
+    empty: str = ""
+    row: Callable[[Texts, R], Mapping[str, str]]
+    inputs: tuple[str, ...] = ()
+    blank: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reads: str = "Read"
+    proof: bool = False
+    has_page: bool = False
+    shown_once: str = ""
+    removal: str
+    removal_sentence: str
+    removal_button: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Noun(Generic[R]):
+    """`one` and `many` name it in summaries and in the names of its operations.
+
+    `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
+    that are not deleted. `most`: rows of an organization, of those that `counted` counts. `filled`: columns that rules
+    write besides those that clients set, at creation and later; `also_set`: further assignments of an update, where
+    `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not change a row.
+    """
+
+    record: type[R]
+    table: LiteralString
+    one: str
+    many: str
+    tag: str
+    path: str
+    scope: str
+    about_create: str
+    about_update: str
+    about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    refusals: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = OPERATIONS
+    shape: Literal["array", "envelope"] = "array"
+    order: Sequence[tuple[str, Direction]] = NEWEST_FIRST
+    shows_organization: bool = False
+    visible: LiteralString = ""
+    live: LiteralString = ""
+    most: int
+    counted: LiteralString = ""
+    filled: tuple[LiteralString, ...] = ()
+    filled_later: tuple[LiteralString, ...] = ()
+    also_set: LiteralString = ""
+    lock: LiteralString = "for no key update"
+    deletion: type[msgspec.Struct] | None = None
+    new_key: Callable[[Change[R]], Awaitable[Any]] = new_id
+    check: Callable[[Change[R]], Awaitable[None]] = _no_rule
+    fixed: Callable[[Caller, R], errors.Refusal | None] = _open
+    delete: Callable[[Change[R], Mapping[str, Any]], Awaitable[None]] | None = None
+    screens: Screens[R] | None = None
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The key, the noun's own members in their order, then those of every record."""
+        hints = get_type_hints(self.record, include_extras=True)
+        required = {each.name for each in msgspec.structs.fields(self.record) if each.required}
+        own = [name for name in self.record.__struct_fields__ if name not in STAMPS]
+        return tuple(_member(name, hints[name], is_required=name in required) for name in (*own, *STAMPS))
+
+    @property
+    def key(self) -> LiteralString:
+        return self.members[0].name
+
+    @property
+    def has_number(self) -> bool:
+        return self.members[0].type is int
+
+    @property
+    def columns(self) -> tuple[Member, ...]:
+        return tuple(one for one in self.members if not isinstance(one.role, ShownOnce))
+
+    def editable(self, *, later: bool = False) -> tuple[Member, ...]:
+        """The members that clients set at creation, or those that they may change later; required ones first."""
+        found = [one for one in self.members if isinstance(one.role, Editable)]
+        chosen = [one for one in found if not (later and cast("Editable", one.role).once)]
+        return tuple(sorted(chosen, key=lambda one: not one.is_required))
+
+    @property
+    def nothing(self) -> str:
+        return f"There is no such {self.one}."
+
+    def read_key(self, text: str) -> Any:
+        """The key that a path names. Raises NotFound for a text that is no number, where keys are numbers."""
+        if not self.has_number:
+            return text
+        if not _INTEGER.match(text):
+            raise errors.NotFound(self.nothing)
+        return int(text)
+
+
+def _member(name: str, hint: Any, *, is_required: bool) -> Member:
+    written = cast("LiteralString", name)  # names of members stand in source code
+    if not hasattr(hint, "__metadata__"):
+        return Member(written, hint, None, is_required)
+    base, *found = get_args(hint)
+    role = next((one for one in found if isinstance(one, Role)), None)
+    kept = [one for one in found if not isinstance(one, Role)]
+    for one in kept:
+        base = Annotated[base, one]
+    return Member(written, base, role, is_required)

@@ -1,0 +1,168 @@
+"""The operations of a noun: read one, list, create, update, delete."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Generic
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Page, Rows
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.nouns import structs
+from afterword.nouns.declaration import Change, Noun, R
+from afterword.nouns.statements import statements_of
+
+PRODUCT_ROWS_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[R]):
+    """`shown`: secrets that this answer shows, and nothing later."""
+
+    record: R
+    shown: Mapping[str, str]
+
+
+async def find(
+    noun: Noun[R],
+    db: Database,
+    *,
+    organization_id: str,
+    key: Any,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    is_locked: bool = False,
+) -> R | None:
+    """The row as these applications and tests see it; without them, whoever asks."""
+    found = statements_of(noun)
+    leading = (organization_id, list(application_ids), test_only)[: found.leading]
+    row = await db.fetch_row(found.get_locked if is_locked else found.get, *leading, key)
+    return noun.record(**row) if row else None
+
+
+async def get(noun: Noun[R], db: Database, *, caller: Caller, key: Any, is_locked: bool = False) -> R:
+    row = await find(noun, db, **caller.reach, key=key, is_locked=is_locked)
+    return errors.found(row, noun.nothing)
+
+
+async def rows(
+    noun: Noun[R],
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    page: Page,
+) -> Rows[R]:
+    found = statements_of(noun)
+    leading = (organization_id, list(application_ids), test_only)[: found.leading]
+    listed = await db.fetch_list(found.list, *leading, page=page)
+    return listed.map(lambda row: noun.record(**row))
+
+
+async def every(
+    noun: Noun[R],
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> list[R]:
+    """All rows in their own order; there are at most so many as an organization may have, and those of the product."""
+    page = Page.first(structs.listing_of(noun), limit=noun.most + PRODUCT_ROWS_MAX)
+    reach = {"organization_id": organization_id, "application_ids": application_ids, "test_only": test_only}
+    return (await rows(noun, db, **reach, page=page)).items
+
+
+async def create(
+    noun: Noun[R], db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
+) -> Made[R]:
+    """Raises what its rules raise, and Invalid (`too_many`)."""
+    change = Change[R](db=db, caller=caller, site=site, now=now, key=None, before=None)
+    change.columns.update(structs.written(columns))
+    change.key = await noun.new_key(change)
+    await noun.check(change)
+    found = statements_of(noun)
+    if await _count_locked(noun, db, organization_id=caller.organization_id) >= noun.most:
+        raise errors.Invalid.at("", "too_many", f"An organization has at most {noun.most} {noun.many}.")
+    row = await db.fetch_one(
+        found.insert, caller.organization_id, change.key, _document(change.columns), now, caller.actor_id
+    )
+    return Made(noun.record(**row), change.shown)
+
+
+async def update(
+    noun: Noun[R],
+    db: Database,
+    *,
+    caller: Caller,
+    key: Any,
+    changes: Mapping[str, Any],
+    site: Site,
+    now: datetime,
+    expect: errors.Expect,
+) -> R:
+    """Raises NotFound, what `expect` raises for the row's version, and what its rules raise."""
+    change = await _change(noun, db, caller=caller, key=key, site=site, now=now, expect=expect)
+    before = change.row
+    change.columns.update(
+        (name, value) for name, value in structs.written(changes).items() if getattr(before, name) != value
+    )
+    if not change.columns:
+        return before
+    await noun.check(change)
+    values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id)
+    row = await db.fetch_row(statements_of(noun).update, *values)
+    return noun.record(**row) if row else before
+
+
+async def delete(
+    noun: Noun[R],
+    db: Database,
+    *,
+    caller: Caller,
+    key: Any,
+    site: Site,
+    now: datetime,
+    expect: errors.Expect,
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Raises NotFound, what `expect` and its rules raise, and Dangling while something refers to it."""
+    change = await _change(noun, db, caller=caller, key=key, site=site, now=now, expect=expect)
+    if noun.delete is not None:
+        await noun.delete(change, options or {})
+    else:
+        await delete_row(noun, change)
+
+
+async def delete_row(noun: Noun[R], change: Change[R]) -> None:
+    """Raises Dangling while something refers to it."""
+    await change.db.execute(statements_of(noun).delete, change.caller.organization_id, change.key)
+
+
+def columns_of(noun: Noun[R], record: R) -> dict[str, Any]:
+    """The record as an event keeps it: without secrets."""
+    return {one.name: getattr(record, one.name) for one in noun.columns}
+
+
+async def _count_locked(noun: Noun[Any], db: Database, *, organization_id: str) -> int:
+    """Locks the organization, so that two creations do not pass the limit together."""
+    await db.execute("select from organization where organization_id = $1 for no key update", organization_id)
+    return await db.fetch_value(statements_of(noun).count, organization_id)
+
+
+async def _change(
+    noun: Noun[R], db: Database, *, caller: Caller, key: Any, site: Site, now: datetime, expect: errors.Expect
+) -> Change[R]:
+    before = await get(noun, db, caller=caller, key=key, is_locked=True)
+    expect(before.version)
+    if refusal := noun.fixed(caller, before):
+        raise refusal
+    return Change(db=db, caller=caller, site=site, now=now, key=key, before=before)
+
+
+def _document(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns as JSON: bytes as PostgreSQL reads them from a text."""
+    return {name: f"\\x{value.hex()}" if isinstance(value, bytes) else value for name, value in columns.items()}

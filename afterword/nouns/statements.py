@@ -1,0 +1,79 @@
+"""The statements of a noun, as literals of its declaration; `tests/nouns/statements.sql` shows all of them.
+
+In each $1 is the organization. $2 and $3 follow where `visible` names them; then the key, and what the statement says.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, LiteralString
+
+from afterword.db.columns import assigned, qualified
+from afterword.nouns.declaration import Computed, Noun
+
+_BY: Final = frozenset({"created_by", "updated_by"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """`leading`: how many values stand before the key in those that read for a caller."""
+
+    leading: int
+    get: LiteralString
+    get_locked: LiteralString
+    list: LiteralString
+    count: LiteralString
+    insert: LiteralString  # $2 key, $3 columns as JSON, $4 now, $5 who
+    update: LiteralString  # likewise
+    delete: LiteralString
+
+
+@cache
+def statements_of(noun: Noun[Any]) -> Statements:
+    leading = 3 if "$3" in noun.visible else 2 if noun.visible else 1
+    taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
+    visible: LiteralString = " and ".join(["t.organization_id = $1", *filter(None, (noun.live, noun.visible))])
+    numbers: tuple[LiteralString, ...] = ("", "", "$2", "$3", "$4")
+    one: LiteralString = (
+        f"select {taken}\nfrom {noun.table} t\nwhere {visible} and t.{noun.key} = {numbers[leading + 1]}"
+    )
+    counted: LiteralString = " and ".join(["t.organization_id = $1", *filter(None, (noun.live, noun.counted))])
+    return Statements(
+        leading=leading,
+        get=one,
+        get_locked=f"{one} {noun.lock} of t",
+        list=f"select {taken}\nfrom {noun.table} t\nwhere {visible}",
+        count=f"select count(*) from {noun.table} t where {counted}",
+        insert=_insert(noun),
+        update=_update(noun, taken),
+        delete=f"delete from {noun.table} t where t.organization_id = $1 and t.{noun.key} = $2",
+    )
+
+
+def _insert(noun: Noun[Any]) -> LiteralString:
+    written: LiteralString = ", ".join([*(one.name for one in noun.editable()), *noun.filled])
+    taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
+    return f"""insert into {noun.table} as t (organization_id, {noun.key}, {written},
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, {qualified(written, "s")}, $4, $4, $5, $5
+from jsonb_populate_record(null::{noun.table}, $3::jsonb) s
+returning {taken}"""
+
+
+def _update(noun: Noun[Any], taken: LiteralString) -> LiteralString:
+    changed: LiteralString = ", ".join([*(one.name for one in noun.editable(later=True)), *noun.filled_later])
+    live: LiteralString = f" and {noun.live}" if noun.live else ""
+    also: LiteralString = f",\n  {noun.also_set}" if noun.also_set else ""
+    return f"""update {noun.table} t
+set {assigned(changed, "s")}{also},
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from {noun.table} o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.{noun.key} = $2 and o.organization_id = $1 and o.{noun.key} = $2{live}
+  and ({qualified(changed, "t")}) is distinct from ({qualified(changed, "s")})
+returning {taken}"""
+
+
+def _expression(name: LiteralString, role: object) -> LiteralString:
+    if isinstance(role, Computed):
+        return f"{role.sql} as {name}"
+    # Lists compare ids by their bytes; the columns of these two have the database's collation.
+    return f't.{name} collate "C" as {name}' if name in _BY else f"t.{name}"

@@ -1,0 +1,61 @@
+"""The screens that follow from the declaration of a noun: list, new, edit and removal, each in one way."""
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from afterword.nouns.declaration import Noun
+from tests.console.cases import test_statuses
+from tests.console.sending.test_pipelines import version_of
+from tests.console.settings import test_webhooks
+from tests.logins.conftest import PASSWORD, Office, browser_of, found, log_in
+from tests.nouns.declared import all_nouns
+
+WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
+FORMS: Final[Mapping[str, Mapping[str, str]]] = {"alert_status": test_statuses.FORM, "webhook": test_webhooks.FORM}
+WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "alert_status": test_statuses.WRONG,
+    "webhook": test_webhooks.WRONG,
+}
+
+
+@pytest.mark.parametrize("noun", WITH_SCREENS, ids=lambda noun: noun.table)
+async def test_screens(noun: Noun[Any], office: Office) -> None:
+    assert noun.screens is not None
+    path, form = noun.screens.path, FORMS[noun.table]
+    edit = "/edit" if noun.screens.has_page else ""
+    await office.add_user("ben@kalamata.example")
+    await found(office.pool, domain="patras", email="pan@patras.example")
+    async with browser_of(office.pool) as browser, browser_of(office.pool) as other:
+        await log_in(other, email="ben@kalamata.example")
+        assert 403 == (await other.post(f"{path}/new", data=form)).status_code
+        await log_in(other, email="pan@patras.example")
+        await other.post("/console/proof", data={"password": PASSWORD, "next": path})
+        await log_in(browser)
+        await browser.post("/console/proof", data={"password": PASSWORD, "next": path})
+        assert html.escape(noun.screens.new) in (await browser.get(f"{path}/new")).text
+        for name, value in WRONG[noun.table]:
+            wrong = await browser.post(f"{path}/new", data={**form, name: value})
+            assert 422 == wrong.status_code, name
+            assert f'href="#{name}"' in wrong.text
+        assert (await browser.post(f"{path}/new", data=form)).status_code in {200, 303}
+        page = html.unescape((await browser.get(path)).text)
+        match = re.search(rf'href="({path}/\w+)"><strong>{re.escape(form["title"])}', page)
+        assert match is not None
+        one = match[1]
+        for below in (edit, "/removal"):
+            assert 404 == (await other.get(one + below)).status_code, below
+            assert 404 == (await other.post(one + below, data={**form, "version": "1"})).status_code, below
+            assert 404 == (await browser.get(f"{path}/{'0' * 22}{below}")).status_code, below
+        version = version_of(await browser.get(one + edit))
+        changed = {**form, "title": "Another title", "version": version}
+        assert 303 == (await browser.post(one + edit, data=changed)).status_code
+        stale = await browser.post(one + edit, data={**form, "version": version})
+        assert 412 == stale.status_code
+        assert "Another title" in stale.text
+        assert "Another title" in (await browser.get(f"{one}/removal")).text
+        assert 303 == (await browser.post(f"{one}/removal")).status_code
+        assert 404 == (await browser.get(one + edit)).status_code

@@ -1,0 +1,20 @@
+"""All nouns of the product."""
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+import afterword
+from afterword.nouns.declaration import Noun
+
+
+@cache
+def all_nouns() -> tuple[Noun[Any], ...]:
+    """Every noun that a module declares, by its table."""
+    found: dict[str, Noun[Any]] = {}
+    for each in pkgutil.walk_packages(afterword.__path__, "afterword."):
+        if each.name.rpartition(".")[2] != "__main__":
+            module = importlib.import_module(each.name)
+            found |= {one.table: one for one in vars(module).values() if isinstance(one, Noun)}
+    return tuple(found[table] for table in sorted(found))

@@ -1,0 +1,84 @@
+-- alert_status: get
+select t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert_status t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.status_id = $3;
+
+-- alert_status: get_locked
+select t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert_status t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.status_id = $3 for update of t;
+
+-- alert_status: list
+select t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert_status t
+where t.organization_id = $1 and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- alert_status: count
+select count(*) from alert_status t where t.organization_id = $1 and t.status_id >= 100;
+
+-- alert_status: insert
+insert into alert_status as t (organization_id, status_id, title, color, description, closing, application_id, position,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.color, s.description, s.closing, s.application_id, s.position, $4, $4, $5, $5
+from jsonb_populate_record(null::alert_status, $3::jsonb) s
+returning t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- alert_status: update
+update alert_status t
+set title = s.title, color = s.color, description = s.description, closing = s.closing, position = s.position,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from alert_status o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.status_id = $2 and o.organization_id = $1 and o.status_id = $2
+  and (t.title, t.color, t.description, t.closing, t.position) is distinct from (s.title, s.color, s.description, s.closing, s.position)
+returning t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- alert_status: delete
+delete from alert_status t where t.organization_id = $1 and t.status_id = $2;
+
+-- webhook: get
+select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from webhook t
+where t.organization_id = $1 and t.deleted_time is null and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)
+  or exists (select from questionnaire q where q.organization_id = t.organization_id
+    and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.webhook_id = $4;
+
+-- webhook: get_locked
+select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from webhook t
+where t.organization_id = $1 and t.deleted_time is null and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)
+  or exists (select from questionnaire q where q.organization_id = t.organization_id
+    and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.webhook_id = $4 for no key update of t;
+
+-- webhook: list
+select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from webhook t
+where t.organization_id = $1 and t.deleted_time is null and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)
+  or exists (select from questionnaire q where q.organization_id = t.organization_id
+    and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2)));
+
+-- webhook: count
+select count(*) from webhook t where t.organization_id = $1 and t.deleted_time is null;
+
+-- webhook: insert
+insert into webhook as t (organization_id, webhook_id, title, target_url, active, questionnaire_id, application_id, event_types, test, secret,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.target_url, s.active, s.questionnaire_id, s.application_id, s.event_types, s.test, s.secret, $4, $4, $5, $5
+from jsonb_populate_record(null::webhook, $3::jsonb) s
+returning t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- webhook: update
+update webhook t
+set title = s.title, target_url = s.target_url, active = s.active, questionnaire_id = s.questionnaire_id, application_id = s.application_id, event_types = s.event_types,
+  since_time = case when s.active and not t.active then now() else t.since_time end,
+  disabled_time = case when s.active then null else t.disabled_time end,
+  consecutive_failures = case when s.active and not t.active then 0 else t.consecutive_failures end,
+  failing_since = case when s.active and not t.active then null else t.failing_since end,
+  resume_time = case when s.active and not t.active then null else t.resume_time end,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from webhook o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.webhook_id = $2 and o.organization_id = $1 and o.webhook_id = $2 and t.deleted_time is null
+  and (t.title, t.target_url, t.active, t.questionnaire_id, t.application_id, t.event_types) is distinct from (s.title, s.target_url, s.active, s.questionnaire_id, s.application_id, s.event_types)
+returning t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- webhook: delete
+delete from webhook t where t.organization_id = $1 and t.webhook_id = $2;
