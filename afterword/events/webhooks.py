@@ -170,7 +170,9 @@ WEBHOOK = Noun(
         inputs=("title", "target_url", "event_types", "active"),
         proof=True,
         has_page=True,
-        shown_once="Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it.",
+        shown_once=(
+            "Copy the secret now: it is shown this once. Your system checks the signature of each delivery with it."
+        ),
         removal="Remove the webhook “{title}”?",
         removal_sentence="Events that were not delivered yet are never delivered.",
         removal_button="Remove the webhook",
