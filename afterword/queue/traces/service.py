@@ -58,7 +58,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo,
         items=[(item, moment)],
         settings={lane: settings},
         now=now,
-        blocks={lane: block} if block else None,
+        blocks={lane: block} if block else {},
         requested_time={item.item_id: item.send_time},
     )
     forecast = forecasts[item.item_id]
