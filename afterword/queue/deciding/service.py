@@ -16,7 +16,8 @@ from typing import Any, Final, Protocol
 from afterword.core.answers import instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_SMS
-from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.conditions import LeafResult, Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Findings
 from afterword.core.scheduling import decisions, holidays, windows, zones
@@ -90,12 +91,18 @@ class Candidate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A decision, with its time zone, its metadata and the person of the address; nothing is done by it."""
+    """A decision, with its facts: the time zone, the conditions, the metadata and the person of the address."""
 
     decision: Decision
     zone_name: str
+    conditions: Node | None
     metadata: Mapping[str, object]
     responder: Responder | None
+
+    @property
+    def leaves(self) -> Sequence[LeafResult]:
+        """Each comparison of the conditions, also those of an item that goes."""
+        return conditions.leaves(self.conditions, self.metadata) if self.conditions is not None else ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,7 +180,9 @@ class DecisionContext:
             self.contacts[address] = _with(self.contacts.get(address, ()), contact)
             self.reserved.add(address)
         recipient = self.people[address_id_of(item, self.settings[lane])].recipient
-        return Forecast(decision, facts.zone_name, facts.metadata, recipient and recipient.responder)
+        return Forecast(
+            decision, facts.zone_name, facts.rules.conditions, facts.metadata, recipient and recipient.responder
+        )
 
     async def foresee(
         self, items: Iterable[tuple[Candidate, datetime]], blocks: Mapping[str, Block] = MappingProxyType({})
@@ -203,7 +212,7 @@ class DecisionContext:
         decision = decisions.with_opening(
             forecast.decision, item=_subject(item), facts=facts, requested_time=requested_time
         )
-        return Forecast(decision, forecast.zone_name, forecast.metadata, forecast.responder)
+        return replace(forecast, decision=decision)
 
     def note_competitor(self, item: Candidate, now: datetime) -> None:
         """Note an item that waits as well: if it may go now, the batch's items behind it wait."""
