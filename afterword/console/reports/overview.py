@@ -53,7 +53,7 @@ async def _overview(visit: Visit) -> Response:
         needs = await needs_of(visit, db, application_id=application_id)
         waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []
-        choice = responses.Choice(application_id=application_id or "", days=days)
+        choice = responses.ResponseFilter(application_id=application_id or "", days=days)
         if found and visit.caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
         pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
@@ -90,7 +90,7 @@ def _days(text: str) -> int:
 
 
 def _score(
-    words: Texts, score: Score, choice: responses.Choice, found: Overview, *, reads_answers: bool
+    words: Texts, score: Score, choice: responses.ResponseFilter, found: Overview, *, reads_answers: bool
 ) -> dict[str, Any]:
     """The sentence, chart and links of a score; the links lead to exactly the responses that are counted."""
     figure, unit, bounds = score.figure, UNITS[score.metric], BOUNDS[score.metric]

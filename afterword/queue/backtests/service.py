@@ -19,7 +19,7 @@ from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.lists import service as lists
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.queue.store import QueueItem
 
 DAYS: Final = 30
@@ -85,8 +85,8 @@ async def _outcomes(
 
 async def list_newest(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[QueueItem]:
     """The newest invitations whose time has come, without tests and without those of people who were erased."""
-    choice = Choice(pipeline_id=pipeline_id, from_time=now - timedelta(days=DAYS), to_time=now)
-    found = await lists.list_items(db, caller=caller, choice=choice, limit=ITEMS_MAX)
+    wanted = ItemFilter(pipeline_id=pipeline_id, from_time=now - timedelta(days=DAYS), to_time=now)
+    found = await lists.list_items(db, caller=caller, wanted=wanted, limit=ITEMS_MAX)
     item_ids = [one.item_id for one in found.items if not one.test and one.source != REMINDER]
     items = await items_store.list_whole_items(db, organization_id=caller.organization_id, item_ids=item_ids)
     return [
