@@ -11,6 +11,7 @@ from afterword.console import lists
 from afterword.console.lists import one_of, parameter
 from afterword.console.screens import Visit
 from afterword.console.text import near_moment
+from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
@@ -94,7 +95,7 @@ class ResponseFilter(lists.Filter):
 
     @property
     def period(self) -> tuple[datetime, datetime] | None:
-        return period_of(self.between)
+        return periods.read_text(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
         """The period; the second moment is excluded."""
@@ -105,7 +106,7 @@ class ResponseFilter(lists.Filter):
         if self.period:
             return self
         first, _ = self.bounds(visit)
-        return replace(self, between=f"{first.isoformat()}/{(visit.now + MOMENT).isoformat()}")
+        return replace(self, between=periods.text_of(first, visit.now + MOMENT))
 
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
         first, last = self.bounds(visit)
@@ -124,15 +125,6 @@ class ResponseFilter(lists.Filter):
             seen_time=reads.unread_since(visit.now),
             test=bool(self.test) or visit.caller.test,
         )
-
-
-def period_of(between: str) -> tuple[datetime, datetime] | None:
-    """Two moments with a slash; None for what is none."""
-    try:
-        first, last = (datetime.fromisoformat(each) for each in between.split("/"))
-    except ValueError:
-        return None
-    return (first, last) if first.tzinfo and last.tzinfo else None
 
 
 async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_beside: bool = False) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console import lists
 from afterword.console.lists import Column, Listing, address, key_of, one_of, parameter, read_key
-from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES, period_of
+from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, SENDING
 from afterword.console.text import address_text
+from afterword.core.figures import periods
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
@@ -62,7 +63,7 @@ class InvitationFilter(lists.Filter):
     @property
     def report_query(self) -> ReportQuery:
         """Raises Invalid for a condition that is none."""
-        first, last = period_of(self.between) or (None, None)
+        first, last = periods.read_text(self.between) or (None, None)
         return ReportQuery(
             questionnaire_ids=tuple(dict.fromkeys(each for each in self.questionnaires.split(",") if each)),
             filter=condition_of(self.condition or None),
@@ -86,7 +87,7 @@ def link_of(selection: Selection, stages: Sequence[str] = ()) -> str:
     """The address of exactly the invitations of a selection that reached these stages."""
     return InvitationFilter(
         questionnaires=",".join(selection.questionnaire_ids),
-        between=f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+        between=periods.text_of(selection.from_time, selection.to_time),
         basis=selection.date_basis,
         stage=",".join(stages),
         channel="" if selection.channel_id is None else str(selection.channel_id),
@@ -124,7 +125,7 @@ def links(questionnaire_ids: Collection[str]) -> Link:
                 "band": selection.band,
                 "word": selection.word,
                 "condition": json.dumps(selection.condition) if selection.condition else "",
-                "between": f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+                "between": periods.text_of(selection.from_time, selection.to_time),
             },
         )
 
