@@ -71,7 +71,7 @@ async def matched(
 ) -> list[Matched[T]]:
     """The pairs of response and rule whose conditions hold, of rules that were in force when it was given.
 
-    `rules`: by organization, rule and the questionnaire that each is about. `rule_of`: its trigger, time and conditions.
+    `rules`: by organization, rule and the questionnaire that each is about. `rule_of`: its trigger, time, conditions.
     `list_made`: of keys (organization, rule, instance) those that an earlier event matched; they are left out.
     """
     by_questionnaire: defaultdict[tuple[str, str], list[tuple[str, T]]] = defaultdict(list)
