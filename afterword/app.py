@@ -71,11 +71,11 @@ from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import metrics as queue_metrics
 from afterword.queue import pages as queue_pages
+from afterword.queue.backtests import api as backtests_api
 from afterword.queue.batches import api as queue_batches_api
 from afterword.queue.clock import api as clock_api
 from afterword.queue.lists import api as queue_lists_api
 from afterword.queue.outbox import api as outbox_api
-from afterword.queue.replays import api as replays_api
 from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import api as inbound_api
 from afterword.receipts.inbound import pages as inbound_pages
@@ -217,7 +217,7 @@ def api_routes() -> list[Routes]:
         sequences_api.routes,
         recoveries_api.routes,
         dry_runs_api.routes,
-        replays_api.routes,
+        backtests_api.routes,
         references_api.routes,
         traces_api.routes,
         queue_lists_api.routes,

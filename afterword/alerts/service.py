@@ -1,8 +1,7 @@
 """Opening cases: for responses in the event log, and for the figures of a daily job."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,14 +18,13 @@ from afterword.alerts.rules.store import ActiveAlert, Alert
 from afterword.alerts.settings import service as settings
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
+from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric
 from afterword.core.questionnaires import condition_reader
-from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.instances import service as instances
-from afterword.instances.triggers import Response, applies, facts_of, responses_of
+from afterword.instances.triggers import Matched, Response, matched, responses_of
 from afterword.organizations.business_hours import store as business_hours
 
 READER: Final = "alerts"
@@ -35,14 +33,6 @@ DELETED: Final = "questionnaire_instance.deleted"
 ERASED: Final = "responder.erased"
 QUEUED: Final = "sequence.queued"
 EVENT_TYPES: Final = frozenset({*TRIGGERS, DELETED, ERASED, QUEUED})
-
-
-@dataclass(frozen=True, slots=True)
-class _Matched:
-    response: Response
-    active: ActiveAlert
-    match: Match
-    facts: Facts
 
 
 async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
@@ -138,53 +128,31 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
 
 
 async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
-    wanted = await _candidates(db, responses=responses)
-    facts = await facts_of(db, responses=[response for response, _ in wanted])
-    alerts = {active.alert.alert_id: active.alert for _, active in wanted}
-    nodes = {alert_id: condition_reader.read_saved(alert.conditions) for alert_id, alert in alerts.items()}
-    matched: list[_Matched] = []
-    for response, active in wanted:
-        known = facts.get((response.organization_id, response.instance_id))
-        if known is None:
-            continue  # deleted since
-        match = core_alerts.judge(nodes[active.alert.alert_id], known)
-        if match.holds:
-            matched.append(_Matched(response, active, match, known))
-    if matched:
-        await _open_or_repeat(db, matched=matched, now=now)
-
-
-async def _candidates(db: Database, *, responses: Sequence[Response]) -> list[tuple[Response, ActiveAlert]]:
-    """The pairs of response and alert to evaluate: the alert was active at the time, and has not matched before."""
     questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
-    by_questionnaire: defaultdict[tuple[str, str], list[ActiveAlert]] = defaultdict(list)
-    for active in await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires)):
-        by_questionnaire[active.alert.organization_id, active.questionnaire_id].append(active)
-    wanted = [
-        (response, active)
-        for response in responses
-        for active in by_questionnaire[response.organization_id, response.questionnaire_id]
-        if applies(response, trigger=active.alert.trigger, since_time=active.alert.since_time)
-    ]
-    if not wanted:
-        return []
-    keys = [(response.organization_id, active.alert.alert_id, response.instance_id) for response, active in wanted]
-    there = await store.list_occurrences(db, keys=keys)
-    return [pair for pair, key in zip(wanted, keys, strict=True) if key not in there]
+    active = await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires))
+    found = await matched(
+        db,
+        responses=responses,
+        rules={(one.alert.organization_id, one.alert.alert_id, one.questionnaire_id): one for one in active},
+        rule_of=lambda one: one.alert,
+        list_made=lambda keys: store.list_occurrences(db, keys=keys),
+    )
+    if found:
+        await _open_or_repeat(db, matched=found, now=now)
 
 
-async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
+async def _open_or_repeat(db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime) -> None:
     """Repeat the open case of the same responder while its alert folds; else open a new case."""
     open_cases = await _foldable(db, matched=matched, now=now)
     calendars = await business_hours.list_calendars(
-        db, organization_ids={one.active.alert.organization_id for one in matched}
+        db, organization_ids={one.rule.alert.organization_id for one in matched}
     )
-    assigner = await assignments.assigner_for(db, alerts=[one.active.alert for one in matched])
+    assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in matched])
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
     occurrences: list[Occurrence] = []
     for one in matched:
-        alert, response = one.active.alert, one.response
+        alert, response = one.rule.alert, one.response
         key = alert.organization_id, alert.alert_id, response.responder_id
         case = open_cases.get(key)
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
@@ -195,7 +163,7 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
                 response=response,
                 match=one.match,
                 owner_id=assigner.owner_of(alert, one.facts),
-                opens_closed=one.active.opens_closed,
+                opens_closed=one.rule.opens_closed,
                 calendar=calendars[alert.organization_id],
                 now=now,
             )
@@ -211,17 +179,17 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
 
 
 async def _foldable(
-    db: Database, *, matched: Sequence[_Matched], now: datetime
+    db: Database, *, matched: Sequence[Matched[ActiveAlert]], now: datetime
 ) -> dict[tuple[str, str, str | None], Case]:
     """Lock the newest open case of each folding alert and responder."""
     folding = [
-        (one.active.alert.organization_id, one.active.alert.alert_id, one.response.responder_id)
+        (one.rule.alert.organization_id, one.rule.alert.alert_id, one.response.responder_id)
         for one in matched
-        if one.active.alert.fold_hours
+        if one.rule.alert.fold_hours
     ]
     if not folding:
         return {}
-    hours = max(one.active.alert.fold_hours for one in matched)
+    hours = max(one.rule.alert.fold_hours for one in matched)
     found = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
     return {(case.organization_id, case.alert_id, case.responder_id): case for case in found}
 

@@ -1,11 +1,12 @@
 """Lists: all that the macro `listing` shows around the rows, the addresses of its links, and the keys of its pages."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, Self, cast
 from urllib.parse import urlencode
 
+from afterword import ids
 from afterword.core.wire import lists as core_lists
 from afterword.core.wire.lists import Page, Rows
 
@@ -55,6 +56,52 @@ class Listing:
     next_url: str = ""
     first_url: str = ""
     export_url: str = ""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The parameters of a list's address, each a member made by `parameter` or `one_of`.
+
+    A value that a list does not know is its default. `after`: the key behind which the page begins.
+    """
+
+    path: ClassVar[str]
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Self:
+        given = {one.name: query.get(_parameter(one), "").strip() for one in fields(cls)}
+        return cls(**{one.name: one.metadata["read"](given[one.name]) for one in fields(cls)})
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the address that have not their default."""
+        values = {one: getattr(self, one.name) for one in fields(self)}
+        return {_parameter(one): str(value) for one, value in values.items() if value not in (one.default, "")}
+
+    def url(self, below: str = "", /, **changed: Any) -> str:
+        """The address of the first page with these changes, or of a page below it."""
+        kept = {one.name: one.default for one in fields(self) if one.name in _OF_PAGES}
+        return address(f"{self.path}{f'/{below}' if below else ''}", replace(self, **{**kept, **changed}).query)
+
+
+_OF_PAGES: Final = ("after", "since")
+
+
+def parameter(
+    most: int = ids.ID_CHARACTERS, name: str = "", *, default: Any = "", read: Callable[[str], Any] | None = None
+) -> Any:
+    """A text of at most so many characters, or what `read` makes of it. `name`: where it is not the member's."""
+    return field(default=default, metadata={"name": name, "read": read or (lambda value: value[:most])})
+
+
+def one_of(values: Iterable[Any], default: Any = "", name: str = "") -> Any:
+    """One of these values; another one is the default."""
+    known = {str(value): value for value in values}
+    return parameter(name=name, default=default, read=lambda value: known.get(value, default))
+
+
+def _parameter(member: Any) -> str:
+    return member.metadata["name"] or member.name
 
 
 def address(path: str, query: Mapping[str, object] | None = None, /, **more: object) -> str:

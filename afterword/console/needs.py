@@ -16,7 +16,7 @@ from afterword.console.settings.providers import PROVIDERS
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.db import Database
 from afterword.queue.lists import service as items
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.reports.overview import store
 
 COUNT_MAX: Final = 1_000
@@ -91,7 +91,7 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
     counts = await items.count_items(
         db,
         caller=visit.caller,
-        choice=Choice(
+        wanted=ItemFilter(
             statuses=[*STATUSES["waiting"], PublicItem.FAILED],
             application_id=application_id,
             from_time=visit.now - timedelta(days=days),

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
 
+from afterword.console import lists
+from afterword.console.lists import one_of, parameter
 from afterword.console.screens import Visit
 from afterword.console.text import near_moment
+from afterword.core.figures import periods
 from afterword.core.questionnaires.conditions import Node, leaves_of
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
@@ -26,7 +28,6 @@ RESPONSES: Final = "/console/responses"
 TABS: Final[Mapping[Tab, str]] = {
     "all": "All", "unread": "Unread", "comment": "With a comment", "unhappy": "Unhappy", "mine": "Mine",
 }  # fmt: skip
-_TAB_OF: Final[Mapping[str, Tab]] = {tab: tab for tab in TABS}
 PERIODS: Final = (7, 30, 90, 365, 3_650)
 DAYS_DEFAULT: Final = 90
 ROWS: Final = 50
@@ -48,63 +49,33 @@ Pieces = Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The filter of the address. `after`: the key behind which the page begins; `since`: that of the first page.
+class ResponseFilter(lists.Filter):
+    """`since`: the key behind which the first page begins.
 
     `between`: two moments with a slash, the second one excluded, in place of `days`.
     """
 
-    tab: Tab = "all"
-    questionnaire_id: str = ""
-    application_id: str = ""
-    days: int = DAYS_DEFAULT
-    between: str = ""
-    tag: str = ""
-    score: str = ""
-    band: str = ""
-    channel: str = ""
-    link_id: str = ""
-    search: str = ""
-    word: str = ""
-    condition: str = ""
-    test: str = ""
-    after: str = ""
-    since: str = ""
+    path = RESPONSES
 
-    def url(self, below: str = "", **changed: Any) -> str:
-        """The address of the list with these changes, or of a page below it."""
-        text = replace(self, **{"after": "", "since": "", **changed}).text
-        return f"{RESPONSES}{f'/{below}' if below else ''}{f'?{text}' if text else ''}"
+    tab: Tab = one_of(TABS, "all")  # noqa: RUF009
+    questionnaire_id: str = parameter(name="questionnaire")
+    application_id: str = parameter(name="application")
+    score: str = one_of(SCORES)
+    band: str = one_of(BAND_CHIPS)
+    days: int = one_of(PERIODS, DAYS_DEFAULT)
+    between: str = parameter(BETWEEN_CHARACTERS_MAX)
+    tag: str = parameter(TAG_CHARACTERS_MAX)
+    channel: str = one_of(str(channel or LINK) for channel in CHANNELS)
+    link_id: str = parameter(name="link")
+    search: str = parameter(search_words.QUERY_CHARACTERS_MAX)
+    word: str = parameter(search_words.WORD_CHARACTERS_MAX)
+    condition: str = parameter(CONDITION_CHARACTERS_MAX)
+    test: str = parameter(read=lambda value: "1" if value else "")
+    after: str = parameter(60)
+    since: str = parameter(20)
 
     def below(self, name: str) -> str:
-        return f"{RESPONSES}/{name}{f'?{self.text}' if self.text else ''}"
-
-    @cached_property
-    def text(self) -> str:
-        return urlencode(self.query)
-
-    @property
-    def query(self) -> dict[str, str]:
-        """The parameters of the address that are not as they are without."""
-        named = {
-            "tab": self.tab if self.tab != "all" else "",
-            "questionnaire": self.questionnaire_id,
-            "application": self.application_id,
-            "score": self.score,
-            "band": self.band,
-            "days": str(self.days) if self.days != DAYS_DEFAULT else "",
-            "between": self.between,
-            "tag": self.tag,
-            "channel": self.channel,
-            "link": self.link_id,
-            "search": self.search,
-            "word": self.word,
-            "condition": self.condition,
-            "test": self.test,
-            "after": self.after,
-            "since": self.since,
-        }
-        return {name: value for name, value in named.items() if value}
+        return lists.address(f"{RESPONSES}/{name}", self.query)
 
     @cached_property
     def words(self) -> Query:
@@ -124,18 +95,18 @@ class Choice:
 
     @property
     def period(self) -> tuple[datetime, datetime] | None:
-        return period_of(self.between)
+        return periods.read_text(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
         """The period; the second moment is excluded."""
         return self.period or (visit.now - timedelta(days=self.days), NEVER)
 
-    def fixed(self, visit: Visit) -> "Choice":
+    def fixed(self, visit: Visit) -> "ResponseFilter":
         """The choice whose period ends now, so that what is counted is what is done."""
         if self.period:
             return self
         first, _ = self.bounds(visit)
-        return replace(self, between=f"{first.isoformat()}/{(visit.now + MOMENT).isoformat()}")
+        return replace(self, between=periods.text_of(first, visit.now + MOMENT))
 
     def filter(self, visit: Visit, tab: Tab | None = None) -> Filter:
         first, last = self.bounds(visit)
@@ -156,42 +127,7 @@ class Choice:
         )
 
 
-def period_of(between: str) -> tuple[datetime, datetime] | None:
-    """Two moments with a slash; None for what is none."""
-    try:
-        first, last = (datetime.fromisoformat(each) for each in between.split("/"))
-    except ValueError:
-        return None
-    return (first, last) if first.tzinfo and last.tzinfo else None
-
-
-def choice_of(visit: Visit) -> Choice:
-    return choice_from(visit.query)
-
-
-def choice_from(query: Mapping[str, str]) -> Choice:
-    tab, days, channel = query.get("tab", ""), query.get("days", ""), query.get("channel", "")
-    return Choice(
-        tab=_TAB_OF.get(tab, "all"),
-        questionnaire_id=query.get("questionnaire", "")[:22],
-        application_id=query.get("application", "")[:22],
-        score=score if (score := query.get("score", "")) in SCORES else "",
-        band=band if (band := query.get("band", "")) in BAND_CHIPS else "",
-        days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
-        between=query.get("between", "")[:BETWEEN_CHARACTERS_MAX],
-        tag=query.get("tag", "")[:TAG_CHARACTERS_MAX],
-        channel=channel if channel in {str(LINK), "1", "2", "3"} else "",
-        link_id=query.get("link", "")[:22],
-        search=query.get("search", "")[: search_words.QUERY_CHARACTERS_MAX].strip(),
-        word=query.get("word", "")[: search_words.WORD_CHARACTERS_MAX].strip(),
-        condition=query.get("condition", "")[:CONDITION_CHARACTERS_MAX],
-        test="1" if query.get("test") else "",
-        after=query.get("after", "")[:60],
-        since=query.get("since", "")[:20],
-    )
-
-
-async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool = False) -> dict[str, Any]:
+async def list_of(visit: Visit, db: Database, choice: ResponseFilter, *, is_beside: bool = False) -> dict[str, Any]:
     """The values of the template for the list: rows, tabs with counts, filters and pages.
 
     `is_beside` an open response: without what only the list alone shows.
@@ -262,7 +198,7 @@ async def list_of(visit: Visit, db: Database, choice: Choice, *, is_beside: bool
 _TYPED: Final = frozenset({"questionnaire", "days", "search", "after", "since"})  # fields of the form
 
 
-async def newest(visit: Visit, db: Database, choice: Choice, *, limit: int) -> list[dict[str, Any]]:
+async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
     """The first rows of a list, for another screen."""
     reach = service.reach_of(visit.caller, choice.application_id or None)
     rows = await store.list_responses(db, **reach, chosen=choice.filter(visit), after="", limit=limit)
@@ -285,7 +221,7 @@ def _count(visit: Visit, counted: store.TabCounts | None, tab: Tab) -> str | Non
     return f"{visit.words.count(min(count, store.FOUND_MAX))}{'+' if is_more else ''}"
 
 
-def chips_of(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str, str]]:
+def chips_of(visit: Visit, choice: ResponseFilter, node: Node | None) -> list[tuple[str, str]]:
     """The filters that are in force, each with the address without it."""
     words = visit.words
     channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""
@@ -312,14 +248,14 @@ def chips_of(visit: Visit, choice: Choice, node: Node | None) -> list[tuple[str,
     ]
 
 
-def _between(visit: Visit, choice: Choice) -> str:
+def _between(visit: Visit, choice: ResponseFilter) -> str:
     if choice.period is None:
         return choice.between
     first, last = (visit.words.moment(each, time_zone=visit.zone) for each in choice.period)
     return visit.words("{first} to {last}", first=first, last=last)
 
 
-def row_of(visit: Visit, row: ResponseRow, choice: Choice) -> dict[str, Any]:
+def row_of(visit: Visit, row: ResponseRow, choice: ResponseFilter) -> dict[str, Any]:
     words = visit.words
     band = row.band or ""
     return {

@@ -1,12 +1,14 @@
 """Responses that events of the log tell of, for rules that act on them: alerts and sequences."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
-from afterword.core.messaging.alerts import TRIGGERS
+from afterword.core.messaging import alerts
+from afterword.core.messaging.alerts import TRIGGERS, Match
+from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
 from afterword.events.service import Event
@@ -15,6 +17,8 @@ from afterword.instances import facts
 UPDATED: Final = "questionnaire_instance.updated"
 
 ResponseKey = tuple[str, str]  # organization_id, instance_id
+RuleKey = tuple[str, str, str]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -26,6 +30,10 @@ class Response:
     test: bool
     triggers: set[str] = field(default_factory=set[str])
     last_time: datetime | None = None
+
+    @property
+    def key(self) -> ResponseKey:
+        return self.organization_id, self.instance_id
 
 
 def responses_of(batch: Sequence[Event]) -> list[Response]:
@@ -43,6 +51,49 @@ def responses_of(batch: Sequence[Event]) -> list[Response]:
         response.triggers |= triggers
         response.last_time = _time_of(event)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Matched(Generic[T]):
+    response: Response
+    rule: T
+    match: Match
+    facts: Facts
+
+
+async def matched(
+    db: Database,
+    *,
+    responses: Sequence[Response],
+    rules: Mapping[RuleKey, T],
+    rule_of: Callable[[T], Any],
+    list_made: Callable[[Sequence[RuleKey]], Awaitable[Collection[RuleKey]]],
+) -> list[Matched[T]]:
+    """The pairs of response and rule whose conditions hold, of rules that were in force when it was given.
+
+    `rules`: by organization, rule and the questionnaire that each is about. `rule_of`: its trigger, time, conditions.
+    `list_made`: of keys (organization, rule, instance) those that an earlier event matched; they are left out.
+    """
+    by_questionnaire: defaultdict[tuple[str, str], list[tuple[str, T]]] = defaultdict(list)
+    for (organization_id, rule_id, questionnaire_id), each in rules.items():
+        by_questionnaire[organization_id, questionnaire_id].append((rule_id, each))
+    wanted = [
+        (response, rule_id, each)
+        for response in responses
+        for rule_id, each in by_questionnaire[response.organization_id, response.questionnaire_id]
+        if applies(response, trigger=rule_of(each).trigger, since_time=rule_of(each).since_time)
+    ]
+    keys = [(response.organization_id, rule_id, response.instance_id) for response, rule_id, _ in wanted]
+    made = await list_made(keys) if keys else ()
+    wanted = [one for one, key in zip(wanted, keys, strict=True) if key not in made]
+    facts = await facts_of(db, responses=[response for response, _, _ in wanted])
+    nodes = {rule_id: condition_reader.read_saved(rule_of(each).conditions) for _, rule_id, each in wanted}
+    found: list[Matched[T]] = []
+    for response, rule_id, each in wanted:
+        known = facts.get(response.key)
+        if known is not None:  # else it was deleted since
+            found.append(Matched(response, each, alerts.judge(nodes[rule_id], known), known))
+    return [one for one in found if one.match.holds]
 
 
 def applies(response: Response, *, trigger: str, since_time: datetime) -> bool:

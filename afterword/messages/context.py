@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
+from afterword import ids
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.questionnaires import visuals
@@ -14,6 +15,9 @@ from afterword.core.wire.site import PublicPages, Site
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires.store import Version
 from afterword.texts import texts
+
+SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in links that lead nowhere
+SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
 
 
 class Instance(Protocol):
@@ -33,6 +37,19 @@ class Instance(Protocol):
     def valid_days(self) -> int: ...
     @property
     def sent_time(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleInstance:
+    """Stands for the instance that a message which is not an item's would have."""
+
+    locale: str
+    metadata: Mapping[str, str]
+    valid_days: int
+    question_ids: Sequence[str] = ()
+    instance_id: str = SAMPLE_ID
+    short_code: str = SAMPLE_CODE
+    sent_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import lru_cache
 
-from afterword import ids
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.messaging.addresses import is_among
@@ -12,13 +11,11 @@ from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.length import length
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.text import locales
+from afterword.core.text import locales, placeholders
 from afterword.messages.context import MessageContext
 from afterword.messages.invitation import Authored, Invitation, compile_invitation
 from afterword.pipelines.store import Pipeline
 
-SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in the links of test messages
-SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
 SUBJECT_CHARACTERS_MAX = 300  # after filling; authors have 200
 COMPILED_MAX = 500
 
@@ -73,6 +70,14 @@ def authored(pipeline: Pipeline, locale: str, reminder_number: int | None = None
     )
 
 
+def authored_texts(context: MessageContext, *, link: str) -> tuple[str | None, str | None]:
+    """The authored subject and body with their values, without the frame of a mail; None where there is none."""
+    found = authored(context.pipeline, context.instance.locale, context.reminder_number)
+    subject, body = parsed(found.subject or ""), parsed(found.body or "")
+    values = context.values(subject.names | body.names, link=link)
+    return one_line(subject.fill(values)) if found.subject else None, body.fill(values) if found.body else None
+
+
 def _texts_in(by_tag: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[str, str]:
     by_locale = {locales.normalise(tag): texts for tag, texts in by_tag.items()}
     return by_locale.get(locales.match(locale, list(by_locale), "")) or {}
@@ -105,6 +110,7 @@ def _minutes_of(context: MessageContext) -> int:
     return _minutes[key]
 
 
+parsed = lru_cache(maxsize=COMPILED_MAX)(placeholders.parse)
 _minutes: dict[tuple[str, tuple[str, ...]], int] = {}
 _compiled: OrderedDict[tuple[object, ...], Invitation] = OrderedDict()  # least recently used first
 

@@ -22,10 +22,17 @@ class TooLong(ValueError):
 
 def compose(context: MessageContext) -> Message:
     """The SMS of one item, in the instance's locale. Raises TooLong."""
-    pipeline, instance = context.pipeline, context.instance
-    template = parsed(email.authored(pipeline, instance.locale, context.reminder_number).body)
-    values = context.values(template.names, link=context.pages.short_url(instance.short_code))
-    return context.message(sender_name=pipeline.sender_name, text=filled(template, values))
+    return context.message(sender_name=context.pipeline.sender_name, text=filled(*_filling(context)))
+
+
+def text_of(context: MessageContext) -> str:
+    """The text of an SMS, of any length."""
+    return shown(*_filling(context))
+
+
+def _filling(context: MessageContext) -> tuple[Template, Mapping[str, str]]:
+    template = parsed(email.authored(context.pipeline, context.instance.locale, context.reminder_number).body)
+    return template, context.values(template.names, link=context.pages.short_url(context.instance.short_code))
 
 
 @lru_cache(maxsize=PARSED_MAX)

@@ -5,8 +5,6 @@ from typing import Final
 import msgspec
 
 from afterword.channels.base import Message
-from afterword.channels.mime import one_line
-from afterword.core.text import placeholders
 from afterword.core.wire import times
 from afterword.messages import email
 from afterword.messages.context import MessageContext
@@ -21,7 +19,7 @@ def compose(context: MessageContext) -> Message:
     """
     pipeline, instance, pages = context.pipeline, context.instance, context.pages
     link = pages.collection_url(instance.instance_id)
-    subject, body = _filled(context, link)
+    subject, body = email.authored_texts(context, link=link)
     data = {
         "item_id": context.item_id,
         "pipeline_id": pipeline.pipeline_id,
@@ -45,15 +43,7 @@ def compose(context: MessageContext) -> Message:
     return context.message(
         sender_name=pipeline.sender_name,
         reply_to=pipeline.reply_to,
-        subject=subject,
+        subject=subject or "",
         text=msgspec.json.encode({"type": TYPE, "timestamp": times.format_time(context.now), "data": data}).decode(),
         target_url=pipeline.target_url,
     )
-
-
-def _filled(context: MessageContext, link: str) -> tuple[str, str]:
-    """Authored subject and body, filled; empty where there is none."""
-    authored = email.authored(context.pipeline, context.instance.locale, context.reminder_number)
-    subject, body = (placeholders.parse(text or "") for text in (authored.subject, authored.body))
-    values = context.values(subject.names | body.names, link=link)
-    return one_line(subject.fill(values)), body.fill(values)

@@ -188,8 +188,18 @@ class Trace(fields.Answer):
     pipeline_summary: Annotated[str, Meta(description="The pipeline as it is now, in sentences.")]
 
 
-def check_of(check: decisions.Check, *, zone: tzinfo, leaves: Sequence[conditions.LeafResult] = ()) -> Check:
-    """A rule's result; `leaves` are those of the conditions."""
+def checks_of(
+    checks: Sequence[decisions.Check], *, zone: tzinfo, leaves: Sequence[conditions.LeafResult]
+) -> list[Check]:
+    """The results of the rules; `leaves` are those of the conditions."""
     shown = [LeafResult.of(leaf) for leaf in leaves]
-    until_time = times.format_optional(check.until, zone=zone)
-    return Check(check.rule, check.verdict == "go", check.text, until_time, shown)
+    return [
+        Check(
+            rule=each.rule,
+            passed=each.verdict == "go",
+            detail=each.text,
+            until_time=times.format_optional(each.until, zone=zone),
+            leaves=shown if each.rule == "conditions" else [],
+        )
+        for each in checks
+    ]

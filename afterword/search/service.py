@@ -14,7 +14,7 @@ from afterword.db import Database
 from afterword.instances.responders import api as responders_api
 from afterword.instances.responders import service as responders
 from afterword.queue.lists import service as items
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.responders import store as responders_store
 from afterword.responses import service as responses
 from afterword.responses.store import Filter
@@ -93,11 +93,11 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
 
 async def _items(db: Database, caller: Caller, text: str, secret: bytes) -> list[Hit]:
     """Those with this reference or order key; without one, those to this address."""
-    choice = Choice(external_reference=text, with_order_key=True)
-    found = await items.list_items(db, caller=caller, choice=choice, limit=FOUND_MAX)
+    wanted = ItemFilter(external_reference=text, with_order_key=True)
+    found = await items.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX)
     if not found.items:
-        choice = Choice(identifier=text)
-        found = await items.list_items(db, caller=caller, choice=choice, limit=FOUND_MAX, secret=secret)
+        wanted = ItemFilter(identifier=text)
+        found = await items.list_items(db, caller=caller, wanted=wanted, limit=FOUND_MAX, secret=secret)
     return [
         Hit(
             kind="queue_item",

@@ -24,8 +24,8 @@ from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.messages import composing
-from afterword.messages.context import MessageContext
 from afterword.messages.email import SenderNotAllowed
+from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.dispatches import Dispatch
@@ -245,28 +245,21 @@ class Sender:
         return self._compose(dispatch)
 
     def _compose(self, dispatch: Dispatch) -> Message:
-        settings, responder = dispatch.settings, dispatch.responder
-        recipient = responder.address or dispatch.item.responder_channel_identifier
-        context = MessageContext(
-            item_id=dispatch.item.item_id,
-            recipient=recipient,
-            pipeline=settings.pipeline,
+        item, responder = dispatch.item, dispatch.responder
+        context = lanes.context_of(
+            dispatch.settings,
+            item_id=item.item_id,
+            recipient=responder.address or item.responder_channel_identifier,
             version=dispatch.version,
             instance=dispatch.instance,
             responder_metadata=responder.metadata,
             unsubscribe_id=responder.unsubscribe_id,
-            organization_name=settings.organization_name,
-            postal_address=settings.postal_address,
-            theme=settings.theme,
-            questionnaire_name=settings.questionnaire_name,
             sender=self._mail_from,
             site=self._site,
-            now=dispatch.item.database_now,
-            sender_domains=settings.fingerprint.sender_domains or (),
-            reminder_number=dispatch.item.reminder_number,
-            external_reference=dispatch.item.external_reference,
-            send_time=dispatch.item.send_time,
-            time_zone=settings.zone_name,
+            now=item.database_now,
+            reminder_number=item.reminder_number,
+            external_reference=item.external_reference,
+            send_time=item.send_time,
         )
         return composing.compose(context)
 

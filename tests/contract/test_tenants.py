@@ -11,7 +11,7 @@ from afterword.app import page_groups
 from afterword.core.answers.form_tokens import token_of
 from afterword.instances.pages import PAGE_PURPOSE, VIEW_PURPOSE
 from afterword.instances.starts import START_PURPOSE
-from afterword.messages.email import SAMPLE_ID
+from afterword.messages.context import SAMPLE_ID
 from afterword.web.operations import Route
 from tests.conftest import settled
 from tests.contract import probes

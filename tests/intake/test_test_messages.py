@@ -14,7 +14,7 @@ from afterword import db, worker
 from afterword.channels.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.intake.test_messages import api, service
-from afterword.messages import email as mail
+from afterword.messages import context as mail
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
 from tests.queue.client import Client, codes

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from afterword.core.text import placeholders
-from afterword.messages import email, sms
+from afterword.messages import context, sms
 from tests.queue.client import Client, codes
 from tests.queue.conftest import SMS, Queue
 
@@ -53,7 +53,7 @@ class TestForeseen:
     async def test_length_is_shown_before_anything_is_sent(self, client: Client) -> None:
         row = await foreseen(client, "How was it? {{ link }}")
         assert ("gsm7", 1) == (row["encoding"], row["segments"])
-        assert f"How was it? {client.queue.house.site.pages('').short_url(email.SAMPLE_CODE)}" == row["body"]
+        assert f"How was it? {client.queue.house.site.pages('').short_url(context.SAMPLE_CODE)}" == row["body"]
 
     async def test_one_character_makes_it_dear(self, client: Client) -> None:
         plain, dear = await foreseen(client, "a" * 100), await foreseen(client, "a" * 99 + "ά")

@@ -14,7 +14,7 @@ from afterword.console.cases import alert_rule_form
 from afterword.console.cases.alert_rule_form import Choices, Draft
 from afterword.console.cases.story import SEVERITIES
 from afterword.console.lists import Listing, page_links, page_of
-from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, Choice
+from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import members as settings
 from afterword.console.text import NOTHING
@@ -199,7 +199,7 @@ def _found(visit: Visit, columns: dict[str, Any]) -> str:
         or "Questionnaire Instance.Read" not in visit.caller.scopes
     ):
         return ""
-    return Choice(
+    return ResponseFilter(
         application_id=columns["application_id"], questionnaire_id="".join(ids), days=PERIODS[-1], condition=condition
     ).url()
 

@@ -13,7 +13,7 @@ from afterword.console import response_list
 from afterword.console.cases import alert_rules
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
-from afterword.console.response_list import Choice
+from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import HEADERS, HOME, Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.settings import pictures, providers
@@ -245,7 +245,7 @@ async def answer(visit: Visit) -> Response:
 
 async def next_steps(visit: Visit, db: Database) -> list[tuple[str, str]]:
     """Texts and addresses for an organization without a response; empty once there is one, or for other roles."""
-    if not visit.may_open(WELCOME) or await response_list.newest(visit, db, Choice(), limit=1):
+    if not visit.may_open(WELCOME) or await response_list.newest(visit, db, ResponseFilter(), limit=1):
         return []
     [questionnaire_id] = await _questionnaires(visit, db)
     words = visit.words

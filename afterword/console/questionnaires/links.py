@@ -11,7 +11,7 @@ from afterword.console.inputs import Input, document_of, filled, form_page, read
 from afterword.console.lists import Column, Listing, page_links, page_of
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
-from afterword.console.response_list import PERIODS, Choice
+from afterword.console.response_list import PERIODS, ResponseFilter
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.answers.openings import State
 from afterword.core.wire import qr
@@ -183,7 +183,7 @@ async def remove_link(visit: Visit) -> Response:
 
 
 def responses_url(link: Link) -> str:
-    return Choice(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
+    return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
 
 
 def count_text(visit: Visit, count: int) -> str:

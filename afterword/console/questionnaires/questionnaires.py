@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from afterword.console.lists import ROWS, Column, Listing, Tab, address, behind, page_links
 from afterword.console.questionnaires import outline
-from afterword.console.response_list import Choice
+from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.text import near_moment
@@ -143,7 +143,7 @@ def _row(visit: Visit, one: Questionnaire, state: State, count: int) -> dict[str
         "published": published_text(visit, state),
         "draft": draft_text(visit, state),
         "count": f"{visit.words.count(min(count, COUNTED_MAX))}{'+' if count > COUNTED_MAX else ''}",
-        "responses_url": Choice(questionnaire_id=one.questionnaire_id, days=DAYS).url() if count else "",
+        "responses_url": ResponseFilter(questionnaire_id=one.questionnaire_id, days=DAYS).url() if count else "",
     }
 
 
@@ -209,7 +209,7 @@ async def overview(visit: Visit) -> Response:
         new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
         if "Pipeline.Create" in scopes and is_open and state.number is not None
         else "",
-        responses_url=Choice(questionnaire_id=questionnaire.questionnaire_id).url(),
+        responses_url=ResponseFilter(questionnaire_id=questionnaire.questionnaire_id).url(),
         public_url=visit.public_pages.public_link_url(questionnaire.questionnaire_id)
         if questionnaire.public_link
         else "",

@@ -15,7 +15,7 @@ from afterword.console.reports.comment_views import count_sentence, words_view
 from afterword.console.reports.files import csv_of, note
 from afterword.console.reports.forms import PERIODS, STORE, Field
 from afterword.console.reports.reports import SAVED, TITLE_CHARACTERS_MAX
-from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, Choice
+from afterword.console.response_list import BAND_CHIPS, CHANNELS, QUESTIONNAIRES, ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
@@ -46,7 +46,7 @@ routes = Screens()
 class CountedWords:
     """The question of the address. `choice`: its responses; `groups`: those to choose from, with their names."""
 
-    choice: Choice
+    choice: ResponseFilter
     group: str
     groups: Mapping[str, str]
     questionnaires: Mapping[str, str]
@@ -137,7 +137,7 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> Counte
     )
     names = {one.questionnaire_id: one.display_name for one in listed.items}
     days, band = query.get("days", ""), query.get("band", "")
-    choice = Choice(
+    choice = ResponseFilter(
         tab="comment",
         questionnaire_id=chosen if (chosen := query.get("questionnaire", "")) in names else "",
         days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
@@ -201,7 +201,7 @@ def _fields(visit: Visit, asked: CountedWords) -> Sequence[Field]:
     return found
 
 
-def _of_group(choice: Choice, group: str, value: str | None) -> Choice | None:
+def _of_group(choice: ResponseFilter, group: str, value: str | None) -> ResponseFilter | None:
     """The responses of a group; None where no filter of the list has exactly them."""
     match group:
         case "band":
@@ -232,7 +232,7 @@ def _group_name(visit: Visit, asked: CountedWords, value: str | None) -> str:
             return value
 
 
-def _linked(visit: Visit, choice: Choice | None, found: Sequence[WordCount]) -> list[tuple[str, str, str]]:
+def _linked(visit: Visit, choice: ResponseFilter | None, found: Sequence[WordCount]) -> list[tuple[str, str, str]]:
     return [
         (one.text, visit.words.count(one.n), replace(choice, word=one.word).url() if choice else "") for one in found
     ]

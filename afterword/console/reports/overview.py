@@ -15,6 +15,7 @@ from afterword.console.reports import reports
 from afterword.console.screens import HOME, Screens, Visit
 from afterword.console.sending.invitations import link_of
 from afterword.console.text import change_word, shown_figure
+from afterword.core.figures import periods
 from afterword.core.figures.rows import Selection, buckets_of
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview, Score
@@ -53,7 +54,7 @@ async def _overview(visit: Visit) -> Response:
         needs = await needs_of(visit, db, application_id=application_id)
         waits = await waits_of(visit, db, application_id=application_id, days=days)
         comments: list[dict[str, Any]] = []
-        choice = responses.Choice(application_id=application_id or "", days=days)
+        choice = responses.ResponseFilter(application_id=application_id or "", days=days)
         if found and visit.caller.reads_answers:
             comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
         pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
@@ -90,12 +91,12 @@ def _days(text: str) -> int:
 
 
 def _score(
-    words: Texts, score: Score, choice: responses.Choice, found: Overview, *, reads_answers: bool
+    words: Texts, score: Score, choice: responses.ResponseFilter, found: Overview, *, reads_answers: bool
 ) -> dict[str, Any]:
     """The sentence, chart and links of a score; the links lead to exactly the responses that are counted."""
     figure, unit, bounds = score.figure, UNITS[score.metric], BOUNDS[score.metric]
     kind, change = change_word(words, figure, days=None if found.is_of_months else choice.days)
-    between = f"{found.period.from_time.isoformat()}/{found.period.to_time.isoformat()}"
+    between = periods.text_of(found.period.from_time, found.period.to_time)
     choice = replace(choice, score=score.metric, between=between)
     edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
     starts = [words.day(one.start.isoformat()) for one in score.bins]
@@ -107,7 +108,7 @@ def _score(
         unit=unit,
         head=(words("From"), NAMES[score.metric]),
         finding=f"{_bins(words, found, score)} {words('The band is the 95 % interval.')}",
-        urls=[choice.url(between=f"{first.isoformat()}/{last.isoformat()}") for first, last in edges],
+        urls=[choice.url(between=periods.text_of(first, last)) for first, last in edges],
     )
     has_parts = score.metric == "nps" and not figure.suppressed
     return {

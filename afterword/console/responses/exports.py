@@ -6,7 +6,7 @@ from starlette.responses import Response, StreamingResponse
 
 from afterword import db as databases
 from afterword import errors
-from afterword.console.response_list import RESPONSES, Choice, chips_of, choice_of
+from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.exports import Format
 from afterword.core.wire.lists import Page
@@ -30,13 +30,13 @@ REFRESH_SECONDS: Final = "2"
 
 @routes.get(EXPORTS, scope="Questionnaire Export.Create", proof=True)
 async def export_form(visit: Visit) -> Response:
-    return await _form(visit, choice_of(visit))
+    return await _form(visit, ResponseFilter.read(visit.query))
 
 
 @routes.post(EXPORTS, scope="Questionnaire Export.Create", proof=True)
 async def export(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
-    choice, form = choice_of(visit), visit.form
+    choice, form = ResponseFilter.read(visit.query), visit.form
     name = form.text("format")
     columns = {
         "format": name if name in FORMATS else "csv",
@@ -63,7 +63,7 @@ async def export(visit: Visit) -> Response:
     return html.redirect(choice.url(f"export/{made.export_id}"))
 
 
-async def _form(visit: Visit, choice: Choice, *, refusal: errors.Refusal | None = None) -> Response:
+async def _form(visit: Visit, choice: ResponseFilter, *, refusal: errors.Refusal | None = None) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     words = visit.words
     fixed = choice.fixed(visit)
@@ -102,7 +102,7 @@ async def _form(visit: Visit, choice: Choice, *, refusal: errors.Refusal | None 
     )
 
 
-async def _own(visit: Visit, db: Database, choice: Choice) -> list[dict[str, Any]]:
+async def _own(visit: Visit, db: Database, choice: ResponseFilter) -> list[dict[str, Any]]:
     """The newest files that the reader has asked for."""
     if "Questionnaire Export.Read" not in visit.caller.scopes:
         return []
@@ -126,7 +126,7 @@ def _text(visit: Visit, one: Export) -> str:
 async def show_export(visit: Visit) -> Response:
     async with visit.read() as db:
         one = await service.get(db, caller=visit.caller, **visit.ids)
-    words, choice = visit.words, choice_of(visit)
+    words, choice = visit.words, ResponseFilter.read(visit.query)
     is_open = one.state in {"queued", "running"}
     response = visit.page(
         "export_file.html",

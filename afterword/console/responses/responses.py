@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.answers import answers_of, note_person
 from afterword.console.people import timeline_rows
-from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, choice_of, done, list_of
+from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, ResponseFilter, done, list_of
 from afterword.console.responses.doubtful import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.console.responses.taggings import actions_of
 from afterword.console.responses.views import views_of
@@ -38,7 +38,7 @@ TAGS_OF_ROW: Final = 20  # that a row of the list has at most
 @routes.get(RESPONSES, scope="Questionnaire Instance.Read")
 async def list_responses(visit: Visit) -> Response:
     async with visit.read() as db:
-        choice = choice_of(visit)
+        choice = ResponseFilter.read(visit.query)
         values = await list_of(visit, db, choice)
         views = await views_of(visit, db, choice)
         held = await judgements.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
@@ -60,13 +60,13 @@ async def list_responses(visit: Visit) -> Response:
 async def read_all(visit: Visit) -> Response:
     async with visit.write() as db:
         await reads.read_all(db, caller=visit.caller, now=visit.now)
-    return html.redirect(done(choice_of(visit).url(), "read"))
+    return html.redirect(done(ResponseFilter.read(visit.query).url(), "read"))
 
 
 @routes.get(ONE, scope="Questionnaire Instance.Read")
 async def open_response(visit: Visit) -> Response:
     """The list with one response open beside it; on a phone the response alone."""
-    choice, instance_id = choice_of(visit), visit.id("instance_id")
+    choice, instance_id = ResponseFilter.read(visit.query), visit.id("instance_id")
     async with visit.read() as db:
         shown = await answers_of(db, caller=visit.caller, instance_id=instance_id, words=visit.words)
         if shown is None or shown.submitted_time is None:
@@ -188,7 +188,7 @@ async def mark_read(visit: Visit) -> Response:
     async with visit.write() as db:
         await instances.get(db, caller=visit.caller, instance_id=instance_id)
         await reads.read(db, caller=visit.caller, instance_id=instance_id, now=visit.now)
-    return html.redirect(choice_of(visit).url(instance_id))
+    return html.redirect(ResponseFilter.read(visit.query).url(instance_id))
 
 
 @routes.post(f"{ONE}/tag", scope="Tag.Create")
@@ -197,7 +197,7 @@ async def add_tag(visit: Visit) -> Response:
         await tags.add(
             db, caller=visit.caller, **visit.ids, text=visit.form.text("tag")[: TAG_CHARACTERS_MAX + 1], now=visit.now
         )
-    return html.redirect(choice_of(visit).url(visit.id("instance_id")))
+    return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))
 
 
 @routes.post(f"{ONE}/untag", scope="Tag.Delete")
@@ -211,4 +211,4 @@ async def remove_tag(visit: Visit) -> Response:
             now=visit.now,
             check_version=lambda _: None,
         )
-    return html.redirect(choice_of(visit).url(visit.id("instance_id")))
+    return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))

@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from afterword.console.response_list import RESPONSES, chips_of, choice_of
+from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Screens, Visit
 from afterword.responses import service as responses
 from afterword.responses.store import FOUND_MAX
@@ -23,7 +23,7 @@ REFRESH_SECONDS: Final = "2"
 async def count_first(visit: Visit) -> Response:
     """The number of responses that match, before all of them are tagged."""
     visit.caller.require("Questionnaire Instance.Read")
-    words, choice = visit.words, choice_of(visit).fixed(visit)
+    words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
     node = choice.node(visit)
     async with visit.read() as db:
         found = await responses.select(
@@ -41,13 +41,13 @@ async def count_first(visit: Visit) -> Response:
         count=len(found),
         action=choice.url("taggings"),
         actions=actions_of(visit.words),
-        back=choice_of(visit).url(),
+        back=ResponseFilter.read(visit.query).url(),
     )
 
 
 @routes.post(TAGGINGS, scope="Tag.Create")
 async def tag_responses(visit: Visit) -> Response:
-    choice, form = choice_of(visit), visit.form
+    choice, form = ResponseFilter.read(visit.query), visit.form
     action: Action = "remove" if form.text("action") == "remove" else "add"
     async with visit.write() as db:
         made = await service.begin(
@@ -72,7 +72,7 @@ def actions_of(words: Texts) -> list[tuple[str, str]]:
 async def show_tagging(visit: Visit) -> Response:
     async with visit.read() as db:
         tagging = await service.get(db, caller=visit.caller, **visit.ids)
-    choice = choice_of(visit)
+    choice = ResponseFilter.read(visit.query)
     response = visit.page(
         "tagging.html",
         title=visit.words("Tag: {tag}", tag=tagging.tag),
@@ -90,4 +90,4 @@ async def show_tagging(visit: Visit) -> Response:
 async def undo_tagging(visit: Visit) -> Response:
     async with visit.write() as db:
         await service.undo(db, caller=visit.caller, **visit.ids, now=visit.now)
-    return html.redirect(choice_of(visit).url(f"taggings/{visit.id('tagging_id')}"))
+    return html.redirect(ResponseFilter.read(visit.query).url(f"taggings/{visit.id('tagging_id')}"))

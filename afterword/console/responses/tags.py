@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.lists import ROWS, Column, Listing, address
-from afterword.console.response_list import RESPONSES, Choice
+from afterword.console.response_list import RESPONSES, ResponseFilter
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.instances.tags import service as tags
@@ -42,7 +42,7 @@ async def list_tags(visit: Visit) -> Response:
                 {
                     "tag": one.tag,
                     "count": f"{words.count(one.count)}{'+' if one.is_part else ''}",
-                    "url": Choice(tag=one.tag, days=LONGEST_DAYS).url(),
+                    "url": ResponseFilter(tag=one.tag, days=LONGEST_DAYS).url(),
                     "name_url": address(NAME, tag=one.tag),
                     "removal_url": address(REMOVAL, tag=one.tag),
                 }

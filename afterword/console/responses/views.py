@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
-from afterword.console.response_list import RESPONSES, Choice, choice_from, choice_of, done
+from afterword.console.response_list import RESPONSES, ResponseFilter, done
 from afterword.console.screens import Screens, Visit
 from afterword.db import Database
 from afterword.responses.views import service
@@ -19,7 +19,7 @@ ONE: Final = f"{VIEWS}/{{view_id}}"
 
 @routes.post(VIEWS, scope="Questionnaire Instance.Read")
 async def save_view(visit: Visit) -> Response:
-    choice = choice_of(visit)
+    choice = ResponseFilter.read(visit.query)
     async with visit.write() as db:
         await service.save(
             db,
@@ -52,7 +52,7 @@ async def remove_view(visit: Visit) -> Response:
     return html.redirect(done(RESPONSES, "removed"))
 
 
-async def views_of(visit: Visit, db: Database, choice: Choice) -> list[dict[str, Any]]:
+async def views_of(visit: Visit, db: Database, choice: ResponseFilter) -> list[dict[str, Any]]:
     here = choice.url()
     return [
         {
@@ -66,6 +66,6 @@ async def views_of(visit: Visit, db: Database, choice: Choice) -> list[dict[str,
     ]
 
 
-def _choice(view: View) -> Choice:
+def _choice(view: View) -> ResponseFilter:
     """A query that no longer reads as it was saved is the filter of those parts that do."""
-    return choice_from(dict(parse_qsl(view.query)))
+    return ResponseFilter.read(dict(parse_qsl(view.query)))

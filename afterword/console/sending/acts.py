@@ -11,6 +11,7 @@ from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.list_results import REFRESH_SECONDS
+from afterword.console.sending.sending import SendingFilter
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.lists import Column, Listing, Page
@@ -19,7 +20,7 @@ from afterword.queue.batches import service, store
 from afterword.queue.batches.service import Action, NewBatch
 from afterword.queue.batches.store import Batch
 from afterword.queue.lists import service as lists
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.texts import Texts
 from afterword.web import html
 
@@ -58,7 +59,7 @@ routes = Screens()
 async def check(visit: Visit) -> Response:
     """Begin the dry run; nothing changes yet."""
     try:
-        new = NewBatch(_choice(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
+        new = NewBatch(_item_filter(visit), _action(visit), _moment(visit), _import_id(visit) or None, dry_run=True)
         async with visit.write() as db:
             job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
     except (errors.Invalid, errors.TooMany) as refusal:
@@ -105,7 +106,7 @@ async def do(visit: Visit) -> Response:
         moment = None
         if tried.action == "move" and tried.send_time is not None:
             moment = Moment(tried.send_time, tried.send_offset_minutes or 0)
-        new = NewBatch(_choice_of(tried), tried.action, moment, tried.import_id)
+        new = NewBatch(_filter_of_job(tried), tried.action, moment, tried.import_id)
         job = await service.create(db, caller=visit.caller, new=new, now=visit.now)
     return html.redirect(_url(job))
 
@@ -131,17 +132,17 @@ async def resume(visit: Visit) -> Response:
 
 @routes.get(NEW, scope="Queue.Update")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, chosen, import_id = visit.words, sending.chosen_of(visit), _import_id(visit)
-    choice = _choice(visit)
+    words, chosen, import_id = visit.words, SendingFilter.read(visit.query), _import_id(visit)
+    wanted = _item_filter(visit)
     async with visit.read() as db:
         if import_id:
             found = await service.count_of_import(db, caller=visit.caller, import_id=import_id)
             counts = [found] if found else []
         else:
-            counts = await lists.count_items(db, caller=visit.caller, choice=replace(choice, reason=None))
+            counts = await lists.count_items(db, caller=visit.caller, wanted=replace(wanted, reason=None))
         done = await store.list_batches(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
-    ours = [one for one in counts if choice.reason is None or (one.reason or "") == choice.reason]
-    count = sending.sum_of(ours, tuple(choice.statuses))
+    ours = [one for one in counts if wanted.reason is None or (one.reason or "") == wanted.reason]
+    count = sending.sum_of(ours, tuple(wanted.statuses))
     actions = _actions(visit)
     is_repetition = "repeat" in actions
     return visit.page(
@@ -171,25 +172,17 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     )
 
 
-def _query(chosen: sending.Chosen) -> dict[str, object]:
-    days = chosen.days if chosen.days != sending.DAYS_DEFAULT else ""
-    tab = chosen.tab if chosen.tab == "failed" else ""
-    return {
-        "tab": tab,
-        "reason": chosen.reason,
-        "application": chosen.application,
-        "pipeline": chosen.pipeline,
-        "days": days,
-    }
+def _query(chosen: SendingFilter) -> dict[str, object]:
+    return {**chosen.query, "tab": chosen.tab if chosen.tab == "failed" else "", "after": ""}
 
 
-def _choice(visit: Visit) -> Choice:
+def _item_filter(visit: Visit) -> ItemFilter:
     """The messages that wait, or have failed, and match the filter of the address; of an import no filter more."""
     if _import_id(visit):
-        return Choice(statuses=[PublicItem.PENDING])
-    chosen = sending.chosen_of(visit)
+        return ItemFilter(statuses=[PublicItem.PENDING])
+    chosen = SendingFilter.read(visit.query)
     status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
-    found = sending.choice_of(visit, chosen, tab="waiting")
+    found = sending.item_filter_of(visit, chosen, tab="waiting")
     return replace(found, statuses=[status], reason=sending.reason_of(chosen))
 
 
@@ -198,7 +191,7 @@ def _import_id(visit: Visit) -> str:
 
 
 def _actions(visit: Visit) -> list[Action]:
-    is_repetition = sending.chosen_of(visit).tab == "failed" and not _import_id(visit)
+    is_repetition = SendingFilter.read(visit.query).tab == "failed" and not _import_id(visit)
     return [one for one in ACTIONS if (one == "repeat") == is_repetition]
 
 
@@ -211,8 +204,8 @@ def _require(visit: Visit, action: Action) -> None:
         visit.caller.require("Queue.Create")
 
 
-def _choice_of(job: Batch) -> Choice:
-    return Choice(**{name: getattr(job, name) for name in service.FILTER})
+def _filter_of_job(job: Batch) -> ItemFilter:
+    return ItemFilter(**{name: getattr(job, name) for name in service.FILTER})
 
 
 def _action(visit: Visit) -> Action:

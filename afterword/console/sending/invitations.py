@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.lists import Column, Listing, address, key_of, read_key
-from afterword.console.response_list import CONDITION_CHARACTERS_MAX, RESPONSES, period_of
+from afterword.console import lists
+from afterword.console.lists import Column, Listing, address, key_of, one_of, parameter, read_key
+from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, SENDING
 from afterword.console.text import address_text
+from afterword.core.figures import periods
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX
@@ -37,39 +39,37 @@ Link = Callable[[Selection, Sequence[str]], str]
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The filter of the address, as in `Selection`; questionnaires and stages are joined by commas."""
+@dataclass(frozen=True)
+class InvitationFilter(lists.Filter):
+    """As in `Selection`; questionnaires and stages are joined by commas."""
 
-    questionnaires: str = ""
-    between: str = ""
-    basis: str = ""
-    stage: str = ""
-    channel: str = ""
-    pipeline: str = ""
-    version: str = ""
-    locale: str = ""
-    condition: str = ""
-    after: str = ""
+    path = INVITATIONS
 
-    def url(self, **changed: str) -> str:
-        wanted = replace(self, **{"after": "", **changed})
-        return address(INVITATIONS, {name: getattr(wanted, name) for name in self.__dataclass_fields__})
+    questionnaires: str = parameter(CONDITION_CHARACTERS_MAX)
+    between: str = parameter(BETWEEN_CHARACTERS_MAX)
+    basis: Basis = one_of(BASES)  # noqa: RUF009
+    stage: str = parameter(CONDITION_CHARACTERS_MAX)
+    channel: str = one_of(map(str, (LINK, *CHANNELS)))
+    pipeline: str = parameter()
+    version: str = parameter()
+    locale: str = parameter()
+    condition: str = parameter(CONDITION_CHARACTERS_MAX)
+    after: str = parameter(60)
 
     @property
     def stages(self) -> list[str]:
         return [each for each in self.stage.split(",") if each in STAGES]
 
     @property
-    def query(self) -> ReportQuery:
+    def report_query(self) -> ReportQuery:
         """Raises Invalid for a condition that is none."""
-        first, last = period_of(self.between) or (None, None)
+        first, last = periods.read_text(self.between) or (None, None)
         return ReportQuery(
             questionnaire_ids=tuple(dict.fromkeys(each for each in self.questionnaires.split(",") if each)),
             filter=condition_of(self.condition or None),
             from_time=first,
             to_time=last,
-            date_basis=BASES.get(self.basis, "sent"),
+            date_basis=self.basis or "sent",
         )
 
     @property
@@ -85,9 +85,9 @@ class Chosen:
 
 def link_of(selection: Selection, stages: Sequence[str] = ()) -> str:
     """The address of exactly the invitations of a selection that reached these stages."""
-    return Chosen(
+    return InvitationFilter(
         questionnaires=",".join(selection.questionnaire_ids),
-        between=f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+        between=periods.text_of(selection.from_time, selection.to_time),
         basis=selection.date_basis,
         stage=",".join(stages),
         channel="" if selection.channel_id is None else str(selection.channel_id),
@@ -125,7 +125,7 @@ def links(questionnaire_ids: Collection[str]) -> Link:
                 "band": selection.band,
                 "word": selection.word,
                 "condition": json.dumps(selection.condition) if selection.condition else "",
-                "between": f"{selection.from_time.isoformat()}/{selection.to_time.isoformat()}",
+                "between": periods.text_of(selection.from_time, selection.to_time),
             },
         )
 
@@ -134,11 +134,13 @@ def links(questionnaire_ids: Collection[str]) -> Link:
 
 @routes.get(INVITATIONS, scope="Questionnaire Instance.Read")
 async def list_invitations(visit: Visit) -> Response:
-    words, chosen = visit.words, _chosen(visit.query)
-    if not 0 < len(chosen.query.questionnaire_ids) <= QUESTIONNAIRES_MAX:
+    words, chosen = visit.words, InvitationFilter.read(visit.query)
+    if not 0 < len(chosen.report_query.questionnaire_ids) <= QUESTIONNAIRES_MAX:
         raise errors.NotFound("There is no such questionnaire.")
     async with visit.read() as db:
-        found = await service.find(db, caller=visit.caller, query=chosen.query, chosen=chosen.filter, now=visit.now)
+        found = await service.find(
+            db, caller=visit.caller, query=chosen.report_query, chosen=chosen.filter, now=visit.now
+        )
         count = await service.count(db, found)
         rows = await service.page(db, found, after=read_key(chosen.after), limit=ROWS)
     next_key: Any = rows.next_key
@@ -160,13 +162,7 @@ async def list_invitations(visit: Visit) -> Response:
     return visit.page("invitations.html", title=words("Invitations"), list=listing)
 
 
-def _chosen(query: Mapping[str, str]) -> Chosen:
-    given = {name: query.get(name, "")[:CONDITION_CHARACTERS_MAX] for name in Chosen.__dataclass_fields__}
-    channel = given["channel"] if given["channel"] in {str(LINK), *map(str, CHANNELS)} else ""
-    return replace(Chosen(**given), channel=channel)
-
-
-def _filters(words: Texts, chosen: Chosen) -> list[tuple[str, str]]:
+def _filters(words: Texts, chosen: InvitationFilter) -> list[tuple[str, str]]:
     channel = CHANNELS.get(int(chosen.channel), "Link") if chosen.channel else ""
     found = (
         ("stage", " · ".join(words(STAGES[each]) for each in chosen.stages)),

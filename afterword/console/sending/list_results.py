@@ -13,6 +13,7 @@ from afterword.console.lists import address
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.console.sending.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
+from afterword.console.sending.sending import SendingFilter
 from afterword.core.wire import list_files
 from afterword.core.wire.imports import UTF8
 from afterword.core.wire.list_files import PROBLEM, Reading
@@ -125,7 +126,7 @@ async def result_page(visit: Visit) -> Response:
         kinds = await _kinds(db, found, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
-    more = {"messages_url": sending.Chosen(pipeline=pipeline.pipeline_id, tab="waiting").url()}
+    more = {"messages_url": SendingFilter(pipeline=pipeline.pipeline_id, tab="waiting").url()}
     if job.rows_created and visit.may_open(sending.NEW_ACT):
         more["act_url"] = address(sending.NEW_ACT, **{"import": job.import_id})
     return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, kinds=kinds, **more)

@@ -33,7 +33,7 @@ routes = Screens()
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class MessageKey:
     """A message of the pipeline: 0 is the invitation, then its reminders; `locale` empty: the texts of all others."""
 
     number: int
@@ -97,7 +97,7 @@ def _field_of(pointer: str | None) -> str:
     return f"/{last}" if last in placeholders.MESSAGE_TEXTS else "/body"
 
 
-async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: Chosen) -> Message:
+async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: MessageKey) -> Message:
     return await service.preview(
         db,
         caller=visit.caller,
@@ -111,27 +111,27 @@ async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: Chose
     )
 
 
-async def _found(visit: Visit, db: Database) -> tuple[Pipeline, Questionnaire, Chosen]:
+async def _found(visit: Visit, db: Database) -> tuple[Pipeline, Questionnaire, MessageKey]:
     """The pipeline, its questionnaire, and the message of the address; reminders have texts by language alone."""
     pipeline = await pipeline_of(visit, db)
     questionnaire = await access.get(db, caller=visit.caller, questionnaire_id=pipeline.questionnaire_id)
     chosen = _chosen(visit, pipeline)
     if chosen.number and not chosen.locale:
-        chosen = Chosen(chosen.number, pipeline.locale or questionnaire.default_locale)
+        chosen = MessageKey(chosen.number, pipeline.locale or questionnaire.default_locale)
     return pipeline, questionnaire, chosen
 
 
-def _chosen(visit: Visit, pipeline: Pipeline) -> Chosen:
+def _chosen(visit: Visit, pipeline: Pipeline) -> MessageKey:
     number, locale = visit.query.get("reminder", ""), visit.query.get("locale", "")
     try:
         locale = locales.normalise(locale) if locale else ""
     except locales.InvalidLocale:
         locale = ""
     is_there = number.isascii() and number.isdigit() and int(number[:2]) <= len(pipeline.reminders)
-    return Chosen(int(number[:2]) if is_there else 0, locale)
+    return MessageKey(int(number[:2]) if is_there else 0, locale)
 
 
-def _own(pipeline: Pipeline, chosen: Chosen) -> Mapping[str, str]:
+def _own(pipeline: Pipeline, chosen: MessageKey) -> Mapping[str, str]:
     """The texts that are stored for just this message in this language."""
     if chosen.number:
         by_tag = pipeline.reminders[chosen.number - 1].get("messages") or {}
@@ -143,7 +143,7 @@ def _own(pipeline: Pipeline, chosen: Chosen) -> Mapping[str, str]:
     return by_locale.get(chosen.locale) or {}
 
 
-def _document(pipeline: Pipeline, chosen: Chosen, texts: Mapping[str, str]) -> dict[str, Any]:
+def _document(pipeline: Pipeline, chosen: MessageKey, texts: Mapping[str, str]) -> dict[str, Any]:
     """The members of a change that puts these texts in the place of the stored ones; no body: they go."""
     if not chosen.number and not chosen.locale:
         return {f"message_{name}": texts.get(name) for name in placeholders.MESSAGE_TEXTS}
@@ -227,10 +227,10 @@ async def _show(
     )
 
 
-def _language(visit: Visit, locale: str, pipeline: Pipeline, chosen: Chosen) -> str:
+def _language(visit: Visit, locale: str, pipeline: Pipeline, chosen: MessageKey) -> str:
     """The name of a language, marked where it has no texts of its own."""
     if not locale:
         return visit.words("All other languages")
     name = visit.words.language_name(locale)
-    own = _own(pipeline, Chosen(chosen.number, locale))
+    own = _own(pipeline, MessageKey(chosen.number, locale))
     return name if own else visit.words("{language} (none of its own)", language=name)

@@ -19,7 +19,7 @@ from afterword.pipelines.resources import UNITS, PipelineUpdate
 from afterword.pipelines.store import Pipeline
 from afterword.questionnaires import access, condition_rows
 from afterword.questionnaires.condition_rows import Subjects
-from afterword.queue.replays import service as replays
+from afterword.queue.backtests import service as backtests
 
 REMINDERS_MAX: Final = 3
 DAYS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
@@ -162,7 +162,7 @@ def _may_try(visit: Visit) -> bool:
 async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
     async with visit.read() as db:
-        tried = await replays.try_change(
+        tried = await backtests.try_change(
             db,
             caller=visit.caller,
             questionnaire_id=visit.id("questionnaire_id"),

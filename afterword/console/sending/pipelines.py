@@ -12,6 +12,7 @@ from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.contact_policy import POLICY
+from afterword.console.sending.sending import SendingFilter
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
@@ -24,7 +25,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.condition_rows import Subjects, subjects_of
 from afterword.questionnaires.metadata import service as metadata
 from afterword.queue.lists import service as items
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.web import fields, html
 
 PIPELINES: Final = f"{sending.SENDING}/pipelines"
@@ -242,8 +243,8 @@ def url_of(pipeline: store.Pipeline) -> str:
 
 
 async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> int:
-    choice = Choice(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
-    return sum(one.count for one in await items.count_items(db, caller=visit.caller, choice=choice))
+    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
+    return sum(one.count for one in await items.count_items(db, caller=visit.caller, wanted=wanted))
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:
@@ -277,9 +278,9 @@ async def subjects_for(visit: Visit, db: Database, pipeline: store.Pipeline) -> 
 async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict[str, Any]:
     """The messages of the last days by their end, with the address of the list of each."""
     words = visit.words
-    choice = Choice(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
-    counts = await items.count_items(db, caller=visit.caller, choice=choice)
-    chosen = sending.Chosen(pipeline=pipeline.pipeline_id, days=DAYS)
+    wanted = ItemFilter(pipeline_id=pipeline.pipeline_id, from_time=visit.now - timedelta(days=DAYS))
+    counts = await items.count_items(db, caller=visit.caller, wanted=wanted)
+    chosen = SendingFilter(pipeline=pipeline.pipeline_id, days=DAYS)
     sent = sum(one.count for one in counts if one.status_id == PublicItem.SENT)
     everything = sum(one.count for one in counts)
     others = sorted((one for one in counts if one.status_id != PublicItem.SENT), key=lambda one: -one.count)

@@ -7,14 +7,14 @@ from afterword.console.charts import Text, View, week_view
 from afterword.console.screens import Visit
 from afterword.db import Database
 from afterword.queue.lists import service
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.texts import Texts
 
 
-async def plan_of(visit: Visit, db: Database, *, choice: Choice) -> View | None:
+async def plan_of(visit: Visit, db: Database, *, wanted: ItemFilter) -> View | None:
     """None where nothing waits for a time of these days."""
     words, zone = visit.words, ZoneInfo(visit.zone)
-    found = await service.count_hours(db, caller=visit.caller, choice=choice, time_zone=visit.zone, now=visit.now)
+    found = await service.count_hours(db, caller=visit.caller, wanted=wanted, time_zone=visit.zone, now=visit.now)
     if not found:
         return None
     hours, days = Counter[tuple[int, int]](), Counter[str]()

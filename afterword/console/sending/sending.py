@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.console.answers import has_answer, note_person, titled
-from afterword.console.lists import Listing, Tab, address, key_of, read_key
+from afterword.console.lists import Filter, Listing, Tab, key_of, one_of, parameter, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import kept_sentence, plan_of
 from afterword.console.text import address_text, near_moment
@@ -20,7 +20,7 @@ from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.queue import service as queue
 from afterword.queue.lists import service
-from afterword.queue.lists.service import Choice, Count
+from afterword.queue.lists.service import Count, ItemFilter
 from afterword.queue.lists.store import ListedItem
 from afterword.queue.outbox import store as outbox_store
 from afterword.queue.resources import ATTEMPTS, STATUS_ABORTED, QueueItemUpdate
@@ -87,43 +87,31 @@ CHANNELS: Final[Mapping[int, str]] = {1: "E-mail", 2: "SMS", 3: "Webhook", 4: "L
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The filter of the address; `after` is the key behind which the page begins."""
+@dataclass(frozen=True)
+class SendingFilter(Filter):
+    path = SENDING
 
-    tab: str = "all"
-    reason: str = ""
-    application: str = ""
-    pipeline: str = ""
-    days: int = DAYS_DEFAULT
-    after: str = ""
-
-    def url(self, **changed: Any) -> str:
-        wanted = replace(self, **{"after": "", **changed})
-        return address(
-            SENDING,
-            tab=wanted.tab if wanted.tab != "all" else "",
-            reason=wanted.reason,
-            application=wanted.application,
-            pipeline=wanted.pipeline,
-            days=wanted.days if wanted.days != DAYS_DEFAULT else "",
-            after=wanted.after,
-        )
+    tab: str = one_of(TABS, "all")
+    reason: str = parameter(REASON_CHARACTERS_MAX)
+    application: str = parameter()
+    pipeline: str = parameter()
+    days: int = one_of(PERIODS, DAYS_DEFAULT)
+    after: str = parameter(60)
 
 
 @routes.get(SENDING, scope="Queue.Read")
 async def list_items(visit: Visit) -> Response:
     words, asked = visit.words, visit.query.get("q", "").strip()[:SEARCH_CHARACTERS_MAX]
-    chosen = chosen_of(visit)
+    chosen = SendingFilter.read(visit.query)
     async with visit.read() as db:
         if asked:
             return await _why(visit, db, asked)
-        counts = await service.count_items(db, caller=visit.caller, choice=choice_of(visit, chosen, tab="all"))
-        choice = replace(choice_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
+        counts = await service.count_items(db, caller=visit.caller, wanted=item_filter_of(visit, chosen, tab="all"))
+        wanted = replace(item_filter_of(visit, chosen, tab=chosen.tab), reason=reason_of(chosen))
         rows = await service.list_items(
             db,
             caller=visit.caller,
-            choice=choice,
+            wanted=wanted,
             after=read_key(chosen.after),
             oldest_first=chosen.tab == "waiting",
             limit=ROWS,
@@ -131,7 +119,7 @@ async def list_items(visit: Visit) -> Response:
         plan = None
         if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
             plan = await plan_of(
-                visit, db, choice=Choice(application_id=choice.application_id, pipeline_id=choice.pipeline_id)
+                visit, db, wanted=ItemFilter(application_id=wanted.application_id, pipeline_id=wanted.pipeline_id)
             )
     next_key: Any = rows.next_key
     tabs = [
@@ -312,13 +300,13 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
     words, caller, secret = visit.words, visit.caller, visit.site.secret
     found: list[ListedItem] = []
     if len(asked) <= REFERENCE_CHARACTERS_MAX and asked.isprintable():
-        by_key = Choice(external_reference=asked, with_order_key=True)
-        found = (await service.list_items(db, caller=caller, choice=by_key, limit=ROWS)).items
+        by_key = ItemFilter(external_reference=asked, with_order_key=True)
+        found = (await service.list_items(db, caller=caller, wanted=by_key, limit=ROWS)).items
     keys = service.keys_of(asked, secret=secret)
     facts: list[str] = []
     if keys:
         by_address = await service.list_items(
-            db, caller=caller, choice=Choice(identifier=asked), limit=ROWS, secret=secret
+            db, caller=caller, wanted=ItemFilter(identifier=asked), limit=ROWS, secret=secret
         )
         found = [*found, *by_address.items]
         suppressions = await responders_store.list_suppressions_for(
@@ -341,7 +329,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
         title=words("Why not?"),
         list=listing,
         tabs=[],
-        chosen=Chosen(),
+        chosen=SendingFilter(),
         periods=[],
         reasons=[],
         plan=None,
@@ -397,22 +385,9 @@ async def _change(visit: Visit, change: QueueItemUpdate) -> None:
         )
 
 
-def chosen_of(visit: Visit) -> Chosen:
-    query = visit.query
-    tab, days = query.get("tab", ""), query.get("days", "")
-    return Chosen(
-        tab=tab if tab in TABS else "all",
-        reason=query.get("reason", "")[:REASON_CHARACTERS_MAX],
-        application=query.get("application", "")[:22],
-        pipeline=query.get("pipeline", "")[:22],
-        days=int(days) if days in map(str, PERIODS) else DAYS_DEFAULT,
-        after=query.get("after", "")[:60],
-    )
-
-
-def choice_of(visit: Visit, chosen: Chosen, *, tab: str) -> Choice:
+def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> ItemFilter:
     """Those planned in the period; what still waits for a later time belongs to it."""
-    return Choice(
+    return ItemFilter(
         statuses=STATUSES[tab],
         application_id=chosen.application or None,
         pipeline_id=chosen.pipeline or None,
@@ -424,7 +399,7 @@ def tab_of(status: PublicItem) -> str:
     return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
 
 
-def reason_of(chosen: Chosen) -> str | None:
+def reason_of(chosen: SendingFilter) -> str | None:
     return "" if chosen.reason == NO_REASON else chosen.reason or None
 
 
@@ -434,14 +409,14 @@ def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
     return f"{total}+" if any(one.is_capped for one in ours) else total
 
 
-def _acts_count(counts: list[Count], chosen: Chosen) -> int | str:
+def _acts_count(counts: list[Count], chosen: SendingFilter) -> int | str:
     """The messages that an act on this list would find: those that failed on their tab, else those that wait."""
     status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
     reason = reason_of(chosen)
     return sum_of([one for one in counts if reason is None or (one.reason or "") == reason], (status,))
 
 
-def _reasons(words: Texts, counts: list[Count], chosen: Chosen) -> list[tuple[str, str, int | str]]:
+def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, int | str]]:
     """The reasons of the tab with their counts, the most frequent first: text, address, count."""
     sums: Counter[str] = Counter()
     capped: set[str] = set()

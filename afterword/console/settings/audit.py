@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -13,8 +13,7 @@ from afterword import db as databases
 from afterword import ids
 from afterword.audit import api, store
 from afterword.audit.store import Entry
-from afterword.console import lists
-from afterword.console.lists import Listing, Tab
+from afterword.console.lists import Filter, Listing, Tab, address, key_of, one_of, parameter, read_key
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.console.text import actor_text, near_moment
@@ -97,29 +96,37 @@ PAGES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    group: str = ""
-    actor: str = ""
-    kind: str = ""
-    thing: str = ""
-    first: str = ""  # days, of the person's time zone
-    last: str = ""
+def _day(text: str) -> date | None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if YEAR_MIN <= found.year <= YEAR_MAX else None
 
-    def url(self, **changed: str) -> str:
-        return lists.address(AUDIT, {**asdict(self), **changed})
+
+@dataclass(frozen=True)
+class AuditFilter(Filter):
+    path = AUDIT
+
+    group: str = one_of(GROUPS)
+    actor: str = parameter(ID_CHARACTERS_MAX)
+    kind: str = one_of(KINDS)
+    thing: str = parameter(ID_CHARACTERS_MAX)
+    first: str = parameter(read=lambda day: day if _day(day) else "")  # days, of the person's time zone
+    last: str = parameter(read=lambda day: day if _day(day) else "")
+    after: str = parameter(60)
 
     def file_url(self, file_format: str) -> str:
-        return lists.address(f"{AUDIT}/file", {**asdict(self), "format": file_format})
+        return address(f"{AUDIT}/file", self.query, format=file_format, after="")
 
 
 def history_url(kind: str, thing_id: str) -> str:
-    return Choice(kind=kind, thing=thing_id).url()
+    return AuditFilter(kind=kind, thing=thing_id).url()
 
 
 @routes.get(AUDIT + "/file", scope="Audit.Read")
 async def audit_file(visit: Visit) -> Response:
-    choice = _choice(visit)
+    choice = AuditFilter.read(visit.query)
     _, actions, kinds = GROUPS[choice.group]
     file = await api.file_of(
         databases.on_demand(visit.pool),
@@ -137,11 +144,10 @@ async def audit_file(visit: Visit) -> Response:
 @routes.get(AUDIT, scope="Audit.Read")
 async def audit_page(visit: Visit) -> Response:
     visit.caller.require_whole()
-    words, choice = visit.words, _choice(visit)
-    after = visit.query.get("after", "")
+    words, choice = visit.words, AuditFilter.read(visit.query)
     _, actions, kinds = GROUPS[choice.group]
     page = replace(
-        Page.first(api.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=lists.read_key(after)
+        Page.first(api.ENTRIES, limit=ROWS), criteria=tuple(_criteria(visit, choice)), after=read_key(choice.after)
     )
     async with visit.read() as db:
         found = await store.list_entries(
@@ -162,9 +168,9 @@ async def audit_page(visit: Visit) -> Response:
             for name, (text, _, _) in GROUPS.items()
         ],
         filters=_filters(words, choice, found.items),
-        clear_url=Choice(group=choice.group).url(),
-        next_url=choice.url(after=lists.key_of(last.created_time, last.entry_id)) if last else "",
-        first_url=choice.url() if after else "",
+        clear_url=AuditFilter(group=choice.group).url(),
+        next_url=choice.url(after=key_of(last.created_time, last.entry_id)) if last else "",
+        first_url=choice.url() if choice.after else "",
         export_url=choice.file_url("csv"),
     )
     return visit.page(
@@ -200,19 +206,7 @@ def sentence_of(words: Texts, entry: Entry) -> str:
     )
 
 
-def _choice(visit: Visit) -> Choice:
-    query = visit.query
-    return Choice(
-        group=group if (group := query.get("group", "")) in GROUPS else "",
-        actor=query.get("actor", "")[:ID_CHARACTERS_MAX],
-        kind=kind if (kind := query.get("kind", "")) in KINDS else "",
-        thing=query.get("thing", "")[:ID_CHARACTERS_MAX],
-        first=first if _day(first := query.get("first", "")) else "",
-        last=last if _day(last := query.get("last", "")) else "",
-    )
-
-
-def _criteria(visit: Visit, choice: Choice) -> list[Criterion]:
+def _criteria(visit: Visit, choice: AuditFilter) -> list[Criterion]:
     columns, zone = api.ENTRIES.columns, ZoneInfo(visit.zone)
     chosen = {"actor_id": choice.actor, "thing_kind": choice.kind, "thing_id": choice.thing}
     found = [Criterion("EQUAL", columns[name], value) for name, value in chosen.items() if value]
@@ -226,15 +220,7 @@ def _criteria(visit: Visit, choice: Choice) -> list[Criterion]:
     return found
 
 
-def _day(text: str) -> date | None:
-    try:
-        found = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if YEAR_MIN <= found.year <= YEAR_MAX else None
-
-
-def _filters(words: Texts, choice: Choice, entries: list[Entry]) -> list[tuple[str, str]]:
+def _filters(words: Texts, choice: AuditFilter, entries: list[Entry]) -> list[tuple[str, str]]:
     """The filters in force, named by the first entry that they left."""
     first = entries[0] if entries else None
     found: list[tuple[str, str]] = []
@@ -251,7 +237,7 @@ def _filters(words: Texts, choice: Choice, entries: list[Entry]) -> list[tuple[s
     return found
 
 
-def _row(visit: Visit, choice: Choice, entry: Entry) -> dict[str, Any]:
+def _row(visit: Visit, choice: AuditFilter, entry: Entry) -> dict[str, Any]:
     words = visit.words
     names: list[str] = sorted({**(entry.before or {}), **(entry.after or {})})
     page = PAGES.get(entry.thing_kind)

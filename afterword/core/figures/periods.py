@@ -66,6 +66,20 @@ class Hour:
     end: datetime
 
 
+def text_of(from_time: datetime, to_time: datetime) -> str:
+    """Two moments as an address has them, with a slash; the second one is excluded."""
+    return f"{from_time.isoformat()}/{to_time.isoformat()}"
+
+
+def read_text(text: str) -> tuple[datetime, datetime] | None:
+    """The moments of `text_of`; None for another text."""
+    try:
+        first, last = (datetime.fromisoformat(each) for each in text.split("/"))
+    except ValueError:
+        return None
+    return (first, last) if first.tzinfo and last.tzinfo else None
+
+
 def hour_name(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H}"
 

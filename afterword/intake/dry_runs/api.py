@@ -8,7 +8,7 @@ from afterword.db import Database
 from afterword.intake.batches.service import ROWS_MAX
 from afterword.intake.dry_runs import service
 from afterword.intake.dry_runs.service import RowForecast
-from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, check_of
+from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, checks_of
 from afterword.queue.scheduler import checked_rows
 from afterword.queue.service import declared_for
 from afterword.web import problems
@@ -55,7 +55,6 @@ async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
 
 def _row(call: Call[Rows], place: int, one: RowForecast) -> SimulationRow:
     decision, refusal, zone = one.decision, one.refusal, call.zone
-    checks = () if decision is None else decision.checks
     return SimulationRow(
         row=place,
         valid=refusal is None,
@@ -66,7 +65,7 @@ def _row(call: Call[Rows], place: int, one: RowForecast) -> SimulationRow:
         time_zone=one.zone_name,
         locale=one.locale,
         responder_id=one.responder_id,
-        checks=[check_of(each, zone=zone, leaves=one.leaves if each.rule == "conditions" else ()) for each in checks],
+        checks=checks_of(decision.checks if decision else (), zone=zone, leaves=one.leaves),
         subject=one.subject,
         body=one.body,
         segments=one.length and one.length.segments,

@@ -2,39 +2,35 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from afterword import errors, ids
-from afterword.channels.mime import one_line
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.messaging.segments import Length
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import LeafResult
 from afterword.core.scheduling.decisions import Decision
 from afterword.core.scheduling.statuses import Item
-from afterword.core.text import locales, placeholders
-from afterword.core.text.placeholders import Template
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.intake.batches import store as bulk_store
 from afterword.intake.batches.service import ROWS_A_TURN, Policy, scheduler_of
-from afterword.messages import email, sms
-from afterword.messages.context import item_values
-from afterword.questionnaires import store as questionnaires_store
+from afterword.messages import composing
+from afterword.messages.context import SAMPLE_ID, SampleInstance
 from afterword.questionnaires.store import Version
 from afterword.queue.deciding import service as deciding
 from afterword.queue.deciding.service import Forecast
+from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Schedule, Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
-from afterword.responders.store import Responder
 
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
 
@@ -85,10 +81,7 @@ async def simulate(
     scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
-    [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
-    version = await questionnaires_store.get_version(
-        db, organization_id=caller.organization_id, version_id=settings.fingerprint.published_version_id or ""
-    )
+    settings, version = await lanes.get_published(db, lane=(caller.organization_id, pipeline_id))
     taken = await _taken(db, caller, scheduler, rows)
     proposed = await _proposed_rows(scheduler, rows, taken, refuses=on_conflict == "error")
     wanted = [(one, one.due_time) for one in proposed if isinstance(one, ProposedItem)]
@@ -99,8 +92,13 @@ async def simulate(
         now=scheduler.intake.now,
         requested_time={item.item_id: item.send_time for item, _ in wanted},
     )
-    writer = _Writer(
-        settings, version, site, valid_days=scheduler.intake.valid_days, with_metadata=VALUE_SCOPE in caller.scopes
+    told = partial(
+        _forecast,
+        settings=settings,
+        version=version,
+        site=site,
+        valid_days=scheduler.intake.valid_days,
+        with_metadata=VALUE_SCOPE in caller.scopes,
     )
     found: list[RowForecast] = []
     for place, one in enumerate(proposed):
@@ -109,7 +107,7 @@ async def simulate(
         if isinstance(one, errors.Refusal):
             found.append(RowForecast(refusal=one))
         else:
-            found.append(writer.forecast(one, forecasts[one.item_id]))
+            found.append(told(one, forecasts[one.item_id]))
     return found
 
 
@@ -225,77 +223,43 @@ def _proposed(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, i
     )
 
 
-class _Writer:
-    """Fills the pipeline's texts for one person after the other; each language is read once."""
-
-    def __init__(
-        self, settings: LaneSettings, version: Version, site: Site, *, valid_days: int, with_metadata: bool
-    ) -> None:
-        self._valid_days, self._with_metadata = valid_days, with_metadata
-        self._is_sms = settings.pipeline.channel_id == CHANNEL_SMS
-        self._settings, self._definition = settings, version.definition
-        self._tree = deciding.rules_of(settings).conditions
-        self._texts: dict[str, tuple[Template | None, Template | None, frozenset[str]]] = {}
-        pages = site.pages(settings.pipeline.organization_id)
-        self._fixed = {
-            "organization": one_line(settings.organization_name),
-            "questionnaire": one_line(settings.questionnaire_name),
-            "link": pages.short_url(email.SAMPLE_CODE) if self._is_sms else pages.collection_url(email.SAMPLE_ID),
-            "unsubscribe_link": pages.unsubscribe_url(email.SAMPLE_ID),
-        }
-
-    def forecast(self, item: ProposedItem, forecast: Forecast) -> RowForecast:
-        decision, person = forecast.decision, forecast.responder
-        locale = self._locale(item, person)
-        subject, body = self._message(item, locale, person.metadata if person and self._with_metadata else {})
-        planned = {"go": item.due_time, "hold": decision.until, "skip": None}[decision.verdict]
-        return RowForecast(
-            decision=decision,
-            leaves=conditions.leaves(self._tree, forecast.metadata) if self._tree is not None else (),
-            planned_time=planned,
-            zone_name=forecast.zone_name,
-            locale=locale,
-            responder_id=person and person.responder_id,
-            subject=subject,
-            body=body,
-            length=segments.measure(body) if self._is_sms and body is not None else None,
-        )
-
-    def _locale(self, item: ProposedItem, person: Responder | None) -> str:
-        wanted = item.locale or self._settings.pipeline.locale or (person and person.locale)
-        return locales.match(wanted, self._definition.locales, self._definition.default_locale)
-
-    def _message(self, item: ProposedItem, locale: str, known: Mapping[str, str]) -> tuple[str | None, str | None]:
-        """The authored texts with their values; the channel's frame is left out."""
-        texts = self._texts.get(locale)
-        if texts is None:
-            authored = email.authored(self._settings.pipeline, locale)
-            subject, body = (placeholders.parse(text) if text else None for text in (authored.subject, authored.body))
-            used = [text.names for text in (subject, body) if text is not None]
-            if self._is_sms:
-                body = sms.parsed(authored.body)
-            texts = self._texts[locale] = subject, body, frozenset[str]().union(*used)
-        subject, body, names = texts
-        values = self._values(item, locale, known, names)
-        line = one_line(subject.fill(values))[: email.SUBJECT_CHARACTERS_MAX] if subject else None
-        if body is not None and self._is_sms:
-            return line, sms.shown(body, values)
-        return line, body.fill(values) if body else None
-
-    def _values(
-        self, item: ProposedItem, locale: str, known: Mapping[str, str], names: frozenset[str]
-    ) -> Mapping[str, str]:
-        own = item_values(
-            names,
-            recipient=item.responder_channel_identifier,
-            external_reference=item.external_reference,
-            send_time=item.send_time or item.due_time,
-            valid_until=item.due_time + timedelta(days=self._valid_days) if self._valid_days else None,
-            locale=locale,
-            time_zone=self._settings.zone_name,
-        )
-        return placeholders.values_of(
-            fixed={**self._fixed, **own},
-            responder={**known, **item.metadata["responder"]},
-            questionnaire=item.metadata["questionnaire"],
-        )
+def _forecast(
+    item: ProposedItem,
+    forecast: Forecast,
+    *,
+    settings: LaneSettings,
+    version: Version,
+    site: Site,
+    valid_days: int,
+    with_metadata: bool,
+) -> RowForecast:
+    decision, person = forecast.decision, forecast.responder
+    locale = lanes.locale_of(settings, version, item.locale, person and person.locale)
+    known = person.metadata if person and with_metadata else {}
+    context = lanes.context_of(
+        settings,
+        item_id=item.item_id,
+        recipient=item.responder_channel_identifier,
+        version=version,
+        instance=SampleInstance(locale=locale, metadata=item.metadata["questionnaire"], valid_days=valid_days),
+        responder_metadata={**known, **item.metadata["responder"]},
+        unsubscribe_id=SAMPLE_ID,
+        sender="",
+        site=site,
+        now=item.due_time,
+        external_reference=item.external_reference,
+        send_time=item.send_time,
+    )
+    subject, body = composing.authored_texts(context)
+    is_sms = settings.pipeline.channel_id == CHANNEL_SMS
+    return RowForecast(
+        decision=decision,
+        leaves=forecast.leaves,
+        planned_time={"go": item.due_time, "hold": decision.until, "skip": None}[decision.verdict],
+        zone_name=forecast.zone_name,
+        locale=locale,
+        responder_id=person and person.responder_id,
+        subject=subject,
+        body=body,
+        length=segments.measure(body) if is_sms and body is not None else None,
+    )

@@ -4,7 +4,6 @@ A response makes at most one item by a sequence, whatever is read twice (the dat
 after as many generations as `/instance/children` shows, so that sequences may form a circle and yet come to an end.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ from typing import Any, Final
 from afterword import errors, ids
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
@@ -23,7 +22,7 @@ from afterword.events import service as events
 from afterword.events.service import Event, NewEvent
 from afterword.instances import service as instances
 from afterword.instances.children.trees import DEPTH_MAX
-from afterword.instances.triggers import Response, applies, facts_of, responses_of
+from afterword.instances.triggers import Response, matched, responses_of
 from afterword.intake.sequences import store
 from afterword.intake.sequences.store import Rule, Source, Target
 from afterword.pipelines import store as pipelines_store
@@ -125,14 +124,14 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
 
 
 async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
-    steps = [(step, _item(step)) for step in await _steps(db, matched=await _matched(db, responses=responses))]
+    steps = [(step, _item(step)) for step in await _steps(db, responses=responses)]
     items = [(step, item) for step, item in steps if isinstance(item, NewItem)]
     outcomes = await queue.schedule_all(db, wanted=[item for _, item in items], secret=secret) if items else []
     told = [_event(step, "skipped", now=now, reason=item) for step, item in steps if not isinstance(item, NewItem)]
     flowing: set[tuple[str, str]] = set()
     for (step, _), outcome in zip(items, outcomes, strict=True):
         if isinstance(outcome, QueueItem):
-            flowing.add((step.response.organization_id, step.response.instance_id))
+            flowing.add(step.response.key)
             told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
         elif not isinstance(outcome, ReferenceTaken):  # else its item was made before
             told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
@@ -141,44 +140,25 @@ async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, n
         await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 
 
-async def _matched(db: Database, *, responses: Many[Response]) -> list[tuple[Response, Target]]:
-    """Which responses meet the conditions of which sequences, in force when they were given, that made nothing yet."""
+async def _steps(db: Database, *, responses: Many[Response]) -> list[_Step]:
+    """The sequences whose conditions these responses meet, in force when they were given, that made nothing yet."""
     questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
-    looking: defaultdict[tuple[str, str], list[Target]] = defaultdict(list)
-    for target in await store.list_active_sequences(db, questionnaires=sorted(questionnaires)):
-        looking[target.rule.organization_id, target.rule.from_questionnaire_id].append(target)
-    wanted = [
-        (response, target)
-        for response in responses
-        for target in looking[response.organization_id, response.questionnaire_id]
-        if applies(response, trigger=target.rule.trigger, since_time=target.rule.since_time)
-    ]
-    if not wanted:
-        return []
-    keys = [(one.organization_id, target.rule.sequence_id, one.instance_id) for one, target in wanted]
-    made = await store.list_made(db, wanted=keys)
-    wanted = [pair for pair, key in zip(wanted, keys, strict=True) if key not in made]
-    facts = await facts_of(db, responses=[response for response, _ in wanted])
-    nodes = {target.rule.sequence_id: condition_reader.read_saved(target.rule.conditions) for _, target in wanted}
-    return [
-        (response, target)
-        for response, target in wanted
-        for known in [facts.get((response.organization_id, response.instance_id))]
-        if known is not None and conditions.matches(nodes[target.rule.sequence_id], known)
-    ]
-
-
-async def _steps(db: Database, *, matched: Many[tuple[Response, Target]]) -> list[_Step]:
-    wanted = {
-        (response.organization_id, response.instance_id, target.rule.pipeline_id, target.channel_id)
-        for response, target in matched
+    targets = await store.list_active_sequences(db, questionnaires=sorted(questionnaires))
+    found = await matched(
+        db,
+        responses=responses,
+        rules={
+            (one.rule.organization_id, one.rule.sequence_id, one.rule.from_questionnaire_id): one for one in targets
+        },
+        rule_of=lambda one: one.rule,
+        list_made=lambda keys: store.list_made(db, wanted=keys),
+    )
+    wanted = {(*one.response.key, one.rule.rule.pipeline_id, one.rule.channel_id) for one in found}
+    sources = {
+        (one.organization_id, one.instance_id, one.pipeline_id): one
+        for one in (await store.list_sources(db, wanted=sorted(wanted), ancestors_max=DEPTH_MAX) if wanted else ())
     }
-    found = await store.list_sources(db, wanted=sorted(wanted), ancestors_max=DEPTH_MAX) if wanted else []
-    sources = {(one.organization_id, one.instance_id, one.pipeline_id): one for one in found}
-    return [
-        _Step(one, target, sources.get((one.organization_id, one.instance_id, target.rule.pipeline_id)))
-        for one, target in matched
-    ]
+    return [_Step(one.response, one.rule, sources.get((*one.response.key, one.rule.rule.pipeline_id))) for one in found]
 
 
 def _item(step: _Step) -> NewItem | Reason:

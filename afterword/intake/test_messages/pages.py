@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from afterword.messages.email import SAMPLE_CODE, SAMPLE_ID
+from afterword.messages.context import SAMPLE_CODE, SAMPLE_ID
 from afterword.texts import accepted, texts
 from afterword.web import public
 from afterword.web.routing import Pages

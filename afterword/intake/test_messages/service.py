@@ -5,8 +5,8 @@ suppression holds it as it holds everything: who unsubscribed is not written to,
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
@@ -23,26 +23,23 @@ from afterword.core.messaging.addresses import (
 )
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.lanes import AccountKey
-from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.intake.batches.service import scheduler_of
-from afterword.intake.dry_runs import store as simulation_store
 from afterword.intake.dry_runs.service import VALUE_SCOPE
 from afterword.intake.test_messages import store
 from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.messages import composing, email
-from afterword.messages.context import MessageContext
+from afterword.messages.context import SAMPLE_ID, SampleInstance
 from afterword.messages.sms import TooLong
 from afterword.providers import service as accounts
 from afterword.providers import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import service as queue
+from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import changes_of
-from afterword.queue.store import QueueItem
 from afterword.responders import store as responders_store
 
 MARK: Final = "[Test] "
@@ -55,17 +52,6 @@ KEPT_SECONDS: Final = 1_200
 SEND_SECONDS_MAX: Final = 60
 REPLY_CHARACTERS_MAX: Final = 500
 assert KEPT_SECONDS > TEST_MESSAGES_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  # noqa: S101
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    locale: str
-    question_ids: Sequence[str]
-    metadata: dict[str, str]
-    valid_days: int
-    instance_id: str = email.SAMPLE_ID
-    short_code: str = email.SAMPLE_CODE
-    sent_time: datetime | None = None
 
 
 async def ask(
@@ -86,22 +72,10 @@ async def ask(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
     organization_id, channel_id = caller.organization_id, scheduler.intake.channel_id
-    schedule = scheduler.schedule(request, item_id=email.SAMPLE_ID, created_time=now)
+    schedule = scheduler.schedule(request, item_id=SAMPLE_ID, created_time=now)
     await _require_turn(db, organization_id=organization_id, now=now)
-    reached = (
-        await simulation_store.list_reached(
-            db,
-            organization_id=organization_id,
-            channel_id=channel_id,
-            address_keys=[schedule.address_key],
-            with_metadata=VALUE_SCOPE in caller.scopes,
-        )
-    ).get(schedule.address_key)
-    [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
-    version = await questionnaires_store.get_version(
-        db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
-    )
-    wanted = request.locale or settings.pipeline.locale or (reached.locale if reached else None)
+    person = await _person_at(db, caller=caller, channel_id=channel_id, address_key=schedule.address_key, now=now)
+    settings, version = await lanes.get_published(db, lane=(organization_id, pipeline_id))
     stored = changes_of(request.metadata).as_stored
     test = TestMessage(
         organization_id=organization_id,
@@ -110,8 +84,8 @@ async def ask(
         pipeline_id=pipeline_id,
         channel_id=channel_id,
         recipient=schedule.normal,
-        locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
-        metadata={**stored, "responder": {**(reached.metadata if reached else {}), **stored.get("responder", {})}},
+        locale=lanes.locale_of(settings, version, request.locale, person.locale),
+        metadata=person.filled(stored),
         external_reference=request.external_reference,
         captured=caller.test,
         created_time=now,
@@ -166,7 +140,8 @@ async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limi
 async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
     if test.account_id is not None:
         return test.organization_id, test.account_id
-    return (await _settings_of(db, test)).account
+    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id or "")])
+    return settings.account
 
 
 async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
@@ -223,7 +198,7 @@ async def preview(
     """
     place = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
     scheduler = await scheduler_of(db, caller=caller, **place, secret=site.secret)
-    item, metadata, person_locale = None, dict[str, dict[str, str]](), None
+    item, person, metadata = None, _Person(), dict[str, dict[str, str]]()
     if item_id is not None:
         caller.require("Queue.Read")
         try:
@@ -231,22 +206,20 @@ async def preview(
         except errors.NotFound as absent:
             raise errors.Invalid.at("/item_id", "unknown_id", absent.detail) from absent
         item = queue.visible(found, caller)
-        metadata, person_locale = await _of_person(db, caller=caller, item=item, channel_id=scheduler.intake.channel_id)
-    organization_id = caller.organization_id
-    [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
+        person = await _person_at(
+            db, caller=caller, channel_id=scheduler.intake.channel_id, address_key=item.address_key, now=now
+        )
+        metadata = person.filled(item.metadata)
+    settings, version = await lanes.get_published(db, lane=(caller.organization_id, pipeline_id))
     if reminder_number is not None and reminder_number > len(settings.pipeline.reminders):
         raise errors.Invalid.at("/reminder_number", "out_of_range", "The pipeline has no such reminder.")
-    version = await questionnaires_store.get_version(
-        db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
-    )
-    wanted = locale or (item and item.locale) or settings.pipeline.locale or person_locale
     sample = TestMessage(
-        organization_id=organization_id,
-        trial_id=email.SAMPLE_ID,
+        organization_id=caller.organization_id,
+        trial_id=SAMPLE_ID,
         **place,
         channel_id=scheduler.intake.channel_id,
         recipient=item.responder_channel_identifier if item else "",
-        locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
+        locale=lanes.locale_of(settings, version, locale or (item and item.locale), person.locale),
         metadata=metadata,
         external_reference=item and item.external_reference,
         created_time=now,
@@ -257,21 +230,26 @@ async def preview(
         raise errors.Invalid(str(fault)) from fault
 
 
-async def _of_person(
-    db: Database, *, caller: Caller, item: QueueItem, channel_id: int
-) -> tuple[dict[str, dict[str, str]], str | None]:
-    """The metadata of an item with those of the person behind its address, and the person's language."""
-    found = await simulation_store.list_reached(
-        db,
-        organization_id=item.organization_id,
-        channel_id=channel_id,
-        address_keys=[item.address_key],
-        with_metadata=VALUE_SCOPE in caller.scopes,
-    )
-    person = found.get(item.address_key)
-    stored = person.metadata if person else {}
-    own = item.metadata.get("responder", {})
-    return {**item.metadata, "responder": {**stored, **own}}, person.locale if person else None
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """The language and the metadata that are known of the person of an address."""
+
+    locale: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def filled(self, stored: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+        """The metadata of an item with those of the person."""
+        own = {kind: dict(values) for kind, values in stored.items()}
+        return {**own, "responder": {**self.metadata, **own.get("responder", {})}}
+
+
+async def _person_at(db: Database, *, caller: Caller, channel_id: int, address_key: bytes, now: datetime) -> _Person:
+    address = (caller.organization_id, channel_id, address_key)
+    found = await responders_store.list_address_facts(db, addresses=[address], with_others=[False], now=now)
+    recipient = found[address].recipient
+    if recipient is None:
+        return _Person()
+    return _Person(recipient.responder.locale, recipient.responder.metadata if VALUE_SCOPE in caller.scopes else {})
 
 
 async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
@@ -295,45 +273,31 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
 async def _composed(
     db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime, reminder_number: int | None = None
 ) -> Message:
-    settings = await _settings_of(db, test)
-    version = await questionnaires_store.get_version(
-        db, organization_id=test.organization_id, version_id=settings.fingerprint.published_version_id or ""
-    )
+    settings, version = await lanes.get_published(db, lane=(test.organization_id, test.pipeline_id or ""))
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=test.organization_id, questionnaire_id=test.questionnaire_id or ""
     )
-    context = MessageContext(
+    context = lanes.context_of(
+        settings,
         item_id=test.trial_id,
         recipient=test.recipient,
-        pipeline=settings.pipeline,
         version=version,
-        instance=Sample(
+        instance=SampleInstance(
             locale=test.locale,
-            question_ids=[question.question_id for question in version.definition.questions()],
             metadata=test.metadata.get("questionnaire", {}),
             valid_days=questionnaire.valid_days,
+            question_ids=[question.question_id for question in version.definition.questions()],
         ),
         responder_metadata=test.metadata.get("responder", {}),
-        unsubscribe_id=email.SAMPLE_ID,
-        organization_name=settings.organization_name,
-        postal_address=settings.postal_address,
-        theme=settings.theme,
-        questionnaire_name=settings.questionnaire_name,
+        unsubscribe_id=SAMPLE_ID,
         sender=sender,
         site=site,
         now=now,
-        sender_domains=settings.fingerprint.sender_domains or (),
         reminder_number=reminder_number,
         external_reference=test.external_reference,
         send_time=now,
-        time_zone=settings.zone_name,
     )
     return composing.compose(context)
-
-
-async def _settings_of(db: Database, test: TestMessage) -> LaneSettings:
-    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id or "")])
-    return settings
 
 
 async def _keep(

@@ -10,7 +10,7 @@ from afterword.db import Database
 from afterword.queue.batches import service, store
 from afterword.queue.batches.service import NewBatch
 from afterword.queue.lists.api import WaitingFilter
-from afterword.queue.lists.service import Choice
+from afterword.queue.lists.service import ItemFilter
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -83,10 +83,10 @@ async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
     body = call.body
     if body.action == "repeat":
         call.caller.require("Queue.Create")
-    choice, import_id = body.filter.choice, body.filter.import_id
-    if import_id is not None and choice != Choice():
+    wanted, import_id = body.filter.wanted, body.filter.import_id
+    if import_id is not None and wanted != ItemFilter():
         raise errors.Invalid.at("/filter/import_id", "exclusive", "Nothing else can be in the filter beside an import.")
-    new = NewBatch(choice, body.action, body.send_time, import_id, body.dry_run)
+    new = NewBatch(wanted, body.action, body.send_time, import_id, body.dry_run)
     return _answer(await service.create(db, caller=call.caller, new=new, now=call.now))
 
 

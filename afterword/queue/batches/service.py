@@ -29,7 +29,7 @@ from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lists import service as lists
-from afterword.queue.lists.service import Choice, Count
+from afterword.queue.lists.service import Count, ItemFilter
 from afterword.queue.lists.store import ListedItem
 from afterword.queue.resources import STATUS_ABORTED, QueueItemUpdate
 from afterword.queue.store import QueueItem
@@ -52,7 +52,7 @@ class NewBatch:
     that this import made.
     """
 
-    choice: Choice
+    wanted: ItemFilter
     action: Action
     moment: Moment | None = None
     import_id: str | None = None
@@ -70,7 +70,7 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
     if (new.moment is None) == (new.action == "move"):
         message = "A time is needed." if new.action == "move" else "Only `move` has a time."
         raise errors.Invalid.at("/send_time", "required" if new.action == "move" else "exclusive", message)
-    unknown = await lists.unknown_of(db, caller=caller, choice=new.choice)
+    unknown = await lists.unknown_of(db, caller=caller, wanted=new.wanted)
     if unknown is not None:
         raise errors.Invalid.at(f"/filter/{unknown}", "unknown_id", "There is nothing with this id.")
     if new.import_id is not None:
@@ -80,7 +80,7 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
     if new.action in {"send_now", "repeat"}:
         instant = now.replace(microsecond=0)
         moment = Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone)))
-    choice = new.choice
+    wanted = new.wanted
     return await store.insert_batch(
         db,
         organization_id=caller.organization_id,
@@ -90,7 +90,7 @@ async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) 
             "send_time": moment and moment.instant,
             "send_offset_minutes": moment and moment.offset_minutes,
             "dry_run": new.dry_run,
-            **{name: getattr(choice, name) for name in FILTER},
+            **{name: getattr(wanted, name) for name in FILTER},
             "import_id": new.import_id,
             "application_ids": list(caller.application_ids),
             "test": caller.test,
@@ -138,7 +138,7 @@ async def _require_import(db: Database, *, caller: Caller, import_id: str) -> No
     pipeline_id = await store.get_pipeline_of_import(
         db, organization_id=caller.organization_id, import_id=import_id, test_only=caller.test
     )
-    if pipeline_id is None or await lists.unknown_of(db, caller=caller, choice=Choice(pipeline_id=pipeline_id)):
+    if pipeline_id is None or await lists.unknown_of(db, caller=caller, wanted=ItemFilter(pipeline_id=pipeline_id)):
         raise errors.Invalid.at("/filter/import_id", "unknown_id", "There is nothing with this id.")
 
 
@@ -190,9 +190,9 @@ def _caller(job: Batch) -> Caller:
 
 
 async def _items(db: Database, *, job: Batch, caller: Caller) -> Rows[ListedItem]:
-    choice = Choice(statuses=[_status(job)], **{name: getattr(job, name) for name in FILTER})
+    wanted = ItemFilter(statuses=[_status(job)], **{name: getattr(job, name) for name in FILTER})
     after = (job.after_time, job.after_id) if job.after_time and job.after_id else None
-    return await lists.list_items(db, caller=caller, choice=choice, after=after, limit=ITEMS_A_STEP)
+    return await lists.list_items(db, caller=caller, wanted=wanted, after=after, limit=ITEMS_A_STEP)
 
 
 async def _items_of_import(db: Database, *, job: Batch) -> Rows[QueueItem]:

@@ -1,11 +1,15 @@
 """Settings of lanes, cached by version; the blocks that close lanes; tokens taken from rate buckets."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from afterword.core.scheduling.decisions import Block
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
+from afterword.core.text import locales
 from afterword.db import Database
+from afterword.messages.context import MessageContext
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Version
 from afterword.queue.lanes import store
 from afterword.queue.lanes.store import LaneBlock, LaneSettings
 
@@ -33,6 +37,34 @@ async def settings_of(
     if changed:
         cache.keep(await store.list_settings(db, lanes=changed))
     return {key: cache.kept[key] for key in found}
+
+
+async def get_published(db: Database, *, lane: LaneKey) -> tuple[LaneSettings, Version]:
+    """The settings of a lane as they are now, and the published version. Raises NotFound where there is none."""
+    [settings] = await store.list_settings(db, lanes=[lane])
+    version_id = settings.fingerprint.published_version_id or ""
+    return settings, await questionnaires_store.get_version(db, organization_id=lane[0], version_id=version_id)
+
+
+def locale_of(settings: LaneSettings, version: Version, item_locale: str | None, person_locale: str | None) -> str:
+    """The language of a message: the item's, the pipeline's or the person's, if the questionnaire has it."""
+    definition = version.definition
+    wanted = item_locale or settings.pipeline.locale or person_locale
+    return locales.match(wanted, definition.locales, definition.default_locale)
+
+
+def context_of(settings: LaneSettings, **members: Any) -> MessageContext:
+    """The context of a message of the lane; `members` are those of the item."""
+    return MessageContext(
+        pipeline=settings.pipeline,
+        organization_name=settings.organization_name,
+        postal_address=settings.postal_address,
+        theme=settings.theme,
+        questionnaire_name=settings.questionnaire_name,
+        sender_domains=settings.fingerprint.sender_domains or (),
+        time_zone=settings.zone_name,
+        **members,
+    )
 
 
 async def block_of(db: Database, *, lane: LaneKey) -> Block | None:

@@ -11,7 +11,6 @@ from afterword.core.wire.lists import Column, Listing
 from afterword.db import Database
 from afterword.queue import service as queue
 from afterword.queue.lists import service
-from afterword.queue.lists.service import Choice
 from afterword.queue.resources import QueueItem, Reference, StatusId
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -34,9 +33,9 @@ class WaitingFilter(fields.Request):
     to_time: fields.Moment | None = None
 
     @property
-    def choice(self) -> Choice:
+    def wanted(self) -> service.ItemFilter:
         named = ("reason", "pipeline_id", "questionnaire_id", "application_id")
-        return Choice(
+        return service.ItemFilter(
             **{name: getattr(self, name) for name in named},
             from_time=self.from_time and self.from_time.instant,
             to_time=self.to_time and self.to_time.instant,
@@ -49,9 +48,9 @@ class ItemFilter(WaitingFilter):
     status_id: Annotated[list[StatusId], Meta(max_length=6)] = msgspec.field(default_factory=list[Any])
 
     @property
-    def choice(self) -> Choice:
+    def wanted(self) -> service.ItemFilter:
         statuses = [PublicItem(one) for one in self.status_id] or tuple(PublicItem)
-        return replace(super().choice, statuses=statuses)
+        return replace(super().wanted, statuses=statuses)
 
 
 class ItemQuery(ItemFilter):
@@ -121,8 +120,8 @@ async def list_all_items(call: Call[None], db: Database) -> Answer:
     rows = await service.list_items(
         db,
         caller=call.caller,
-        choice=replace(
-            query.choice, external_reference=query.external_reference, identifier=query.responder_channel_identifier
+        wanted=replace(
+            query.wanted, external_reference=query.external_reference, identifier=query.responder_channel_identifier
         ),
         after=await service.key_of(db, caller=call.caller, item_id=after_id) if after_id else None,
         oldest_first=query.oldest_first,
@@ -142,7 +141,7 @@ async def list_all_items(call: Call[None], db: Database) -> Answer:
 )
 async def count_all_items(call: Call[None], db: Database) -> Answer:
     query: ItemFilter = call.query or ItemFilter()
-    found = await service.count_items(db, caller=call.caller, choice=query.choice)
+    found = await service.count_items(db, caller=call.caller, wanted=query.wanted)
     return Answer([QueueCount.of(one) for one in found])
 
 
@@ -175,7 +174,7 @@ async def count_hours_of_items(call: Call[None], db: Database) -> Answer:
     found = await service.count_hours(
         db,
         caller=call.caller,
-        choice=Choice(**{name: getattr(query, name) for name in HourQuery.__struct_fields__}),
+        wanted=service.ItemFilter(**{name: getattr(query, name) for name in HourQuery.__struct_fields__}),
         time_zone=call.caller.time_zone,
         now=call.now,
     )

@@ -26,7 +26,7 @@ SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ItemFilter:
     """The items that a caller asks for; None: no matter. `reason` empty: those without one."""
 
     statuses: Sequence[PublicItem] = tuple(PublicItem)
@@ -55,7 +55,7 @@ async def list_items(
     db: Database,
     *,
     caller: Caller,
-    choice: Choice,
+    wanted: ItemFilter,
     after: Key | None = None,
     oldest_first: bool = False,
     limit: int,
@@ -63,20 +63,20 @@ async def list_items(
 ) -> Rows[ListedItem]:
     """A page of the items; `secret` is needed to find an address. Raises Invalid `unknown_id`."""
     organization_id = caller.organization_id
-    chosen = await _filter(db, caller=caller, choice=choice)
-    if choice.external_reference is not None:
+    chosen = await _filter(db, caller=caller, wanted=wanted)
+    if wanted.external_reference is not None:
         found = await store.list_items_by_reference(
             db,
             organization_id=organization_id,
-            external_reference=choice.external_reference,
-            order_key=choice.external_reference
-            if choice.with_order_key and "Questionnaire Value.Read" in caller.scopes
+            external_reference=wanted.external_reference,
+            order_key=wanted.external_reference
+            if wanted.with_order_key and "Questionnaire Value.Read" in caller.scopes
             else None,
             chosen=chosen,
         )
         return Rows(found[:limit])
-    if choice.identifier is not None:
-        keys = [key for _, key in keys_of(choice.identifier, secret=secret)]
+    if wanted.identifier is not None:
+        keys = [key for _, key in keys_of(wanted.identifier, secret=secret)]
         found = await store.list_items_by_address(db, organization_id=organization_id, address_keys=keys, chosen=chosen)
         return Rows(found[:limit])
     return await store.list_items(
@@ -108,17 +108,17 @@ async def key_of(db: Database, *, caller: Caller, item_id: str) -> Key:
     return key
 
 
-async def unknown_of(db: Database, *, caller: Caller, choice: Choice) -> str | None:
-    """The member of the choice that names nothing the caller can see; None: there is none."""
-    named = {name: getattr(choice, name) for name in ("application_id", "questionnaire_id", "pipeline_id")}
+async def unknown_of(db: Database, *, caller: Caller, wanted: ItemFilter) -> str | None:
+    """The member of the wanted that names nothing the caller can see; None: there is none."""
+    named = {name: getattr(wanted, name) for name in ("application_id", "questionnaire_id", "pipeline_id")}
     if not any(named.values()):
         return None
     return await store.get_unknown(db, **caller.part, **named)
 
 
-async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: int = COUNT_MAX) -> list[Count]:
+async def count_items(db: Database, *, caller: Caller, wanted: ItemFilter, limit: int = COUNT_MAX) -> list[Count]:
     """The counts by status and reason, each up to `limit`. Raises Invalid `unknown_id`."""
-    chosen = await _filter(db, caller=caller, choice=choice)
+    chosen = await _filter(db, caller=caller, wanted=wanted)
     found = await store.count_items(db, organization_id=caller.organization_id, chosen=chosen, limit=limit)
     sums: dict[tuple[PublicItem, str], tuple[int, bool]] = defaultdict(lambda: (0, False))
     for one in found:
@@ -133,7 +133,7 @@ async def count_items(db: Database, *, caller: Caller, choice: Choice, limit: in
 
 async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: datetime) -> list[Overlap]:
     """Other pipelines that wrote to the same people lately. Raises Invalid for a pipeline that is not there."""
-    if await unknown_of(db, caller=caller, choice=Choice(pipeline_id=pipeline_id)) is not None:
+    if await unknown_of(db, caller=caller, wanted=ItemFilter(pipeline_id=pipeline_id)) is not None:
         raise errors.Invalid.at("/pipeline_id", "unknown_id", "There is no such pipeline.")
     return await store.list_overlaps(
         db,
@@ -146,26 +146,26 @@ async def list_overlaps(db: Database, *, caller: Caller, pipeline_id: str, now: 
 
 
 async def count_hours(
-    db: Database, *, caller: Caller, choice: Choice, time_zone: str, now: datetime
+    db: Database, *, caller: Caller, wanted: ItemFilter, time_zone: str, now: datetime
 ) -> list[HourCount]:
     """The waiting items of a week by the hour in which they become due, from this hour on. Raises Invalid `unknown_id`.
 
     Each hour of the week occurs once: the last one is that before this hour.
     """
     local = now.astimezone(zone_of(time_zone)).replace(minute=0, second=0, microsecond=0)
-    chosen = await _filter(db, caller=caller, choice=replace(choice, from_time=now, to_time=local + WEEK))
+    chosen = await _filter(db, caller=caller, wanted=replace(wanted, from_time=now, to_time=local + WEEK))
     return await store.count_hours(
         db, organization_id=caller.organization_id, chosen=chosen, time_zone=time_zone, limit=COUNT_MAX
     )
 
 
-async def _filter(db: Database, *, caller: Caller, choice: Choice) -> Filter:
+async def _filter(db: Database, *, caller: Caller, wanted: ItemFilter) -> Filter:
     """Raises Invalid `unknown_id`."""
-    wanted, own, asked = set(choice.statuses), caller.application_ids, choice.application_id
-    place = {"questionnaire_id": choice.questionnaire_id, "pipeline_id": choice.pipeline_id}
+    statuses, own, asked = set(wanted.statuses), caller.application_ids, wanted.application_id
+    place = {"questionnaire_id": wanted.questionnaire_id, "pipeline_id": wanted.pipeline_id}
     organization_id = caller.organization_id
     pipeline_ids: list[str] | None = None
-    if (unknown := await unknown_of(db, caller=caller, choice=choice)) is not None:
+    if (unknown := await unknown_of(db, caller=caller, wanted=wanted)) is not None:
         message = "There is nothing with this id."
         raise errors.Invalid.of(errors.FieldError("unknown_id", message, parameter=unknown))
     if asked or own or any(place.values()):
@@ -173,10 +173,10 @@ async def _filter(db: Database, *, caller: Caller, choice: Choice) -> Filter:
             db, organization_id=organization_id, application_ids=[asked] if asked else own, **place
         )
     return Filter(
-        statuses=[status for status in Item if PUBLIC_ITEM[status] in wanted],
-        reason=choice.reason,
+        statuses=[status for status in Item if PUBLIC_ITEM[status] in statuses],
+        reason=wanted.reason,
         pipeline_ids=pipeline_ids,
-        from_time=choice.from_time or EARLIEST,
-        to_time=choice.to_time or LATEST,
+        from_time=wanted.from_time or EARLIEST,
+        to_time=wanted.to_time or LATEST,
         test_only=caller.test,
     )

@@ -14,7 +14,7 @@ from afterword.instances.responders import store as people_store
 from afterword.instances.store import Instance
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
-from afterword.queue.deciding.context import address_id_of
+from afterword.queue.deciding.service import address_id_of
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import Claimed, ItemKey
 from afterword.queue.sending import outcomes

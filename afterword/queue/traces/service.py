@@ -7,26 +7,21 @@ import msgspec
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.metadata import KINDS
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
-from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.pipelines.resources import summary_of
-from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import service as queue
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
-from afterword.queue.lanes import store as lanes_store
 from afterword.queue.records import TEXTS
-from afterword.queue.resources import Check, QueueItemRequest, Trace, check_of
+from afterword.queue.resources import Check, QueueItemRequest, Trace, checks_of
 from afterword.queue.service import NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
-from afterword.responders.store import Responder
 from afterword.texts import SOURCE_LANGUAGE, Texts, texts
 from afterword.web.fields import MetadataGroups
 
@@ -48,7 +43,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo,
     is_held = bool(kept) and item.reason is not None
     moment = now if is_held or item.due_time <= now else item.due_time
     lane = (item.organization_id, item.pipeline_id)
-    [settings] = await lanes_store.list_settings(db, lanes=[lane])
+    settings, version = await lanes.get_published(db, lane=lane)
     has_ended = item.status in ITEM_TERMINAL
     block = lanes.reason_of(closed_by) if closed_by is not None and item.status == Item.SCHEDULED else None
     if block is not None and block.until is not None and block.until <= moment:
@@ -58,20 +53,17 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo,
         items=[(item, moment)],
         settings={lane: settings},
         now=now,
-        blocks={lane: block} if block else None,
+        blocks={lane: block} if block else {},
         requested_time={item.item_id: item.send_time},
     )
     forecast = forecasts[item.item_id]
-    decision, tree = forecast.decision, deciding.rules_of(settings).conditions
+    decision, person = forecast.decision, forecast.responder
     if has_ended:
         planned, verdict = item.due_time, "skip" if item.status == Item.IGNORED else "done"
         checks = msgspec.convert([{"leaves": [], **check} for check in kept], list[Check])
     else:
         planned, verdict = {"go": moment, "hold": decision.until, "skip": None}[decision.verdict], decision.verdict
-        leaves = conditions.leaves(tree, forecast.metadata) if tree is not None else ()
-        checks = [
-            check_of(each, zone=zone, leaves=leaves if each.rule == "conditions" else ()) for each in decision.checks
-        ]
+        checks = checks_of(decision.checks, zone=zone, leaves=forecast.leaves)
     local = planned and planned.astimezone(times.zone_of(forecast.zone_name)).replace(tzinfo=None)
     return Trace(
         item_id=item.item_id,
@@ -83,7 +75,7 @@ async def explain(db: Database, *, item: QueueItem, now: datetime, zone: tzinfo,
         planned_time=times.format_optional(planned, zone=zone),
         planned_local_time=local.isoformat(timespec="seconds") if local else None,
         time_zone=forecast.zone_name,
-        locale=await _locale_of(db, item, settings, forecast.responder),
+        locale=lanes.locale_of(settings, version, item.locale, person and person.locale),
         checks=checks,
         undeclared_metadata=await _undeclared(db, item),
         pipeline_summary=summary_of(words, settings.pipeline, time_zone=str(zone)),
@@ -115,17 +107,6 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
         ),
         secret=secret,
     )
-
-
-async def _locale_of(
-    db: Database, item: QueueItem, settings: lanes_store.LaneSettings, person: Responder | None
-) -> str:
-    version = await questionnaires_store.get_version(
-        db, organization_id=item.organization_id, version_id=settings.fingerprint.published_version_id or ""
-    )
-    definition = version.definition
-    preferred = item.locale or settings.pipeline.locale or (person and person.locale)
-    return locales.match(preferred, definition.locales, definition.default_locale)
 
 
 async def _undeclared(db: Database, item: QueueItem) -> list[str]:

@@ -2,7 +2,7 @@
 
 from afterword.db import Database
 from afterword.pipelines.resources import PipelineUpdate
-from afterword.queue.replays import service
+from afterword.queue.backtests import service
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 

@@ -9,7 +9,7 @@ import pytest
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import installation
-from afterword.queue.replays import service
+from afterword.queue.backtests import service
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
