@@ -1,22 +1,31 @@
 """Documents in plain words: no retired terms, short sentences, the actor first, links that lead somewhere."""
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).parents[1]
 RETIRED = (
     "door", "the road", "one road", "same road", "house rule", "into the house", "the desk", "late truth", "wake-up",
     "wakeup", "combiner", "the ear", "the speaker", "wished for", "the slice", "a slice",
 )  # fmt: skip
+PHRASES = (  # that only we understand; docs/glossary.md and the style of the code have the words
+    "for what is none", "no matter", "or its own refusal", "as all of a draft", "that is none", "what is none",
+)  # fmt: skip
+PHRASES_ON_SCREENS = ("is there.", "has its new place", "take this one", "for its time")
 AVERAGE_WORDS_MAX = 20
 SENTENCE_WORDS_MAX = 40
 FIRST_WORD = re.compile(r"[*\"“(]*(What|Who|Whose|Whom|How|That)\b")
 NO_PROSE = re.compile(r"^\s*```.*?^\s*```|<!--.*?-->", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"”*)]*\s+")
+SENTENCE_OR_ITEM_END = re.compile(rf"{SENTENCE_END.pattern}|;\s+")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -84,6 +93,36 @@ def test_links_lead_somewhere(page: Path) -> None:
             target = page.parent / path if path else page
             assert target.exists(), path
             assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
+
+
+def prose_of_code(path: Path) -> Iterator[str]:
+    """The docstrings and comments of a module."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield " ".join((ast.get_docstring(node) or "").split())
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("# ")
+
+
+def test_docstrings_and_comments() -> None:
+    terms = re.compile("|".join(rf"\b{re.escape(term)}s?\b" for term in (*RETIRED, *PHRASES)))
+    found = [
+        f"{path.relative_to(ROOT)}: {text[:80]}"
+        for path in sorted((ROOT / "afterword").rglob("*.py"))
+        for text in prose_of_code(path)
+        if terms.search(text) or any(words(part) > SENTENCE_WORDS_MAX for part in SENTENCE_OR_ITEM_END.split(text))
+    ]
+    assert [] == found
+
+
+@pytest.mark.parametrize("name", ["console", "pages", "mail", "notices"])
+def test_texts_of_screens(name: str) -> None:
+    with (ROOT / f"afterword/locale/el/LC_MESSAGES/{name}.po").open("rb") as file:
+        texts = [str(one.id[0] if isinstance(one.id, tuple | list) else one.id) for one in read_po(file) if one.id]
+    terms = re.compile("|".join(map(re.escape, PHRASES_ON_SCREENS)), re.IGNORECASE)
+    assert [] == [text for text in texts if terms.search(text)]
 
 
 def test_terms_of_the_glossary_are_unique() -> None:

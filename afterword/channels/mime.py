@@ -43,7 +43,7 @@ def wire_address(text: str) -> str:
 def build(message: Message) -> bytes:
     """The whole mail with CRLF line ends, lines of at most 76 characters, 7 bits unless an address is not ASCII.
 
-    Raises addresses.InvalidAddress for a recipient, sender or reply_to that is none.
+    Raises addresses.InvalidAddress for a recipient, sender or reply_to that is no address.
     """
     sender = wire_address(message.sender)
     boundary = f"=_{message.item_id}"  # quoted-printable never contains “=_”

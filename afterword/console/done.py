@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 TEXTS: Final[Mapping[str, str]] = {
-    "saved": "Saved.", "checked": "It was checked.", "made": "The questionnaire is there. Begin with its questions.",
-    "moved": "It has its new place.", "copied": "The copy is there.", "published": "It is published.",
+    "saved": "Saved.", "checked": "It was checked.", "made": "Questionnaire created. Begin with its questions.",
+    "moved": "Moved.", "copied": "Copied.", "published": "Published.",
     "taken_back": "The draft says what that version says. Publish it to make it so.",
-    "language": "The language is there. Translate its texts.", "translated": "The translations are in the draft.",
+    "language": "Language added. Translate its texts.", "translated": "The translations are in the draft.",
     "archived": "The questionnaire is archived.", "stopped": "No more messages go to this address.",
     "lifted": "Messages to this address are allowed again.", "closed": "The case is closed.",
     "assigned": "The case has a new owner.", "commented": "Your comment was added.",
@@ -21,10 +21,10 @@ TEXTS: Final[Mapping[str, str]] = {
     "message_again": "This new message goes in its place.",
     "test_made": "The test message is scheduled. It goes to the outbox when its time comes.",
     "invited": "The invitation is on its way.", "removed": "Removed.", "again": "It is delivered again.",
-    "renamed": "The tag has its new name.", "ended": "The session has ended.",
-    "digest_sent": "The mail is on its way.", "passkey": "The passkey is there. Use it at your next log-in.",
-    "account_added": "The account is there. Send a test message, then let the pipelines send through it.",
-    "first_account": "The account is there, and messages leave through it. Send a test message to yourself.",
+    "renamed": "Tag renamed.", "ended": "The session has ended.",
+    "digest_sent": "The mail is on its way.", "passkey": "Passkey added. Use it at your next log-in.",
+    "account_added": "Account added. Send a test message, then let the pipelines send through it.",
+    "first_account": "Account added, and messages leave through it. Send a test message to yourself.",
     "account_paused": "Nothing is sent through this account until somebody resumes it.",
     "all_paused": "Nothing is sent until somebody resumes it.", "all_resumed": "Messages are sent again.",
     "account_resumed": "Messages go through this account again.", "token_ended": "The token has ended.",

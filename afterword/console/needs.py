@@ -109,8 +109,11 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, da
     capped = {one.reason or NO_REASON for one in counts if one.is_capped}
     found: list[tuple[int, Sentence]] = []
     for reason, count in waiting.items():
-        text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", count)
-        text = text.replace("{reason}", reason_text(words, reason))
+        if reason == NO_REASON:
+            text = words.plural("{n} scheduled", "{n} scheduled", count)
+        else:
+            text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", count)
+            text = text.replace("{reason}", reason_text(words, reason))
         if reason in capped:
             text = text.replace(words.count(count), f"{words.count(count)}+", 1)
         url = address(SENDING, tab="waiting", reason=reason, application=application_id, days=days)

@@ -86,7 +86,7 @@ class ResponseFilter(lists.Filter):
         return (*self.words, *search_words.whole_word(self.word))
 
     def node(self, visit: Visit) -> Node | None:
-        """The condition. Raises Invalid for what is none."""
+        """The condition. Raises Invalid when it is no condition."""
         try:
             document = json.loads(self.condition) if self.condition else None
         except ValueError:

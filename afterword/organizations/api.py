@@ -282,5 +282,5 @@ async def delete_application(call: Call[None], db: Database) -> None:
     await service.delete_application(db, caller=call.caller, **call.ids, check_version=call.check_version)
 
 
-# The slice has one table; the reference shows its families apart.
+# The package has one table of routes; the reference shows its families apart.
 routes.all += [*organization_routes.all, *users.routes.all, *tokens.routes.all, *plans.routes.all]

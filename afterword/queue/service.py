@@ -110,7 +110,7 @@ async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
 
 
 async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes) -> list[QueueItem | errors.Refusal]:
-    """Schedule items of any callers by two statements for all; for each its item or its own refusal."""
+    """Schedule items of any callers by two statements. Returns an item or an error for each."""
     keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
     found = await store.list_intakes(db, wanted=sorted(keys))
     intakes = {(i.organization_id, i.questionnaire_id, i.pipeline_id): i for i in found}

@@ -108,7 +108,7 @@ async def begin(page: Page, house: House) -> str:
     await page.mouse.down()
     await first.hover()
     await page.mouse.up()
-    await page.get_by_text("It has its new place.").wait_for()
+    await page.get_by_text("Moved.").wait_for()
     assert "What was best?" in await page.locator("#order ol li").first.inner_text()
     return page.url.partition("/edit/")[0]
 
@@ -132,7 +132,7 @@ async def finish(page: Page, address: str) -> str:
     assert await page.get_by_text("the answer is at least 9").count()
     await page.goto(f"{address}/publish")
     await page.get_by_role("button", name="Publish it").click()
-    await page.get_by_text("It is published.").wait_for()
+    await page.get_by_text("Published.").wait_for()
     await page.get_by_role("link", name="Settings", exact=True).last.click()
     await page.get_by_label("Anybody who has the public link can answer").check()
     await page.get_by_role("button", name="Save").click()

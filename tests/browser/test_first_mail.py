@@ -101,11 +101,11 @@ class Owner:
         await self.fill("E-mail address", "olga@kalamata.example")
         await self.fill("Password", PASSWORD)
         await self.fill("Name of your organization", "Kalamata Books")
-        await self.press("Go on")
+        await self.press("Continue")
         await self.choose("Time zone", "Europe/Athens")
         await self.page.get_by_label(self.shop.language).check()
-        await self.choose("Language of those whose language is not known", self.shop.language)
-        await self.press("Go on")
+        await self.choose("Default language", self.shop.language)
+        await self.press("Continue")
         await self.follow("Later")
 
     async def build(self) -> None:
@@ -118,7 +118,7 @@ class Owner:
         await self.add("Words", self.shop.why, "Add here")
         await self.follow("Publish")
         await self.press("Publish it")
-        await self.see("It is published.")
+        await self.see("Published.")
 
     async def make_pipeline(self) -> None:
         await self.follow("New pipeline")
@@ -149,9 +149,9 @@ class Owner:
         await self.press("Switch on")
         await self.follow("Send to a list")
         await self.fill("Or paste rows", CUSTOMER)
-        await self.press("Go on")
+        await self.press("Continue")
         await self.press("Check all rows")
-        await self.follow("Go on")
+        await self.follow("Continue")
         await self.press(self.words.plural("Schedule {n} message", "Schedule {n} messages", 1))
         await self.see("are scheduled")
 

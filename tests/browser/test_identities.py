@@ -40,10 +40,10 @@ async def test_there_and_back(browser: Browser, server_url: str, monkeypatch: py
                 await page.goto(f"{url}/console/login?next=/console/cases")
                 await page.get_by_role("link", name="Log in with your organization").click()
                 await page.locator("#domain").fill("kalamata")
-                await page.get_by_role("button", name="Go on").click()
+                await page.get_by_role("button", name="Continue").click()
                 if scripts == "without":
                     await page.wait_for_url(f"{url}{service.RETURN_PATH}?*")
-                    await page.get_by_role("button", name="Go on").click()
+                    await page.get_by_role("button", name="Continue").click()
                 await page.wait_for_url(f"{url}/console/cases")
                 provider.document = {"end_session_endpoint": f"{provider.issuer}/end"}
                 await page.get_by_role("button", name="Log out").click()

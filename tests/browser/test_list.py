@@ -32,7 +32,7 @@ async def test_bad_rows_are_corrected_alone(browser: Browser, house: House) -> N
         await page.get_by_label("A CSV file").set_input_files(
             {"name": "people.csv", "mimeType": "text/csv", "buffer": content}
         )
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Continue").click()
         await page.get_by_role("button", name="Check all rows").click()
         await page.get_by_text("The rows are being checked").wait_for()
         await _work(importer)
@@ -51,7 +51,7 @@ async def test_bad_rows_are_corrected_alone(browser: Browser, house: House) -> N
         await page.get_by_text("The rows are being checked").wait_for()
         await _work(importer)
         await _see(page, f"{ROWS:,} will be asked")
-        await page.get_by_role("link", name="Go on").click()
+        await page.get_by_role("link", name="Continue").click()
         await page.get_by_role("button", name=f"Schedule {ROWS:,} messages").click()
         await page.get_by_text("The rows are being imported").wait_for()
         await _work(importer)

@@ -81,7 +81,7 @@ def judged(gateway: Gateway, answer: Answer, terms: Terms, recipient: str = "") 
 def parse_callback(
     headers: Mapping[str, str], query: str, body: bytes, url: str, settings: Gateway
 ) -> list[Report]:  # the url is what other providers sign
-    """The receipts in a callback; raises Unsigned, and Unreadable for what is none. Header names in lower case."""
+    """The receipts in a callback; raises Unsigned, and Unreadable when it is no receipt. Header names in lower case."""
     del url
     form = settings.receipt
     if form is None:

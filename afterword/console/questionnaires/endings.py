@@ -92,7 +92,7 @@ async def ending_page(visit: Visit) -> Response:
 
 @routes.post(ENDING, scope="Questionnaire.Update")
 async def save_ending(visit: Visit) -> Response:
-    """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
     form, ending_id = visit.form, visit.id("ending_id")
     async with visit.read() as db:
         work = await work_of(visit, db)

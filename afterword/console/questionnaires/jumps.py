@@ -40,7 +40,7 @@ async def jump_page(visit: Visit) -> Response:
 
 @routes.post(JUMP, scope="Questionnaire.Update")
 async def save_jump(visit: Visit) -> Response:
-    """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
     form, question_id = visit.form, visit.id("question_id")
     async with visit.read() as db:
         work = await work_of(visit, db)

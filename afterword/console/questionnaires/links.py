@@ -263,7 +263,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
 
 
 def _document(visit: Visit) -> dict[str, Any]:
-    """The members as the API has them. Raises Invalid for a line of metadata that is none."""
+    """The members as the API has them. Raises Invalid for a line that is no metadata."""
     document = document_of(visit.form, INPUTS)
     values: dict[str, str] = {}
     for line in document["metadata"]:

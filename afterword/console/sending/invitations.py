@@ -62,7 +62,7 @@ class InvitationFilter(lists.Filter):
 
     @property
     def report_query(self) -> ReportQuery:
-        """Raises Invalid for a condition that is none."""
+        """Raises Invalid when it is no condition."""
         first, last = periods.read_text(self.between) or (None, None)
         return ReportQuery(
             questionnaire_ids=tuple(dict.fromkeys(each for each in self.questionnaires.split(",") if each)),

@@ -142,7 +142,7 @@ def _span(words: Texts, hours: int) -> str:
 
 
 def _page(visit: Visit, **wanted: str) -> Page:
-    """The page of the address, of messages with these values; an empty one is no matter."""
+    """The page of the address, of messages with these values. An empty value filters nothing."""
     criteria = [Criterion("EQUAL", OUTBOX_MESSAGES.columns[name], value) for name, value in wanted.items() if value]
     page = replace(Page.first(OUTBOX_MESSAGES, limit=ROWS), criteria=tuple(criteria))
     return behind(page, visit.query.get("after", ""))

@@ -52,7 +52,7 @@ REFERENCE_CHARACTERS_MAX: Final = 100
 ATTEMPTS_MAX: Final = 50
 NO_REASON: Final = "none"  # of the address
 REASONS: Final[Mapping[str, str]] = {
-    NO_REASON: "for its time", "not_started": "the pipeline has not started",
+    NO_REASON: "scheduled", "not_started": "the pipeline has not started",
     "application_inactive": "the application is not active", "no_credits": "the credits are used up",
     "previous_open": "the message before is still being sent", "frequency_cap": "asked lately by this pipeline",
     "contact_policy": "the contact policy", "outside_window": "outside the dispatch window", "holiday": "a holiday",

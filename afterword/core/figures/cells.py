@@ -60,7 +60,7 @@ class People:
 
 
 def read_group(text: str) -> tuple[str, str] | None:
-    """Kind and name of a `group_by` entry (the name of a fixed one is empty); None for what is none."""
+    """Kind and name of a `group_by` entry (the name of a fixed one is empty); None when it is neither."""
     kind, colon, name = text.partition(":")
     if kind in FIXED_GROUPS and not colon:
         return kind, ""

@@ -33,7 +33,7 @@ _ADDRESS: Final = re.compile(r"https://[^\s/?#@:\"'<>\\{}]+(?::\d{1,5})?(?:[/?#]
 
 @dataclass(frozen=True, slots=True)
 class EndingTexts:
-    """An ending's texts in one more language; what is None falls back to the default locale."""
+    """An ending's texts in one more language; a text that is None is that of the default locale."""
 
     title: str | None = None
     text: str | None = None

@@ -115,7 +115,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A question's texts in one more language; what is None or absent falls back to the default locale."""
+    """A question's texts in one more language; a text that is None or absent is that of the default locale."""
 
     title: str | None = None
     description: str | None = None

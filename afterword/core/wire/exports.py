@@ -269,7 +269,7 @@ def cursor_of(started: datetime) -> str:
 
 
 def read_cursor(text: str) -> datetime:
-    """The time of a cursor; raises ValueError for what is none."""
+    """The time of a cursor; raises ValueError when it is no cursor."""
     try:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)) if _CURSOR.match(text) else b""
         (microseconds,) = struct.unpack(">Q", raw)

@@ -128,8 +128,8 @@ class Fault(msgspec.Struct, frozen=True):
 class Rows(msgspec.Struct, frozen=True):
     """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts.
 
-    `lines` are the lines of the file on which the rows begin, `known` the places of those in the piece whose address an
-    earlier row of the file has, and `joined` the places of those that belong to the message of an earlier row.
+    `lines`: the lines of the file on which the rows begin; `known`: places of rows whose address an earlier row of the
+    file has; `joined`: places of rows that belong to the message of an earlier row.
     """
 
     rows: list[list[str] | Fault]

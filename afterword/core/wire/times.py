@@ -156,7 +156,7 @@ def offset_minutes_at(instant: datetime, zone: tzinfo) -> int:
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The IANA zone of that name; raises ValueError for what is none. Zones are cached for the process's life."""
+    """The IANA zone of that name, cached while the process lives. Raises ValueError when there is no such zone."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError, UnicodeError) as error:

@@ -62,7 +62,7 @@ class Written(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def date(text: str) -> Written | None:
-    """The parts of a date, perhaps with a time; None for a text that is none."""
+    """The parts of a date, perhaps with a time; None for a text that is no date."""
     if len(text) > TEXT_CHARACTERS_MAX or not any(map(str.isdigit, text)):
         return None
     whole = _COMPACT.sub(r"\1-\2-\3 \4:\5:\6", _bare_date(text)).replace(": ", " ").removesuffix(":")

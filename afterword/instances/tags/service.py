@@ -144,7 +144,7 @@ async def remove(
 
 
 def named(text: str) -> str:
-    """The tag that a path names. Raises NotFound for what is none."""
+    """The tag that a path names. Raises NotFound when there is no such tag."""
     try:
         return rules.normalise(text)
     except InvalidTag:

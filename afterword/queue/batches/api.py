@@ -21,7 +21,7 @@ routes = Routes(tag="Queue")
 
 
 class BatchFilter(WaitingFilter):
-    """The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open."""
+    """A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open."""
 
     import_id: fields.Id | None = None
 

@@ -1,1 +1,1 @@
-"""Late truth: what was learned of an attempt after its outcome had been written down as unknown."""
+"""Late outcomes: an attempt that was recorded as unknown turned out to be accepted or refused."""

@@ -23,7 +23,7 @@ routes = Routes(tag="Queue")
 
 
 class WaitingFilter(fields.Request):
-    """The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open."""
+    """A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open."""
 
     reason: Annotated[fields.Text50, REASON] | None = None
     pipeline_id: fields.Id | None = None

@@ -27,7 +27,7 @@ SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFilter:
-    """The items that a caller asks for; None: no matter. `reason` empty: those without one."""
+    """The items that a caller asks for. None: not filtered. `reason` empty: those without one."""
 
     statuses: Sequence[PublicItem] = tuple(PublicItem)
     reason: str | None = None

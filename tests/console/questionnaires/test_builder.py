@@ -145,7 +145,7 @@ async def test_places(office: Office) -> None:
 
         assert [["One"], ["Two"]] == await titles()
         assert (
-            "It has its new place."
+            "Moved."
             in (await client.get((await client.post(f"{second}/move", data={"to": "up"})).headers["location"])).text
         )
         assert [["One", "Two"], []] == await titles()

@@ -27,7 +27,7 @@ async def test_publish(office: Office) -> None:
         assert 422 == (await client.post(f"{path}/publish", data={**form, "note": "x" * 1_001})).status_code
         assert 412 == (await client.post(f"{path}/publish", data={**form, "revision": "0"})).status_code
         done = await client.post(f"{path}/publish", data=form)
-        assert "It is published." in (await client.get(done.headers["location"])).text
+        assert "Published." in (await client.get(done.headers["location"])).text
         assert "what is published already" in (await client.get(f"{path}/publish")).text
         page = (await client.get(question)).text
         assert "The type was published and stays" in page

@@ -40,7 +40,7 @@ async def page_of(house: House, path: str = "/console") -> str:
 async def test_without_a_questionnaire(office: Office) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client)
-        assert "Go on with the set-up" in (await client.get("/console")).text
+        assert "Continue the set-up" in (await client.get("/console")).text
 
 
 async def test_without_answers(owner: House) -> None:

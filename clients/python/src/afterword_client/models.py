@@ -2980,7 +2980,7 @@ class Assignment(Struct, kw_only=True):
 
 class BatchFilter(Struct, kw_only=True):
     """
-    The items that are meant; what is left out is no matter. The times are those of `send_time`, the end open.
+    A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open.
     """
 
     reason: str | None | UnsetType = UNSET
