@@ -27,12 +27,12 @@ from afterword.instances.mixing import api as mixing_api
 from afterword.instances.previews import api as previews_api
 from afterword.instances.previews import pages as preview_pages
 from afterword.instances.quotas import api as quotas_api
+from afterword.intake import sequences
 from afterword.intake.batches import api as batches_api
 from afterword.intake.dry_runs import api as dry_runs_api
 from afterword.intake.imports import api as imports_api
 from afterword.intake.recoveries import api as recoveries_api
 from afterword.intake.references import api as references_api
-from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
 from afterword.links import api as links_api
@@ -214,7 +214,7 @@ def api_routes() -> list[Routes]:
         queue_api.routes,
         batches_api.routes,
         imports_api.routes,
-        sequences_api.routes,
+        sequences.routes,
         recoveries_api.routes,
         dry_runs_api.routes,
         backtests_api.routes,

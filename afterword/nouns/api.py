@@ -54,6 +54,8 @@ def _route(noun: Noun[R], operation: Operation) -> Route:
 
 
 def _summary(noun: Noun[Any], operation: Operation) -> str:
+    if operation in noun.summaries:
+        return noun.summaries[operation]
     if operation == "list":
         return f"Get all {noun.many}"
     return f"Create new {noun.one}" if operation == "create" else f"{operation.capitalize()} {noun.one.title()}"

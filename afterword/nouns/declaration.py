@@ -167,7 +167,7 @@ class Screens(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noun(Generic[R]):
-    """`one` and `many` name it in summaries and in the names of its operations.
+    """`one` and `many` name it in summaries and in the names of its operations; `summaries`: those that differ.
 
     `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
     that are not deleted. `most`: rows of an organization, of those that `counted` counts. `filled`: columns that rules
@@ -185,6 +185,7 @@ class Noun(Generic[R]):
     about_create: str
     about_update: str
     about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    summaries: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     refusals: tuple[str, ...] = ()
     operations: tuple[Operation, ...] = OPERATIONS
     shape: Literal["array", "envelope"] = "array"

@@ -19,9 +19,9 @@ from afterword.events.log import service as log
 from afterword.exports import service as exports
 from afterword.instances.expiry import service as instances_expiry
 from afterword.instances.files import service as files
+from afterword.intake import sequences
 from afterword.intake.imports import service as imports
 from afterword.intake.lists import service as lists
-from afterword.intake.sequences import service as sequences
 from afterword.intake.test_messages import service as test_messages
 from afterword.logins import service as logins
 from afterword.organizations.idempotency import service as idempotency

@@ -251,7 +251,7 @@ def _refused() -> set[str]:
     found = NOUNS | {placeholders.KNOWN}
     for name in REFUSING:
         found |= sentences(SOURCE / name)
-    found |= {noun.nothing for noun in all_nouns() if noun.screens}
+    found |= {noun.nothing for noun in all_nouns()}
     for path in (one for name in ("service", "store") for one in SOURCE.rglob(f"{name}.py")):
         found |= {text for text in sentences(path) if text.startswith("There is no such ")}
     for path in (one for name in ("api", "resources") for one in SOURCE.rglob(f"{name}.py")):

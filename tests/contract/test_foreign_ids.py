@@ -91,7 +91,6 @@ OF_US_ALONE: Final = {
     "get_has_default": "asks for ours",
     "count_domains": "a domain is anybody's; what is counted is ours",
     "count_recent_locked": "asks for ours",
-    "count_sequences_locked": "asks for ours",
     "list_webhooks": "asks for ours",
     "count_webhooks_locked": "asks for ours",
     "list_event_entries": "asks for ours",
@@ -122,7 +121,6 @@ OF_US_ALONE: Final = {
     "list_custom_reports": "asks for ours",
     "count_reports": "asks for ours",
     "count_open_exports": "asks for ours",
-    "list_sequences": "asks for ours",
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",
     "list_captured": "asks for ours",
@@ -167,6 +165,7 @@ BLIND: Final = {
     "get_reminder_number",  # the item is an invitation
     "list_items_of_import",  # the import's item was not made by it
     "get_asset_by_hash",  # of other bytes
+    "get_closes",  # the status is of open cases
     "get_has_instances",  # nobody has answered by the link
     "list_uses",  # nothing shows the picture
     "list_overlaps",  # nobody was written to by two pipelines

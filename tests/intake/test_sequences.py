@@ -8,12 +8,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword import db
+from afterword import db, errors
 from afterword.alerts import service as alerts
 from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.intake.sequences import service
+from afterword.intake import sequences
+from afterword.intake.sequences import SEQUENCE
+from afterword.nouns import service as nouns
 from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import EMAIL, House, settled
 from tests.queue.client import Client, codes
@@ -88,7 +90,7 @@ class Chain:
     async def follow(self) -> None:
         await settled(self.queue.pool)
         async with db.transaction(self.queue.pool) as database:
-            await service.follow(database, secret=self.queue.secret, now=database.clock.now(), limit=500)
+            await sequences.follow(database, secret=self.queue.secret, now=database.clock.now(), limit=500)
 
     async def made(self) -> list[Mapping[str, Any]]:
         """The items of sequences, the oldest first."""
@@ -146,11 +148,6 @@ class TestRules:
             )
             assert 404 == response.status_code
 
-    async def test_too_many(self, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "SEQUENCES_MAX", 1)
-        await chain.sequence()
-        assert [("", "too_many")] == codes(await chain.post())
-
     async def test_a_narrow_caller(self, chain: Chain) -> None:
         """Both ends must be open to whoever asks."""
         await chain.sequence()
@@ -158,9 +155,9 @@ class TestRules:
         narrow = replace(caller, application_ids=("0" * 22,))
         async with db.connection(chain.queue.pool) as database:
             sequence_id = await chain.queue.value("select sequence_id from sequence")
-            assert await service.get(database, caller=caller, sequence_id=sequence_id)
-            with pytest.raises(service.errors.NotFound):
-                await service.get(database, caller=narrow, sequence_id=sequence_id)
+            assert await nouns.get(SEQUENCE, database, caller=caller, key=sequence_id)
+            with pytest.raises(errors.NotFound):
+                await nouns.get(SEQUENCE, database, caller=narrow, key=sequence_id)
 
     async def test_ok(self, chain: Chain) -> None:
         question_id = (await chain.questions())[CSAT]
@@ -335,7 +332,7 @@ class TestFollow:
         """A questionnaire that leads to itself asks as often as a chain may be long, and says why it stops."""
         await chain.sequence()
         instance_id = await chain.ask()
-        for generation in range(service.DEPTH_MAX):
+        for generation in range(sequences.DEPTH_MAX):
             await chain.answer(instance_id)
             await chain.follow()
             made = await chain.made()
@@ -343,7 +340,7 @@ class TestFollow:
             instance_id = await chain.sent(chain.follow_up, made[-1]["item_id"])
         await chain.answer(instance_id)
         await chain.follow()
-        assert service.DEPTH_MAX == len(await chain.made())
+        assert sequences.DEPTH_MAX == len(await chain.made())
         assert ["too_deep"] == [told["reason"] for told in await chain.told()]
 
     @pytest.mark.parametrize(("kind", "is_noted"), [("recovery", True), ("manual", False)])

@@ -35,6 +35,61 @@ returning t.status_id, t.title, t.description, t.color, t.closing, t.application
 -- alert_status: delete
 delete from alert_status t where t.organization_id = $1 and t.status_id = $2;
 
+-- sequence: get
+select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from sequence t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or 2 = (
+    select count(*) filter (where f.owner_application_id = any($2))
+      + count(*) filter (where q.owner_application_id = any($2))
+    from questionnaire f
+    join pipeline p on p.organization_id = t.organization_id and p.pipeline_id = t.pipeline_id
+    join questionnaire q on q.organization_id = t.organization_id and q.questionnaire_id = p.questionnaire_id
+    where f.organization_id = t.organization_id and f.questionnaire_id = t.from_questionnaire_id)) and t.sequence_id = $3;
+
+-- sequence: get_locked
+select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from sequence t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or 2 = (
+    select count(*) filter (where f.owner_application_id = any($2))
+      + count(*) filter (where q.owner_application_id = any($2))
+    from questionnaire f
+    join pipeline p on p.organization_id = t.organization_id and p.pipeline_id = t.pipeline_id
+    join questionnaire q on q.organization_id = t.organization_id and q.questionnaire_id = p.questionnaire_id
+    where f.organization_id = t.organization_id and f.questionnaire_id = t.from_questionnaire_id)) and t.sequence_id = $3 for no key update of t;
+
+-- sequence: list
+select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from sequence t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or 2 = (
+    select count(*) filter (where f.owner_application_id = any($2))
+      + count(*) filter (where q.owner_application_id = any($2))
+    from questionnaire f
+    join pipeline p on p.organization_id = t.organization_id and p.pipeline_id = t.pipeline_id
+    join questionnaire q on q.organization_id = t.organization_id and q.questionnaire_id = p.questionnaire_id
+    where f.organization_id = t.organization_id and f.questionnaire_id = t.from_questionnaire_id));
+
+-- sequence: count
+select count(*) from sequence t where t.organization_id = $1;
+
+-- sequence: insert
+insert into sequence as t (organization_id, sequence_id, title, from_questionnaire_id, pipeline_id, kind, trigger, conditions, active,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.from_questionnaire_id, s.pipeline_id, s.kind, s.trigger, s.conditions, s.active, $4, $4, $5, $5
+from jsonb_populate_record(null::sequence, $3::jsonb) s
+returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- sequence: update
+update sequence t
+set title = s.title, pipeline_id = s.pipeline_id, trigger = s.trigger, conditions = s.conditions, active = s.active,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from sequence o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.sequence_id = $2 and o.organization_id = $1 and o.sequence_id = $2
+  and (t.title, t.pipeline_id, t.trigger, t.conditions, t.active) is distinct from (s.title, s.pipeline_id, s.trigger, s.conditions, s.active)
+returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- sequence: delete
+delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
+
 -- webhook: get
 select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from webhook t

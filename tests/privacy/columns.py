@@ -7,7 +7,7 @@ is tried there too: these columns are filled, erased, and searched for the words
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec.inspect import BytesType, DictType, ListType, StrType, type_info
+from msgspec.inspect import BytesType, DictType, ListType, LiteralType, StrType, type_info
 
 from afterword.core.reading.members import declared_of
 from afterword.nouns.declaration import Computed, Holds, Member
@@ -140,7 +140,8 @@ def of_noun(table: str) -> Mapping[str, str]:
 
 def is_text(one: Member) -> bool:
     plain = declared_of(type_info(one.type)).type
-    return not one.name.endswith(("_id", "_ids", "_by")) and type(plain) in {StrType, ListType, DictType, BytesType}
+    texts = {StrType, LiteralType, ListType, DictType, BytesType}
+    return not one.name.endswith(("_id", "_ids", "_by")) and type(plain) in texts
 
 
 FREE: Final[Mapping[str, Mapping[str, str]]] = {
@@ -257,7 +258,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "rollup_span": {"dimension": FIGURES, "time_zone": FIXED},
     "rollup_wide": {"dimension": FIGURES},
     "sending_guard": {"paused_reason": OURS},
-    "sequence": {"conditions": AUTHORED, "kind": FIXED, "title": AUTHORED, "trigger": FIXED},
+    "sequence": of_noun("sequence"),
     "suppression": {"reason": FIXED},
     "token": {"kind": FIXED, "maker_role": FIXED, "networks": ACCOUNT, "scopes": FIXED, "selector": OURS,
               "title": AUTHORED, "verifier_digest": OURS},

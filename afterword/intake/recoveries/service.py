@@ -17,8 +17,7 @@ from afterword.instances.children.trees import DEPTH_MAX
 from afterword.intake.dry_runs import service as dry_runs
 from afterword.intake.recoveries import store
 from afterword.intake.recoveries.store import Way
-from afterword.intake.sequences import store as sequences_store
-from afterword.intake.sequences.service import TOO_DEEP
+from afterword.intake.sequences import TOO_DEEP, list_sources
 from afterword.queue import service as queue
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import NewItem
@@ -67,7 +66,7 @@ async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Pl
     if way is None:
         raise NoPipeline("The recovery questionnaire has no pipeline to send the message.")
     key = (case.organization_id, case.instance_id, way.pipeline_id, way.channel_id)
-    sources = await sequences_store.list_sources(db, wanted=[key], ancestors_max=DEPTH_MAX)
+    sources = await list_sources(db, wanted=[key], ancestors_max=DEPTH_MAX)
     if not sources or sources[0].identifier is None:
         raise NobodyToAsk("No address of this customer is known on a channel of the recovery questionnaire.")
     source = sources[0]

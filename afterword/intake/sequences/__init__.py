@@ -1,1 +1,0 @@
-"""Sequences: a response to one questionnaire puts an item into the queue of another."""
