@@ -1,11 +1,8 @@
 """The HTTP routes of alerts, their statuses, cases and comments."""
 
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from afterword import errors
-from afterword.alerts import statuses
+from afterword.alerts import rules, statuses
 from afterword.alerts.assignments import api as assignments_api
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
@@ -16,7 +13,6 @@ from afterword.alerts.messages import service as messages
 from afterword.alerts.notifications import api as notifications_api
 from afterword.alerts.previews import api as previews_api
 from afterword.alerts.resources import (
-    Alert,
     AlertComment,
     AlertCommentRequest,
     AlertCommentUpdate,
@@ -25,70 +21,20 @@ from afterword.alerts.resources import (
     AlertInstanceUpdate,
     AlertMessage,
     AlertMessageRequest,
-    AlertRequest,
-    AlertUpdate,
 )
-from afterword.alerts.rules import service as rules
-from afterword.alerts.rules import store as rules_store
+from afterword.alerts.rules import ALERT
 from afterword.alerts.settings import api as settings_api
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.db import Database
+from afterword.nouns import service as nouns
 from afterword.web.fields import UNSET, listing_of
 from afterword.web.operations import Answer, Call, Routes
 
-routes = Routes(tag="Alerts")
 instance_routes = Routes(tag="Alert Instance")
 
 CASE: Final = "/alert/instance/{alert_instance_id}"
 COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
-CONDITIONS: Final = (
-    "The conditions are checked against the published questions and the declared metadata; those of trigger "
-    "`schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: "
-    "`chat_urls` takes only the empty list."
-)
-
-
-@routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
-async def list_alerts(call: Call[None], db: Database) -> Rows[rules.Alert]:
-    return await rules_store.list_alerts(db, **call.caller.part, page=call.page)
-
-
-@routes.post(
-    "/alert", scope="Alert.Create", body=AlertRequest, answer=Alert, summary="Create new alert", description=CONDITIONS
-)
-async def create_alert(call: Call[AlertRequest], db: Database) -> Answer:
-    alert = await rules.create(db, caller=call.caller, columns=_alert_columns(call.body), now=call.now)
-    return Answer(record=alert, location=f"/alert/{alert.alert_id}")
-
-
-@routes.get("/alert/{alert_id}", scope="Alert.Read", answer=Alert, summary="Get Alert")
-async def get_alert(call: Call[None], db: Database) -> rules.Alert:
-    return await rules.get(db, caller=call.caller, **call.ids)
-
-
-@routes.patch(
-    "/alert/{alert_id}",
-    scope="Alert.Update",
-    body=AlertUpdate,
-    answer=Alert,
-    summary="Update Alert",
-    description=CONDITIONS,
-)
-async def update_alert(call: Call[AlertUpdate], db: Database) -> rules.Alert:
-    return await rules.update(
-        db, caller=call.caller, **call.ids, changes=_alert_columns(call.body), now=call.now, expect=call.check_version
-    )
-
-
-@routes.delete(
-    "/alert/{alert_id}",
-    scope="Alert.Delete",
-    summary="Delete Alert",
-    description="It opens no more cases; those that it opened stay.",
-)
-async def delete_alert(call: Call[None], db: Database) -> None:
-    await rules.delete(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
 @instance_routes.list(
@@ -106,7 +52,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Cas
     summary="Get Alert Instance List by alert id",
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
-    alert = await rules.get(db, caller=call.caller, **call.ids)
+    alert = await nouns.get(ALERT, db, caller=call.caller, key=call.ids["alert_id"])
     found = await cases_store.list_cases_of_alert(
         db, organization_id=alert.organization_id, alert_id=alert.alert_id, test_only=call.caller.test, page=call.page
     )
@@ -229,22 +175,9 @@ async def delete_alert_comment(call: Call[None], db: Database) -> None:
     await cases.delete_comment(db, caller=call.caller, **call.ids, now=call.now, expect=call.check_version)
 
 
-routes.all[:0] = [
+routes = Routes(tag="Alerts")
+routes.all = [
     *settings_api.routes.all, *figures_api.routes.all, *escalation_api.routes.all, *previews_api.routes.all,
-    *assignments_api.routes.all,
+    *assignments_api.routes.all, *rules.routes.all, *instance_routes.all, *statuses.routes.all,
+    *notifications_api.routes.all,
 ]  # fmt: skip
-routes.all += [*instance_routes.all, *statuses.routes.all, *notifications_api.routes.all]
-
-
-def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
-    """The columns in the body; lists of ids without duplicates."""
-    columns = body.named()
-    if columns.pop("chat_urls", None):
-        message = "This release delivers to no chat; leave the list empty."
-        raise errors.Invalid.at("/chat_urls", "unknown_value", message)
-    for name in ("questionnaire_ids", "subscriber_user_ids"):
-        if name in columns:
-            columns[name] = list(dict.fromkeys(columns[name]))
-    if columns.get("assignment") is not None:
-        columns["assignment"] = msgspec.to_builtins(columns["assignment"])
-    return columns

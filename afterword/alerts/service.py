@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from afterword.alerts import store
+from afterword.alerts import rules, store
 from afterword.alerts.assignments import service as assignments
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.cases.store import Case
 from afterword.alerts.messages import service as messages
 from afterword.alerts.recoveries import service as recoveries
-from afterword.alerts.rules import service as rules
-from afterword.alerts.rules import store as rules_store
-from afterword.alerts.rules.store import ActiveAlert, Alert
+from afterword.alerts.rules import ActiveAlert, Alert
 from afterword.alerts.settings import service as settings
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
@@ -75,7 +73,8 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
 
 async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
     """Claim daily alerts that are due. Call `raise_scheduled` for each in the same transaction."""
-    return await rules.claim_scheduled(db, now=now, limit=limit)
+    before = now - timedelta(hours=rules.EVALUATION_HOURS)
+    return await rules.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
 
 
 def metrics_of(alert: Alert) -> list[Metric]:
@@ -100,7 +99,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     open_case = await _open_case_of(db, alert=alert, now=now)
     if open_case is None:
         opens_closed = bool(
-            await rules_store.get_closes(
+            await rules.get_closes(
                 db,
                 organization_id=alert.organization_id,
                 status_id=alert.status_id,
@@ -129,7 +128,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
 
 async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
     questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
-    active = await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires))
+    active = await rules.list_active_alerts(db, questionnaires=sorted(questionnaires))
     found = await matched(
         db,
         responses=responses,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from afterword import errors
+from afterword.alerts import rules
 from afterword.alerts.cases import service as cases
 from afterword.alerts.resources import Color, Description500, Position, StatusId
-from afterword.alerts.rules import service as rules
 from afterword.core.messaging.alerts import STATUS_NEW, STATUSES_MAX
 from afterword.core.organizations.access import Caller
 from afterword.errors import FieldError
@@ -92,10 +92,10 @@ async def _delete(change: Change[AlertStatus], options: Mapping[str, Any]) -> No
         await cases.move_status(
             db, caller=change.caller, status_id=change.key, move_to=move_to, closes=target.closing, now=change.now
         )
-        await rules.move_status(db, **key, move_to=move_to)
+        await rules.update_status_to(db, **key, move_to=move_to, deleted_only=False)
     elif await _get_is_used(change):
         raise StatusInUse("Alerts or cases have this status; name another one for them in move_to.")
-    await rules.move_status(db, **key, move_to=STATUS_NEW, deleted_only=True)
+    await rules.update_status_to(db, **key, move_to=STATUS_NEW, deleted_only=True)
     await nouns.delete_row(STATUS, change)
 
 

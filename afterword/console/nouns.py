@@ -60,7 +60,8 @@ class _NounScreens:
         noun, screens, words = self._noun, self._screens, visit.words
         is_whole = noun.order != declaration.NEWEST_FIRST  # such a list is short, and has no pages
         listing = structs.listing_of(noun)
-        page = Page.first(listing, limit=noun.most + PRODUCT_ROWS_MAX) if is_whole else page_of(listing, visit.query)
+        most = (noun.most or 0) + PRODUCT_ROWS_MAX
+        page = Page.first(listing, limit=most) if is_whole else page_of(listing, visit.query)
         async with visit.read() as db:
             found = await service.rows(noun, db, **visit.caller.reach, page=page)
         return visit.page(
@@ -128,13 +129,7 @@ class _NounScreens:
         await self._row(visit)
         async with visit.write() as db:
             await service.delete(
-                self._noun,
-                db,
-                caller=visit.caller,
-                key=self._key(visit),
-                site=visit.site,
-                now=visit.now,
-                expect=lambda _: None,
+                self._noun, db, caller=visit.caller, key=self._key(visit), site=visit.site, now=visit.now
             )
         return html.redirect(f"{self._list}?done=removed")
 

@@ -11,13 +11,14 @@ import yaml
 
 from afterword import ids
 from afterword.alerts.recoveries import service as recoveries
-from afterword.alerts.rules import service as rules
+from afterword.alerts.rules import ALERT
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.organizations import access
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.demonstration import store
+from afterword.nouns import service as nouns
 from afterword.organizations.users import service as users
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import service as reports
@@ -78,8 +79,14 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         for email, name in AGENTS
     ]
     sent = await _sent(db, organization_id=organization_id)
-    rule = await rules.create(
-        db, caller=caller, columns={**_RULE, "application_id": application_id, **_conditions(sent)}, now=now
+    rule = await nouns.insert(
+        ALERT,
+        db,
+        organization_id=organization_id,
+        key=ids.ordered(now),
+        columns={**_RULE, "application_id": application_id, **_conditions(sent)},
+        now=now,
+        by=None,
     )
     shop = _Shop([agent.user_id for agent in agents], _words(), random.Random(SEED), now)  # noqa: S311  no secret
     _draw(shop, sent, secret=secret)

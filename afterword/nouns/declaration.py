@@ -62,7 +62,8 @@ class Role:
 class Editable(Role):
     """Clients set it: at creation where `once`, else also later. Without a label it has no place in the form.
 
-    `shown`: its type in the resource, where that is not the type without its limits.
+    `wire`: its type in requests and the resource, where the record has another; `shown`: its type in the resource,
+    where that is neither `wire` nor the type without its limits.
     """
 
     label: str = ""
@@ -70,7 +71,18 @@ class Editable(Role):
     kind: InputKind = "text"
     options: Sequence[tuple[str, str]] = ()
     once: bool = field(default=False, kw_only=True)
+    wire: Any = field(default=None, kw_only=True)
     shown: Any = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Given(Editable):
+    """Clients send it, and no column has it: the rules of the noun take it out of the columns of a change.
+
+    `sql`: an expression over the row `t` that answers show; without it they do not show the member.
+    """
+
+    sql: LiteralString = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +182,10 @@ class Noun(Generic[R]):
     """`one` and `many` name it in summaries and in the names of its operations; `summaries`: those that differ.
 
     `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
-    that are not deleted. `most`: rows of an organization, of those that `counted` counts. `filled`: columns that rules
-    write besides those that clients set, at creation and later; `also_set`: further assignments of an update, where
-    `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not change a row.
+    that are not deleted. `most`: rows of an organization, of those that `counted` counts; None: no limit. `filled`:
+    columns that rules write besides those that clients set, at creation and later; `also_set`: further assignments of
+    an update, where `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not
+    change a row.
     """
 
     record: type[R]
@@ -193,7 +206,7 @@ class Noun(Generic[R]):
     shows_organization: bool = False
     visible: LiteralString = ""
     live: LiteralString = ""
-    most: int
+    most: int | None = None
     counted: LiteralString = ""
     filled: tuple[LiteralString, ...] = ()
     filled_later: tuple[LiteralString, ...] = ()
@@ -224,13 +237,19 @@ class Noun(Generic[R]):
 
     @property
     def columns(self) -> tuple[Member, ...]:
-        return tuple(one for one in self.members if not isinstance(one.role, ShownOnce))
+        """The members that statements read."""
+        return tuple(one for one in self.members if not isinstance(one.role, ShownOnce) and not is_unseen(one.role))
 
     def editable(self, *, later: bool = False) -> tuple[Member, ...]:
         """The members that clients set at creation, or those that they may change later; required ones first."""
         found = [one for one in self.members if isinstance(one.role, Editable)]
         chosen = [one for one in found if not (later and cast("Editable", one.role).once)]
         return tuple(sorted(chosen, key=lambda one: not one.is_required))
+
+    def written(self, *, later: bool = False) -> tuple[LiteralString, ...]:
+        """The columns that creations or updates write: those of `editable`, and those that rules fill."""
+        own = [one.name for one in self.editable(later=later) if not isinstance(one.role, Given)]
+        return (*own, *(self.filled_later if later else self.filled))
 
     @property
     def nothing(self) -> str:
@@ -243,6 +262,11 @@ class Noun(Generic[R]):
         if not _INTEGER.match(text):
             raise errors.NotFound(self.nothing)
         return int(text)
+
+
+def is_unseen(role: Role | None) -> bool:
+    """Whether clients send it and never see it."""
+    return isinstance(role, Given) and not role.sql
 
 
 def _member(name: str, hint: Any, *, is_required: bool) -> Member:

@@ -11,10 +11,13 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.nouns import structs
-from afterword.nouns.declaration import Change, Noun, R
+from afterword.nouns.declaration import Change, Given, Noun, R
 from afterword.nouns.statements import statements_of
 
 PRODUCT_ROWS_MAX: Final = 100
+
+
+def any_version(_version: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ async def every(
     test_only: bool = False,
 ) -> list[R]:
     """All rows in their own order; there are at most so many as an organization may have, and those of the product."""
+    assert noun.most is not None, f"{noun.many} are limited"  # noqa: S101
     page = Page.first(structs.listing_of(noun), limit=noun.most + PRODUCT_ROWS_MAX)
     reach = {"organization_id": organization_id, "application_ids": application_ids, "test_only": test_only}
     return (await rows(noun, db, **reach, page=page)).items
@@ -84,13 +88,33 @@ async def create(
     change.columns.update(structs.written(columns))
     change.key = await noun.new_key(change)
     await noun.check(change)
-    found = statements_of(noun)
-    if await _count_locked(noun, db, organization_id=caller.organization_id) >= noun.most:
-        raise errors.Invalid.at("", "too_many", f"An organization has at most {noun.most} {noun.many}.")
-    row = await db.fetch_one(
-        found.insert, caller.organization_id, change.key, _document(change.columns), now, caller.actor_id
+    if noun.most is not None and await _count_locked(noun, db, organization_id=caller.organization_id) >= noun.most:
+        raise errors.Invalid.at("", "too_many", f"An organization has at most {noun.most:,} {noun.many}.")
+    made = await insert(
+        noun,
+        db,
+        organization_id=caller.organization_id,
+        key=change.key,
+        columns=change.columns,
+        now=now,
+        by=caller.actor_id or None,
     )
-    return Made(noun.record(**row), change.shown)
+    return Made(made, change.shown)
+
+
+async def insert(
+    noun: Noun[R],
+    db: Database,
+    *,
+    organization_id: str,
+    key: Any,
+    columns: Mapping[str, Any],
+    now: datetime,
+    by: str | None,
+) -> R:
+    """Insert a row that the product makes itself: without rules and limit."""
+    values = (organization_id, key, _document(columns), now, by)
+    return noun.record(**await db.fetch_one(statements_of(noun).insert, *values))
 
 
 async def update(
@@ -102,18 +126,21 @@ async def update(
     changes: Mapping[str, Any],
     site: Site,
     now: datetime,
-    expect: errors.Expect,
+    expect: errors.Expect = any_version,
 ) -> R:
     """Raises NotFound, what `expect` raises for the row's version, and what its rules raise."""
     change = await _change(noun, db, caller=caller, key=key, site=site, now=now, expect=expect)
     before = change.row
+    given = {one.name for one in noun.members if isinstance(one.role, Given)}
     change.columns.update(
-        (name, value) for name, value in structs.written(changes).items() if getattr(before, name) != value
+        (name, value)
+        for name, value in structs.written(changes).items()
+        if name in given or getattr(before, name) != value
     )
     if not change.columns:
         return before
     await noun.check(change)
-    values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id)
+    values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id or None)
     row = await db.fetch_row(statements_of(noun).update, *values)
     return noun.record(**row) if row else before
 
@@ -126,7 +153,7 @@ async def delete(
     key: Any,
     site: Site,
     now: datetime,
-    expect: errors.Expect,
+    expect: errors.Expect = any_version,
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Raises NotFound, what `expect` and its rules raise, and Dangling while something refers to it."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final, LiteralString
 
 from afterword.db.columns import assigned, qualified
-from afterword.nouns.declaration import Computed, Noun
+from afterword.nouns.declaration import Computed, Given, Noun
 
 _BY: Final = frozenset({"created_by", "updated_by"})
 
@@ -50,7 +50,7 @@ def statements_of(noun: Noun[Any]) -> Statements:
 
 
 def _insert(noun: Noun[Any]) -> LiteralString:
-    written: LiteralString = ", ".join([*(one.name for one in noun.editable()), *noun.filled])
+    written: LiteralString = ", ".join(noun.written())
     taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
     return f"""insert into {noun.table} as t (organization_id, {noun.key}, {written},
   created_time, updated_time, created_by, updated_by)
@@ -60,7 +60,7 @@ returning {taken}"""
 
 
 def _update(noun: Noun[Any], taken: LiteralString) -> LiteralString:
-    changed: LiteralString = ", ".join([*(one.name for one in noun.editable(later=True)), *noun.filled_later])
+    changed: LiteralString = ", ".join(noun.written(later=True))
     live: LiteralString = f" and {noun.live}" if noun.live else ""
     also: LiteralString = f",\n  {noun.also_set}" if noun.also_set else ""
     return f"""update {noun.table} t
@@ -73,7 +73,7 @@ returning {taken}"""
 
 
 def _expression(name: LiteralString, role: object) -> LiteralString:
-    if isinstance(role, Computed):
+    if isinstance(role, Computed | Given):
         return f"{role.sql} as {name}"
     # Lists compare ids by their bytes; the columns of these two have the database's collation.
     return f't.{name} collate "C" as {name}' if name in _BY else f"t.{name}"

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
-from afterword.nouns.declaration import Editable, Hidden, Noun, ShownOnce
+from afterword.nouns.declaration import Editable, Hidden, Member, Noun, ShownOnce, is_unseen
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -24,7 +24,7 @@ _SHOWN_KINDS: Final = frozenset({"id", "date_time", "date", "clock"})  # whose a
 def creation_of(noun: Noun[Any]) -> type[fields.Request]:
     defaults = {one.name: one for one in msgspec.structs.fields(noun.record)}
     declared = [
-        (one.name, one.type) if one.is_required else (one.name, one.type, _default_of(defaults[one.name]))
+        (one.name, _wire(one)) if one.is_required else (one.name, _wire(one), _default_of(defaults[one.name]))
         for one in noun.editable()
     ]
     return _request(f"{noun.record.__name__}Request", declared, noun.about_create)
@@ -32,7 +32,7 @@ def creation_of(noun: Noun[Any]) -> type[fields.Request]:
 
 @cache
 def update_of(noun: Noun[Any]) -> type[fields.Request]:
-    declared = [(one.name, one.type | UnsetType, UNSET) for one in noun.editable(later=True)]
+    declared = [(one.name, _wire(one) | UnsetType, UNSET) for one in noun.editable(later=True)]
     return _request(f"{noun.record.__name__}Update", declared, noun.about_update)
 
 
@@ -41,14 +41,14 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
     """Every member that is not hidden; the organization behind the key, the times of changes last."""
     shown: dict[str, Any] = {}
     for one in noun.members:
-        if isinstance(one.role, Hidden) or one.name in {"organization_id", "version"}:
+        if isinstance(one.role, Hidden) or is_unseen(one.role) or one.name in {"organization_id", "version"}:
             continue
         if isinstance(one.role, ShownOnce):
             shown[one.name] = fields.ShownOnce
         elif isinstance(one.role, Editable) and one.role.shown is not None:
             shown[one.name] = one.role.shown
         else:
-            shown[one.name] = _shown(one.type)
+            shown[one.name] = _shown(_wire(one))
         if one.name == noun.key and noun.shows_organization:
             shown["organization_id"] = fields.Id
     made = msgspec.defstruct(
@@ -71,6 +71,10 @@ def _written(value: Any) -> Any:
     if isinstance(value, Moment):
         return value.instant
     return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct | list) else value
+
+
+def _wire(one: Member) -> Any:
+    return (one.role.wire if isinstance(one.role, Editable) else None) or one.type
 
 
 def _request(name: str, declared: list[Any], about: str) -> type[fields.Request]:
@@ -97,7 +101,9 @@ def _shown(kind: Any) -> Any:
         base, *found = get_args(kind)
         metas = [one for one in found if isinstance(one, Meta)]
         has_meaning = any(
-            (one.extra or {}).get("kind") in _SHOWN_KINDS or "x-enum-varnames" in (one.extra_json_schema or {})
+            (one.extra or {}).get("kind") in _SHOWN_KINDS
+            or "column" in (one.extra or {})
+            or "x-enum-varnames" in (one.extra_json_schema or {})
             for one in metas
         )
         return kind if has_meaning else _shown(base)

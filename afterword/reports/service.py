@@ -8,7 +8,7 @@ import structlog
 
 from afterword import errors, ids
 from afterword.alerts import service as alerts
-from afterword.alerts.rules.store import Alert
+from afterword.alerts.rules import Alert
 from afterword.core.organizations.access import Caller
 from afterword.db import Database, savepoint
 from afterword.organizations import checks

@@ -96,7 +96,6 @@ OF_US_ALONE: Final = {
     "list_event_entries": "asks for ours",
     "list_statuses": "asks for ours",
     "count_statuses": "asks for ours",
-    "list_alerts": "asks for ours",
     "list_cases": "asks for ours",
     "count_cases": "asks for ours",
     "list_names": "asks for ours",
@@ -258,9 +257,10 @@ BY_TYPE: Final[Mapping[object, Any]] = {
 
 
 def functions() -> list[Callable[..., Any]]:
-    """The functions of all stores that are told an organization and the id of a thing."""
+    """The functions of all stores, and of files of nouns, that are told an organization and the id of a thing."""
     found: list[Callable[..., Any]] = []
-    for path in sorted(Path("afterword").rglob("store.py")):
+    paths = {one for one in Path("afterword").rglob("*.py") if one.stem == "store" or " = Noun(\n" in one.read_text()}
+    for path in sorted(paths):
         module = importlib.import_module(".".join(path.with_suffix("").parts))
         for name, function in vars(module).items():
             if inspect.iscoroutinefunction(function) and function.__module__ == module.__name__:

@@ -1,3 +1,40 @@
+-- alert: get
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert t
+where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.alert_id = $3;
+
+-- alert: get_locked
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert t
+where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.alert_id = $3 for no key update of t;
+
+-- alert: list
+select t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from alert t
+where t.organization_id = $1 and t.deleted_time is null and (t.application_id is null or cardinality($2::text[]) = 0 or t.application_id = any($2));
+
+-- alert: count
+select count(*) from alert t where t.organization_id = $1 and t.deleted_time is null;
+
+-- alert: insert
+insert into alert as t (organization_id, alert_id, application_id, title, description, questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids, escalation_hours, escalation_severity, escalation_user_id, assignment,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.application_id, s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment, $4, $4, $5, $5
+from jsonb_populate_record(null::alert, $3::jsonb) s
+returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- alert: update
+update alert t
+set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids, trigger = s.trigger, conditions = s.conditions, severity = s.severity, active = s.active, status_id = s.status_id, assigned_user_id = s.assigned_user_id, due_hours = s.due_hours, fold_hours = s.fold_hours, subscriber_user_ids = s.subscriber_user_ids, escalation_hours = s.escalation_hours, escalation_severity = s.escalation_severity, escalation_user_id = s.escalation_user_id, assignment = s.assignment,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from alert o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.alert_id = $2 and o.organization_id = $1 and o.alert_id = $2 and t.deleted_time is null
+  and (t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment) is distinct from (s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids, s.escalation_hours, s.escalation_severity, s.escalation_user_id, s.assignment)
+returning t.alert_id, t.application_id, t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active, t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids, t.escalation_hours, t.escalation_severity, t.escalation_user_id, t.assignment, '{}'::text[] as chat_urls, t.open_count, t.last_triggered_time, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- alert: delete
+delete from alert t where t.organization_id = $1 and t.alert_id = $2;
+
 -- alert_status: get
 select t.status_id, t.title, t.description, t.color, t.closing, t.application_id, t.position, t.status_id < 100 as system, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from alert_status t

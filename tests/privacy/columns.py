@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.inspect import BytesType, DictType, ListType, LiteralType, StrType, type_info
 
 from afterword.core.reading.members import declared_of
-from afterword.nouns.declaration import Computed, Holds, Member
+from afterword.nouns.declaration import Computed, Given, Holds, Member
 from afterword.queue.records import TEXTS
 from tests.nouns.declared import all_nouns
 
@@ -134,7 +134,7 @@ def of_noun(table: str) -> Mapping[str, str]:
     return {
         one.name: OF_DECLARATIONS[one.role.holds]
         for one in noun.columns
-        if one.role is not None and not isinstance(one.role, Computed) and is_text(one)
+        if one.role is not None and not isinstance(one.role, Computed | Given) and is_text(one)
     }
 
 
@@ -147,8 +147,7 @@ def is_text(one: Member) -> bool:
 FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "access_token": {"scopes": FIXED, "selector": OURS, "verifier_digest": OURS},
     "alembic_version": {"version_num": OURS},
-    "alert": {"assignment": AUTHORED, "conditions": AUTHORED, "description": AUTHORED, "escalation_severity": FIXED,
-              "severity": FIXED, "title": AUTHORED, "trigger": FIXED},
+    "alert": of_noun("alert"),
     "alert_history": {"changes": "ids, times and the names of causes", "kind": FIXED},
     "alert_instance": {"cause": AUTHORED, "remedy": AUTHORED, "severity": FIXED},
     "alert_occurrence": {"cause": "an id or a day"},

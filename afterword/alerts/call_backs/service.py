@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from afterword import errors
+from afterword.alerts import rules
 from afterword.alerts.assignments import service as assignments
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
-from afterword.alerts.rules import service as rules
-from afterword.alerts.rules import store as rules_store
-from afterword.alerts.rules.store import Alert
+from afterword.alerts.rules import Alert
 from afterword.alerts.settings import service as settings
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import Match
@@ -78,7 +77,7 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
     """
     instance, application_id = context.instance, context.questionnaire.owner_application_id
     organization_id = instance.organization_id
-    active = await rules_store.list_active_alerts(db, questionnaires=[(organization_id, instance.questionnaire_id)])
+    active = await rules.list_active_alerts(db, questionnaires=[(organization_id, instance.questionnaire_id)])
     found = _first([one.alert for one in active if not one.opens_closed], facts)
     if found is not None:
         return found

@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors, ids
+from afterword.alerts import rules
 from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases import store
 from afterword.alerts.cases.store import Case, Comment
 from afterword.alerts.history import service as history
-from afterword.alerts.rules import service as rules
-from afterword.alerts.rules import store as rules_store
-from afterword.alerts.rules.store import Alert
+from afterword.alerts.rules import Alert
 from afterword.alerts.settings import service as settings
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging import mentions
@@ -66,7 +65,7 @@ async def update(
         db, organization_id=before.organization_id, alert_id=before.alert_id
     )
     if columns["status_id"] != before.status_id:
-        closes = await rules_store.get_closes(
+        closes = await rules.get_closes(
             db,
             organization_id=before.organization_id,
             status_id=columns["status_id"],
@@ -109,7 +108,7 @@ async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> N
         return
     await store.insert_cases(db, cases=cases)
     counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
-    await rules.count(db, counts=counts, triggered_time=now)
+    await rules.settle_counts(db, counts=counts, triggered_time=now)
     await events.record(db, events=[case_events.event(case, "created", now=now) for case in cases])
 
 
@@ -153,7 +152,9 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
         return
     triples = [(organization_id, case_id, more) for (organization_id, case_id), more in sorted(repeats.items())]
     cases = await store.update_repeated(db, repeats=triples, now=now)
-    await rules.count(db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now)
+    await rules.settle_counts(
+        db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
+    )
     await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
 
 
@@ -300,7 +301,7 @@ def _seconds(span: timedelta) -> int:
 
 
 async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:
-    known = await rules_store.list_user_ids(
+    known = await rules.list_user_ids(
         db, organization_id=case.organization_id, application_id=application_id, among=[user_id]
     )
     if not known:
@@ -323,7 +324,7 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
         for case, was_resolved in changed
         if case_events.crossing(case, was_resolved=was_resolved)
     ]
-    await rules.count(db, counts=counts)
+    await rules.settle_counts(db, counts=counts)
 
 
 async def _own_comment(

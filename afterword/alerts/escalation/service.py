@@ -7,12 +7,13 @@ from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases.store import Case
 from afterword.alerts.escalation import store
 from afterword.alerts.history import service as history
-from afterword.alerts.rules import service as rules
+from afterword.alerts.rules import ALERT
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import working_time
 from afterword.core.scheduling.windows import Calendar
 from afterword.db import Database
 from afterword.events import service as events
+from afterword.nouns import service as nouns
 from afterword.organizations.business_hours import store as business_hours
 
 TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more
@@ -44,7 +45,7 @@ async def escalate(db: Database, *, now: datetime, limit: int) -> int:
 
 async def touched(db: Database, *, caller: Caller, alert_id: str, hours: int, now: datetime) -> int:
     """The open cases that this age would escalate at once, up to TOUCHED_MAX. Raises NotFound."""
-    alert = await rules.get(db, caller=caller, alert_id=alert_id)
+    alert = await nouns.get(ALERT, db, caller=caller, key=alert_id)
     calendars = await business_hours.list_calendars(db, organization_ids=[alert.organization_id])
     opened_by = working_time.before(calendars[alert.organization_id], now, timedelta(hours=hours))
     return await store.count_aged(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from afterword.alerts import rules
 from afterword.alerts.assignments import service as assignments
 from afterword.alerts.previews import store
-from afterword.alerts.rules import service as rules
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.db import Database

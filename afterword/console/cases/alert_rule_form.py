@@ -8,7 +8,7 @@ from typing import Any, Final
 from afterword import errors
 from afterword.alerts.assignments import api as assignments_api
 from afterword.alerts.assignments import store as assignments_store
-from afterword.alerts.rules.store import Alert
+from afterword.alerts.rules import Alert
 from afterword.alerts.statuses import STATUS, title_of
 from afterword.console.cases import assignment_rows
 from afterword.console.cases.rows import with_load

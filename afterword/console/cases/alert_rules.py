@@ -5,10 +5,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.alerts import rules
 from afterword.alerts.escalation import service as escalation
 from afterword.alerts.previews import service as previews
-from afterword.alerts.resources import Alert
-from afterword.alerts.rules import service, store
+from afterword.alerts.rules import ALERT, Alert
 from afterword.console import conditions
 from afterword.console.cases import alert_rule_form
 from afterword.console.cases.alert_rule_form import Choices, Draft
@@ -20,13 +20,15 @@ from afterword.console.settings import members as settings
 from afterword.console.text import NOTHING
 from afterword.core.messaging import alerts as core_alerts
 from afterword.db import Database
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.questionnaires.condition_rows import COMPARISONS, Subjects, sentence_of, with_named
-from afterword.web import fields, html
+from afterword.web import html
 
 PATH: Final = "/console/settings/alerts"
 NEW: Final = f"{PATH}/new"
 RULE: Final = f"{PATH}/{{alert_id}}"
-ALERTS: Final = fields.listing_of(Alert)
+ALERTS: Final = structs.listing_of(ALERT)
 
 routes = Screens()
 
@@ -35,7 +37,7 @@ routes = Screens()
 async def list_rules(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_alerts(db, **visit.caller.part, page=page_of(ALERTS, visit.query))
+        found = await nouns.rows(ALERT, db, **visit.caller.part, page=page_of(ALERTS, visit.query))
         subjects = await alert_rule_form.subjects_of(visit, db, found.items)
     may_add = "Alert.Create" in visit.caller.scopes
     return visit.page(
@@ -98,16 +100,16 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{RULE}/removal", scope="Alert.Delete")
 async def remove_rule(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids, now=visit.now, expect=lambda _: None)
+        await nouns.delete(ALERT, db, caller=visit.caller, key=visit.id("alert_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{PATH}?done=removed")
 
 
-async def _rule(visit: Visit) -> store.Alert:
+async def _rule(visit: Visit) -> Alert:
     async with visit.read() as db:
-        return await service.get(db, caller=visit.caller, **visit.ids)
+        return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
 
 
-async def _answer(visit: Visit, *, rule: store.Alert | None) -> Response:
+async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     """Save the form, or only try it: on the newest responses, or its escalation on the open cases."""
     form, draft = visit.form, alert_rule_form.typed_draft(visit.form)
     application_id = rule.application_id if rule else form.text("application_id")
@@ -135,13 +137,13 @@ async def _answer(visit: Visit, *, rule: store.Alert | None) -> Response:
         return await _show(visit, rule=await _rule(visit), draft=draft, refusal=stale)
 
 
-async def _save(visit: Visit, *, rule: store.Alert | None, columns: dict[str, Any]) -> Response:
+async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:
     async with visit.write() as db:
         if rule is None:
-            rule = await service.create(db, caller=visit.caller, columns=columns, now=visit.now)
-            return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")
+            made = await nouns.create(ALERT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+            return html.redirect(f"{PATH}/{made.record.alert_id}?done=saved")
         # Not by its version, which each case that opens or closes raises.
-        stored = await service.get(db, caller=visit.caller, alert_id=rule.alert_id, is_locked=True)
+        stored = await nouns.get(ALERT, db, caller=visit.caller, key=rule.alert_id, is_locked=True)
         if stored.updated_time.isoformat() != visit.form.text("seen"):
             raise errors.Stale(
                 visit.words(
@@ -149,8 +151,8 @@ async def _save(visit: Visit, *, rule: store.Alert | None, columns: dict[str, An
                 )
             )
         del columns["application_id"]
-        await service.update(
-            db, caller=visit.caller, alert_id=rule.alert_id, changes=columns, now=visit.now, expect=lambda _: None
+        await nouns.update(
+            ALERT, db, caller=visit.caller, key=rule.alert_id, changes=columns, site=visit.site, now=visit.now
         )
     return html.redirect(f"{PATH}/{rule.alert_id}?done=saved")
 
@@ -160,10 +162,10 @@ async def _tried(visit: Visit, db: Database, columns: dict[str, Any], choices: C
     words, said = visit.words, {"since": "", "owners": "", "url": ""}
     visit.caller.require("Alert.Create")
     if columns["trigger"] == "schedule":
-        await service.check(db, caller=visit.caller, columns=columns)
+        await rules.check(db, caller=visit.caller, columns=columns)
         return said | {"text": words("A daily alert looks at figures: there is no response to try it on.")}
     if columns["trigger"] == core_alerts.CALL_BACK:
-        await service.check(db, caller=visit.caller, columns=columns)
+        await rules.check(db, caller=visit.caller, columns=columns)
         return said | {"text": words("Only customers who ask for a call open cases here.")}
     found = await previews.preview(db, caller=visit.caller, columns=columns)
     if found.from_time is None:
@@ -204,9 +206,7 @@ def _found(visit: Visit, columns: dict[str, Any]) -> str:
     ).url()
 
 
-async def _choices(
-    visit: Visit, db: Database, application_id: str, draft: Draft | None, rule: store.Alert | None
-) -> Choices:
+async def _choices(visit: Visit, db: Database, application_id: str, draft: Draft | None, rule: Alert | None) -> Choices:
     chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
     return await alert_rule_form.choices_of(
         visit, db, application_id=application_id, questionnaire_ids=chosen, condition=rule.conditions if rule else None
@@ -216,7 +216,7 @@ async def _choices(
 async def _show(
     visit: Visit,
     *,
-    rule: store.Alert | None,
+    rule: Alert | None,
     draft: Draft | None = None,
     refusal: errors.Refusal | None = None,
     tried: dict[str, str] | None = None,
@@ -266,7 +266,7 @@ async def _show(
     )
 
 
-def _sentence(visit: Visit, rule: store.Alert, subjects: Subjects) -> str:
+def _sentence(visit: Visit, rule: Alert, subjects: Subjects) -> str:
     """The responses that it matches, and the case that it opens."""
     words = visit.words
     known = with_named(subjects, rule.conditions)

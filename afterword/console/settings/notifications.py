@@ -10,14 +10,15 @@ from afterword import errors
 from afterword.alerts.mails.compose import SETTINGS
 from afterword.alerts.notifications import api, service, store, words
 from afterword.alerts.notifications.store import Subscription, Watch
-from afterword.alerts.resources import Alert
-from afterword.alerts.rules import store as rules_store
+from afterword.alerts.rules import ALERT
 from afterword.console.inputs import placed, read_as
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings import members
 from afterword.core.messaging import notices
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.organizations.users import store as users_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
@@ -25,7 +26,7 @@ from afterword.texts import texts
 from afterword.web import fields, html
 
 NOTIFICATIONS: Final = SETTINGS
-ALERTS: Final = fields.listing_of(Alert)
+ALERTS: Final = structs.listing_of(ALERT)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 LISTED_MAX: Final = 200  # things of a kind that can be ticked
 DIGESTS: Final[Mapping[str, str]] = {
@@ -170,7 +171,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     questionnaires = await questionnaires_store.list_questionnaires(
         db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
     )
-    rules = await rules_store.list_alerts(db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
+    rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await users_store.list_users(
         db,
         organization_id=visit.caller.organization_id,

@@ -1,1 +1,0 @@
-"""Alert rules: their conditions, and the cases that they open."""
