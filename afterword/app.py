@@ -16,7 +16,7 @@ from afterword.backups import figures as backups_figures
 from afterword.console import routes as console
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.coupons import api as coupons_api
+from afterword.coupons import pools as coupon_pools
 from afterword.events import api as events_api
 from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
@@ -203,7 +203,7 @@ def api_routes() -> list[Routes]:
         instances_api.routes,
         quotas_api.routes,
         mixing_api.routes,
-        coupons_api.routes,
+        coupon_pools.routes,
         links_api.routes,
         previews_api.routes,
         responses_api.routes,

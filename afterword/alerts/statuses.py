@@ -127,7 +127,7 @@ STATUS = Noun(
         "list": "1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
         "delete": "While alerts or cases have it, `move_to` is the status that they get.",
     },
-    refusals=("system_status", "in_use"),
+    refusals={"update": ("system_status", "in_use"), "delete": ("system_status", "in_use")},
     order=(("position", "asc"),),
     visible=OF_APPLICATION,
     most=STATUSES_MAX,

@@ -1,7 +1,7 @@
 """The screens of nouns: the list, the form of one and its removal, all from the declaration."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final, Literal
 
 from starlette.responses import Response
 
@@ -14,14 +14,16 @@ from afterword.core.wire.lists import Page
 from afterword.nouns import declaration, service, structs
 from afterword.nouns.declaration import Editable, Noun, R
 from afterword.nouns.service import PRODUCT_ROWS_MAX, Made
+from afterword.texts import Texts
 from afterword.web import html
 
+Part = Literal["list", "new", "edit", "removal"]
 NOUNS: Final[tuple[Noun[Any], ...]] = (STATUS,)  # those without screens made by hand
 
 
-def screens_of(noun: Noun[R]) -> Screens:
-    """All screens of a noun, to which a module with screens made by hand adds its own."""
-    return _NounScreens(noun).declare()
+def screens_of(noun: Noun[R], *, without: Collection[Part] = ()) -> Screens:
+    """The screens of a noun, to which a module with screens made by hand adds its own, in place of those `without`."""
+    return _NounScreens(noun).declare(without)
 
 
 def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
@@ -29,7 +31,7 @@ def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
     assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
     return visit.page(
         "noun_secret.html",
-        title=visit.words("The secret of “{title}”", title=_title(made.record)),
+        title=visit.words("The secret of “{title}”", title=_title(noun, made.record)),
         sentence=visit.words(noun.screens.shown_once),
         secret=next(iter(made.shown.values())),
         url=f"{noun.screens.path}/{getattr(made.record, noun.key)}",
@@ -44,16 +46,20 @@ class _NounScreens:
         self._one = f"{self._list}/{{{noun.key}}}"
         self._inputs = inputs_of(noun)
 
-    def declare(self) -> Screens:
+    def declare(self, without: Collection[Part]) -> Screens:
         routes, scope, proof = Screens(), self._noun.scope, self._screens.proof
         form = f"{self._one}/edit" if self._screens.has_page else self._one
-        routes.get(self._list, scope=f"{scope}.{self._screens.reads}")(self.list_page)
-        routes.get(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.form)
-        routes.post(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.create)
-        routes.get(form, scope=f"{scope}.Update")(self.edit_page)
-        routes.post(form, scope=f"{scope}.Update", proof=proof)(self.update)
-        routes.get(f"{self._one}/removal", scope=f"{scope}.Delete")(self.confirm_removal)
-        routes.post(f"{self._one}/removal", scope=f"{scope}.Delete")(self.remove)
+        if "list" not in without:
+            routes.get(self._list, scope=f"{scope}.{self._screens.reads}")(self.list_page)
+        if "new" not in without:
+            routes.get(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.form)
+            routes.post(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.create)
+        if "edit" not in without:
+            routes.get(form, scope=f"{scope}.Update")(self.edit_page)
+            routes.post(form, scope=f"{scope}.Update", proof=proof)(self.update)
+        if "removal" not in without:
+            routes.get(f"{self._one}/removal", scope=f"{scope}.Delete")(self.confirm_removal)
+            routes.post(f"{self._one}/removal", scope=f"{scope}.Delete")(self.remove)
         return routes
 
     async def list_page(self, visit: Visit) -> Response:
@@ -72,7 +78,7 @@ class _NounScreens:
             new=(words(screens.new), f"{self._list}/new") if f"{noun.scope}.Create" in visit.caller.scopes else None,
             list=Listing(
                 rows=[
-                    {"url": self._address(visit, one), "title": _title(one), **screens.row(words, one)}
+                    {"url": self._address(visit, one), "title": _title(noun, one), **_row(screens, words, one)}
                     for one in found.items
                 ],
                 empty=words(screens.empty) if screens.empty else "",
@@ -92,7 +98,8 @@ class _NounScreens:
             return await self.form(visit, None, refusal)
         if made.shown:
             return secret_page(noun, visit, made)
-        return html.redirect(f"{self._list}?done=saved")
+        page = f"{self._list}/{getattr(made.record, noun.key)}" if self._screens.has_page else self._list
+        return html.redirect(f"{page}?done=saved")
 
     async def edit_page(self, visit: Visit) -> Response:
         return await self.form(visit, await self._row(visit))
@@ -120,7 +127,7 @@ class _NounScreens:
     async def confirm_removal(self, visit: Visit) -> Response:
         words, row = visit.words, await self._row(visit)
         return visit.confirm(
-            title=words(self._screens.removal, title=_title(row)),
+            title=words(self._screens.removal, title=_title(self._noun, row)),
             sentences=[words(self._screens.removal_sentence)],
             button=words(self._screens.removal_button),
         )
@@ -139,8 +146,8 @@ class _NounScreens:
         may_remove = row is not None and not screens.has_page and f"{noun.scope}.Delete" in visit.caller.scopes
         return form_page(
             visit,
-            title=_title(row) if row else words(screens.new),
-            back=(_title(row), here) if row and screens.has_page else (words(screens.title), self._list),
+            title=_title(noun, row) if row else words(screens.new),
+            back=(_title(noun, row), here) if row and screens.has_page else (words(screens.title), self._list),
             action=f"{here}/edit" if row and screens.has_page else here,
             inputs=self._inputs,
             stored=row or _blank(noun),
@@ -177,8 +184,12 @@ def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
     )
 
 
-def _title(row: Any) -> str:
-    return row.title
+def _title(noun: Noun[Any], row: Any) -> str:
+    return getattr(row, noun.screens.titled if noun.screens else "title")
+
+
+def _row(screens: declaration.Screens[R], words: Texts, row: R) -> Mapping[str, str]:
+    return screens.row(words, row) if screens.row else {}
 
 
 def _is_required(kind: Any, role: Editable) -> bool:

@@ -47,8 +47,8 @@ def _route(noun: Noun[R], operation: Operation) -> Route:
         description=noun.about.get(operation, ""),
         answer=None if operation == "delete" else resource,
         texts=(noun.key,) if is_one and noun.has_number else (),
-        refusals=noun.refusals if operation in {"update", "delete"} else (),
-        name=f"{operation}_{(noun.many if is_list else noun.one).replace(' ', '_')}",
+        refusals=noun.refusals.get(operation, ()),
+        name=noun.names.get(operation) or f"{operation}_{(noun.many if is_list else noun.one).replace(' ', '_')}",
         **options,
     )
 

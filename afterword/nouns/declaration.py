@@ -149,11 +149,15 @@ def _open(_caller: Caller, _record: Any) -> errors.Refusal | None:
     return None
 
 
+def _everyone(_caller: Caller) -> None: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Screens(Generic[R]):
     """The screens of a noun: its list, the form of one and its removal. Texts in English; {title} names the row.
 
-    `row`: what its line in the list shows; `inputs`: the order of the form, where it is not that of the declaration;
+    `row`: what its line in the list shows; `titled`: the member that names it;
+    `inputs`: the order of the form, where it is not that of the declaration;
     `blank`: values of the empty form; `reads`: the right that opens the list; `proof`: the password must have been
     given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below it;
     `shown_once`: said where a secret is shown once.
@@ -162,30 +166,32 @@ class Screens(Generic[R]):
     path: str
     tab: str
     title: str
-    lead: str
     new: str
+    lead: str = ""
     empty: str = ""
-    row: Callable[[Texts, R], Mapping[str, str]]
+    row: Callable[[Texts, R], Mapping[str, str]] | None = None
+    titled: str = "title"
     inputs: tuple[str, ...] = ()
     blank: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reads: str = "Read"
     proof: bool = False
     has_page: bool = False
     shown_once: str = ""
-    removal: str
-    removal_sentence: str
-    removal_button: str
+    removal: str = ""
+    removal_sentence: str = ""
+    removal_button: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noun(Generic[R]):
-    """`one` and `many` name it in summaries and in the names of its operations; `summaries`: those that differ.
+    """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do.
 
     `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
     that are not deleted. `most`: rows of an organization, of those that `counted` counts; None: no limit. `filled`:
     columns that rules write besides those that clients set, at creation and later; `also_set`: further assignments of
     an update, where `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not
-    change a row.
+    change a row. `allow` raises Forbidden for callers that may only list them. `taken`: the refusal where a unique key
+    has the value.
     """
 
     record: type[R]
@@ -198,8 +204,9 @@ class Noun(Generic[R]):
     about_create: str
     about_update: str
     about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    names: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     summaries: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
-    refusals: tuple[str, ...] = ()
+    refusals: Mapping[Operation, tuple[str, ...]] = field(default_factory=dict[Operation, tuple[str, ...]])
     operations: tuple[Operation, ...] = OPERATIONS
     shape: Literal["array", "envelope"] = "array"
     order: Sequence[tuple[str, Direction]] = NEWEST_FIRST
@@ -216,6 +223,8 @@ class Noun(Generic[R]):
     new_key: Callable[[Change[R]], Awaitable[Any]] = new_id
     check: Callable[[Change[R]], Awaitable[None]] = _no_rule
     fixed: Callable[[Caller, R], errors.Refusal | None] = _open
+    allow: Callable[[Caller], None] = _everyone
+    taken: Callable[[], errors.Refusal] | None = None
     delete: Callable[[Change[R], Mapping[str, Any]], Awaitable[None]] | None = None
     screens: Screens[R] | None = None
 

@@ -1,6 +1,7 @@
 """The operations of a noun: read one, list, create, update, delete."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic
@@ -9,7 +10,7 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
-from afterword.db import Database
+from afterword.db import Database, Taken
 from afterword.nouns import structs
 from afterword.nouns.declaration import Change, Given, Noun, R
 from afterword.nouns.statements import statements_of
@@ -46,6 +47,8 @@ async def find(
 
 
 async def get(noun: Noun[R], db: Database, *, caller: Caller, key: Any, is_locked: bool = False) -> R:
+    """Raises NotFound, and Forbidden for callers that may only list them."""
+    noun.allow(caller)
     row = await find(noun, db, **caller.reach, key=key, is_locked=is_locked)
     return errors.found(row, noun.nothing)
 
@@ -84,6 +87,7 @@ async def create(
     noun: Noun[R], db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
 ) -> Made[R]:
     """Raises what its rules raise, and Invalid (`too_many`)."""
+    noun.allow(caller)
     change = Change[R](db=db, caller=caller, site=site, now=now, key=None, before=None)
     change.columns.update(structs.written(columns))
     change.key = await noun.new_key(change)
@@ -114,7 +118,8 @@ async def insert(
 ) -> R:
     """Insert a row that the product makes itself: without rules and limit."""
     values = (organization_id, key, _document(columns), now, by)
-    return noun.record(**await db.fetch_one(statements_of(noun).insert, *values))
+    with _unique(noun):
+        return noun.record(**await db.fetch_one(statements_of(noun).insert, *values))
 
 
 async def update(
@@ -141,7 +146,8 @@ async def update(
         return before
     await noun.check(change)
     values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id or None)
-    row = await db.fetch_row(statements_of(noun).update, *values)
+    with _unique(noun):
+        row = await db.fetch_row(statements_of(noun).update, *values)
     return noun.record(**row) if row else before
 
 
@@ -193,3 +199,13 @@ async def _change(
 def _document(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The columns as JSON: bytes as PostgreSQL reads them from a text."""
     return {name: f"\\x{value.hex()}" if isinstance(value, bytes) else value for name, value in columns.items()}
+
+
+@contextmanager
+def _unique(noun: Noun[Any]) -> Generator[None]:
+    try:
+        yield
+    except Taken as error:
+        if noun.taken is None:
+            raise
+        raise noun.taken() from error

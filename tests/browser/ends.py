@@ -7,10 +7,11 @@ from typing import Any, Final
 from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import installation
-from afterword.coupons import service as coupons
+from afterword.coupons.pools import POOL, add
 from afterword.instances.answers import service as answers
 from afterword.links import service as links
 from afterword.links.store import Link
+from afterword.nouns import service as nouns
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from tests.browser.conftest import SECRET, Shop
@@ -32,10 +33,9 @@ async def addresses_of(shop: Shop, *, locale: str = "en") -> dict[str, str]:
     ends, anonymous = await _questionnaire(shop, "ends", ENDS), await _questionnaire(shop, "anonymous", ANONYMOUS)
     async with db.transaction(shop.pool) as database:
         now, caller = database.clock.now(), installation(shop.organization_id)
-        pool = await coupons.create(
-            database, caller=caller, columns={"key": "thanks", "title": "Ten percent", "low_count": 0}, now=now
-        )
-        await coupons.add(database, caller=caller, pool_id=pool.pool_id, codes=[CODE], now=now)
+        columns = {"key": "thanks", "title": "Ten percent", "low_count": 0}
+        made = await nouns.create(POOL, database, caller=caller, columns=columns, site=shop.site, now=now)
+        await add(database, caller=caller, pool_id=made.record.pool_id, codes=[CODE], now=now)
     await _ended(ends, SCORES["full quota"], locale)  # takes the only place
     kiosk, asking = await link_of(ends, **KIOSK), await link_of(ends, one_response_per="address")
     return {

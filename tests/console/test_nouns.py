@@ -10,14 +10,19 @@ import pytest
 from afterword.nouns.declaration import Noun
 from tests.console.cases import test_statuses
 from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_webhooks
+from tests.console.settings import test_coupons, test_webhooks
 from tests.logins.conftest import PASSWORD, Office, browser_of, found, log_in
 from tests.nouns.declared import all_nouns
 
 WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
-FORMS: Final[Mapping[str, Mapping[str, str]]] = {"alert_status": test_statuses.FORM, "webhook": test_webhooks.FORM}
+FORMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "alert_status": test_statuses.FORM,
+    "coupon_pool": test_coupons.FORM,
+    "webhook": test_webhooks.FORM,
+}
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "alert_status": test_statuses.WRONG,
+    "coupon_pool": test_coupons.WRONG,
     "webhook": test_webhooks.WRONG,
 }
 
@@ -43,7 +48,7 @@ async def test_screens(noun: Noun[Any], office: Office) -> None:
             assert f'href="#{name}"' in wrong.text
         assert (await browser.post(f"{path}/new", data=form)).status_code in {200, 303}
         page = html.unescape((await browser.get(path)).text)
-        match = re.search(rf'href="({path}/\w+)"><strong>{re.escape(form["title"])}', page)
+        match = re.search(rf'href="({path}/\w+)">(?:<strong>)?{re.escape(form[noun.screens.titled])}', page)
         assert match is not None
         one = match[1]
         for below in (edit, "/removal"):
@@ -51,7 +56,7 @@ async def test_screens(noun: Noun[Any], office: Office) -> None:
             assert 404 == (await other.post(one + below, data={**form, "version": "1"})).status_code, below
             assert 404 == (await browser.get(f"{path}/{'0' * 22}{below}")).status_code, below
         version = version_of(await browser.get(one + edit))
-        changed = {**form, "title": "Another title", "version": version}
+        changed = {**form, noun.screens.titled: "Another title", "version": version}
         assert 303 == (await browser.post(one + edit, data=changed)).status_code
         stale = await browser.post(one + edit, data={**form, "version": version})
         assert 412 == stale.status_code

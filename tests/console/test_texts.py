@@ -34,7 +34,6 @@ from afterword.console.sending import (
 from afterword.console.settings import (
     audit,
     brands,
-    coupons,
     domain,
     identity,
     logins,
@@ -231,7 +230,6 @@ def shown() -> set[str]:
         *metadata_names.NAME_INPUTS,
         *links.INPUTS,
         *boxes.INPUTS,
-        *coupons.INPUTS,
         *domain.INPUTS,
         *identity.INPUTS,
         *logins.INPUTS,

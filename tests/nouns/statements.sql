@@ -126,6 +126,42 @@ returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id
 
 -- sequence: delete
 delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
+-- coupon_pool: get
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1 and t.pool_id = $2;
+
+-- coupon_pool: get_locked
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1 and t.pool_id = $2 for no key update of t;
+
+-- coupon_pool: list
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1;
+
+-- coupon_pool: count
+select count(*) from coupon_pool t where t.organization_id = $1;
+
+-- coupon_pool: insert
+insert into coupon_pool as t (organization_id, pool_id, key, title, low_count,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.key, s.title, s.low_count, $4, $4, $5, $5
+from jsonb_populate_record(null::coupon_pool, $3::jsonb) s
+returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- coupon_pool: update
+update coupon_pool t
+set key = s.key, title = s.title, low_count = s.low_count,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from coupon_pool o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.pool_id = $2 and o.organization_id = $1 and o.pool_id = $2
+  and (t.key, t.title, t.low_count) is distinct from (s.key, s.title, s.low_count)
+returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- coupon_pool: delete
+delete from coupon_pool t where t.organization_id = $1 and t.pool_id = $2;
 
 -- webhook: get
 select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by

@@ -223,7 +223,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "plan": {"features": ACCOUNT, "kind": FIXED, "state": FIXED, "title": AUTHORED},
     "asset": {"content": AUTHORED, "content_hash": OURS, "media_type": FIXED, "title": AUTHORED},
     "backup": {"kind": FIXED},
-    "coupon_pool": {"key": AUTHORED, "title": AUTHORED},
+    "coupon_pool": of_noun("coupon_pool"),
     "custom_domain": {"host": AUTHORED, "problem": FIXED},
     "coupon_code": {"code": "a code of the organization; whose it is is told by the instance alone"},
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,

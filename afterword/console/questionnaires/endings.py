@@ -13,14 +13,12 @@ from afterword.console.questionnaires.builder import EDIT, address_of, save, sho
 from afterword.console.questionnaires.inserts import inserts
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
-from afterword.console.settings.coupons import POOLS
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
-from afterword.core.wire.lists import Page
-from afterword.coupons import service as coupons
-from afterword.coupons import store as coupons_store
+from afterword.coupons.pools import POOL
 from afterword.db import Database
 from afterword.instances.quotas import service as quotas
+from afterword.nouns import service as nouns
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Row, Subjects
 from afterword.texts import Texts
@@ -240,9 +238,8 @@ async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
     """The keys and titles of the coupon pools that can be chosen."""
     if "Coupon Pool.Read" not in visit.caller.scopes:
         return []
-    page = Page.first(POOLS, limit=coupons.POOLS_MAX)
-    found = await coupons_store.list_pools(db, organization_id=visit.caller.organization_id, page=page)
-    return [(one.key, one.title) for one in found.items]
+    found = await nouns.every(POOL, db, organization_id=visit.caller.organization_id)
+    return [(one.key, one.title) for one in found]
 
 
 def _offered(words: Texts, pools: Sequence[tuple[str, str]], chosen: object) -> list[tuple[str, str]]:

@@ -1,47 +1,33 @@
 """Settings: pools of coupon codes, the page of one with its codes, and the form that adds some."""
 
-from types import SimpleNamespace
 from typing import Final
 
-import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Column, Listing, page_links, page_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.nouns import screens_of
+from afterword.console.screens import Visit
 from afterword.console.text import near_moment
-from afterword.coupons import api, service, store
-from afterword.coupons.store import CouponPool
+from afterword.coupons.pools import CODES_ADDED_MAX, POOL, CouponCode, add, list_codes_of_pool, read_lines, withdraw
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.web import fields, html
 
 PATH: Final = "/console/settings/coupons"
 ONE: Final = f"{PATH}/{{pool_id}}"
-POOLS: Final = fields.listing_of(api.CouponPool)
-CODES: Final = fields.listing_of(api.CouponCode)
+CODES: Final = fields.listing_of(CouponCode)
 CODES_CHARACTERS_MAX: Final = 500_000
-INPUTS: Final = (
-    Input("title", "text", "Name", required=True),
-    Input(
-        "key",
-        "text",
-        "Key",
-        "Small letters, digits and underscores; definitions of questionnaires name the pool by it.",
-        required=True,
-    ),
-    Input("low_count", "number", "Low from", "With so few free codes the overview says so.", required=True),
-)
 
-routes = Screens()
+routes = screens_of(POOL, without=("list", "removal"))
 
 
 @routes.get(PATH, scope="Coupon Pool.Read")
 async def list_pools(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await store.list_pools(
-            db, organization_id=visit.caller.organization_id, page=page_of(POOLS, visit.query)
-        )
+        page = page_of(structs.listing_of(POOL), visit.query)
+        found = await nouns.rows(POOL, db, organization_id=visit.caller.organization_id, page=page)
     is_whole = not visit.caller.is_limited
     new = (
         (words("New coupon pool"), f"{PATH}/new") if is_whole and "Coupon Pool.Create" in visit.caller.scopes else None
@@ -73,18 +59,6 @@ async def list_pools(visit: Visit) -> Response:
     )
 
 
-@routes.post(f"{PATH}/new", scope="Coupon Pool.Create")
-async def create_pool(visit: Visit) -> Response:
-    try:
-        request = read_as(api.CouponPoolRequest, document_of(visit.form, INPUTS), visit)
-        async with visit.write() as db:
-            columns = msgspec.structs.asdict(request)
-            pool = await service.create(db, caller=visit.caller, columns=columns, now=visit.now)
-    except errors.Invalid as refusal:
-        return await _form(visit, None, refusal)
-    return html.redirect(f"{PATH}/{pool.pool_id}?done=saved")
-
-
 @routes.post(ONE, scope="Coupon Pool.Update")
 async def add_codes(visit: Visit) -> Response:
     """Codes of a file, else those that were pasted."""
@@ -94,51 +68,25 @@ async def add_codes(visit: Visit) -> Response:
             text = content.decode() if content is not None else visit.form.text("codes")
         except UnicodeDecodeError:
             text = ""
-        codes = service.read_lines(text[:CODES_CHARACTERS_MAX])
+        codes = read_lines(text[:CODES_CHARACTERS_MAX])
         if not codes:
             raise errors.Invalid.at("/codes", "required", visit.words("Paste codes, or choose a file of text."))
         async with visit.write() as db:
             added = 0
-            for first in range(0, len(codes), service.CODES_ADDED_MAX):
-                some = codes[first : first + service.CODES_ADDED_MAX]
-                added += await service.add(db, caller=visit.caller, **visit.ids, codes=some, now=visit.now)
+            for first in range(0, len(codes), CODES_ADDED_MAX):
+                some = codes[first : first + CODES_ADDED_MAX]
+                added += await add(db, caller=visit.caller, **visit.ids, codes=some, now=visit.now)
     except errors.Invalid as refusal:
         first_wrong = refusal.errors[0] if refusal.errors else errors.FieldError("", str(refusal))
         return await _page(visit, errors.Invalid.at("/codes", first_wrong.code, visit.words(first_wrong.message)))
     return html.redirect(f"{PATH}/{visit.id('pool_id')}?done=saved&added={added}&known={len(codes) - added}")
 
 
-@routes.get(f"{ONE}/edit", scope="Coupon Pool.Update")
-async def edit_pool(visit: Visit) -> Response:
-    async with visit.read() as db:
-        return await _form(visit, await service.get(db, caller=visit.caller, **visit.ids))
-
-
-@routes.post(f"{ONE}/edit", scope="Coupon Pool.Update")
-async def save_pool(visit: Visit) -> Response:
-    pool_id = visit.id("pool_id")
-    try:
-        request = read_as(api.CouponPoolUpdate, document_of(visit.form, INPUTS), visit)
-        async with visit.write() as db:
-            await service.change(
-                db,
-                caller=visit.caller,
-                pool_id=pool_id,
-                changes=request.named(),
-                expect=same_version(visit),
-                now=visit.now,
-            )
-    except (errors.Invalid, errors.Stale) as refusal:
-        async with visit.read() as db:
-            return await _form(visit, await service.get(db, caller=visit.caller, pool_id=pool_id), refusal)
-    return html.redirect(f"{PATH}/{pool_id}?done=saved")
-
-
 @routes.get(f"{ONE}/removal", scope="Coupon Pool.Delete")
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        pool = await service.get(db, caller=visit.caller, **visit.ids)
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
     free = words.plural("{n} free code goes with it.", "{n} free codes go with it.", pool.free_count)
     if pool.given_count:
         return visit.confirm(
@@ -157,28 +105,13 @@ async def confirm_removal(visit: Visit) -> Response:
 async def remove_pool(visit: Visit) -> Response:
     pool_id = visit.id("pool_id")
     async with visit.write() as db:
-        pool = await service.get(db, caller=visit.caller, pool_id=pool_id, is_locked=True)
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=pool_id, is_locked=True)
         if pool.given_count:
-            await service.withdraw(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
+            await withdraw(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
         else:
-            await service.delete(db, caller=visit.caller, pool_id=pool_id, expect=lambda _: None)
+            act = {"site": visit.site, "now": visit.now, "expect": lambda _: None}
+            await nouns.delete(POOL, db, caller=visit.caller, key=pool_id, **act)
     return html.redirect(f"{PATH}/{pool_id}?done=removed" if pool.given_count else f"{PATH}?done=removed")
-
-
-@routes.get(f"{PATH}/new", scope="Coupon Pool.Create")
-async def _form(visit: Visit, pool: CouponPool | None = None, refusal: errors.Refusal | None = None) -> Response:
-    words = visit.words
-    here = f"{PATH}/{pool.pool_id}" if pool else PATH
-    return form_page(
-        visit,
-        title=words("Change the coupon pool") if pool else words("New coupon pool"),
-        back=(pool.title, here) if pool else (words("Coupons"), PATH),
-        action=f"{here}/edit" if pool else f"{PATH}/new",
-        inputs=INPUTS,
-        stored=pool or SimpleNamespace(low_count=api.LOW_DEFAULT, version=0),
-        version=pool.version if pool else 0,
-        refusal=refusal,
-    )
 
 
 @routes.get(ONE, scope="Coupon Pool.Read")
@@ -186,10 +119,10 @@ async def _page(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     words, scopes = visit.words, visit.caller.scopes
     sees_codes = "Responder.Read" in scopes
     async with visit.read() as db:
-        pool = await service.get(db, caller=visit.caller, **visit.ids)
+        pool = await nouns.get(POOL, db, caller=visit.caller, key=visit.id("pool_id"))
         page = page_of(CODES, visit.query)
         found = (
-            await store.list_codes(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=page)
+            await list_codes_of_pool(db, organization_id=pool.organization_id, pool_id=pool.pool_id, page=page)
             if sees_codes
             else None
         )

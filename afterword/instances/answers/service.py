@@ -16,8 +16,7 @@ from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
-from afterword.coupons import service as coupons
-from afterword.coupons import store as coupons_store
+from afterword.coupons import pools as coupon_pools
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -128,7 +127,7 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
         responder_metadata=metadata,
         facts=core_instances.facts_of(instance.metadata, metadata, declared),
         answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
-        coupons=await coupons_store.list_codes_of(db, organization_id=organization_id, instance_id=instance.instance_id)
+        coupons=await coupon_pools.list_codes_of(db, organization_id=organization_id, instance_id=instance.instance_id)
         if instance.finalized and _gives_coupons(version.definition)
         else {},
     )
@@ -285,13 +284,10 @@ async def _give_coupon(db: Database, *, context: AnswerContext, answers: Mapping
     instance = context.instance
     sequence = PageSequence(context.definition, instance.question_ids, answers, context.facts)
     for ending in sequence.possible_endings:
-        if ending.coupon_pool is None or await coupons.give(
-            db,
-            organization_id=instance.organization_id,
-            key=ending.coupon_pool,
-            instance_id=instance.instance_id,
-            now=now,
-        ):
+        if ending.coupon_pool is None:
+            return
+        key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+        if await coupon_pools.claim_code(db, **key, key=ending.coupon_pool, now=now) is not None:
             return
 
 

@@ -16,7 +16,7 @@ from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.findings import Finding, Findings
-from afterword.coupons import store as coupons
+from afterword.coupons import pools as coupons
 from afterword.db import Database
 from afterword.organizations.assets import store as assets
 from afterword.organizations.checks import CheckVersion

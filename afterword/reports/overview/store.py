@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
 
 from afterword.alerts.cases.store import OPEN_COUNTS
-from afterword.coupons.store import LOW_POOLS
 from afterword.db import Database
 from afterword.links.domains.store import LOST_HOST
 
@@ -19,6 +18,14 @@ SILENT: Final = timedelta(days=7)
 BEFORE: Final = timedelta(days=28)  # the days in which answers came regularly
 ANSWERS_MIN: Final = 5
 LOW_SHARE: Final = 0.1
+
+# The pools of $1 with few free codes, which are counted up to that.
+_LOW_POOLS: Final[LiteralString] = """select * from (
+    select p.pool_id, p.title, p.low_count, (select count(*) from (
+      select from coupon_code c where c.organization_id = p.organization_id and c.pool_id = p.pool_id
+        and c.instance_id is null limit p.low_count + 1) f) as free_count
+    from coupon_pool p where p.organization_id = $1) p
+  where free_count <= low_count"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +141,7 @@ _NEEDS: Final[LiteralString] = f"""with own as materialized (
       and (p.application_id is null or cardinality($2) = 0 or p.application_id = any($2))
       and p.remaining_credits + p.extra_credits <= p.credits * $11::float8
     order by p.plan_id limit $7),
-  pool as ({LOW_POOLS} order by free_count, pool_id limit $7)
+  pool as ({_LOW_POOLS} order by free_count, pool_id limit $7)
   select (select to_jsonb(c) from ({OPEN_COUNTS}) c) as cases,
     exists (select from sending_guard where paused_time is not null) as is_paused,
     (select coalesce(jsonb_agg(to_jsonb(account)), '[]') from account) as accounts,

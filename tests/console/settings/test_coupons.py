@@ -2,11 +2,11 @@
 
 from afterword import db
 from tests.console.questionnaires.test_builder import begun, draft_of, seen_of, text_of
-from tests.console.settings.test_webhooks import version_of
 from tests.logins.conftest import Office, log_in
 
 PATH = "/console/settings/coupons"
 FORM = {"title": "Ten percent", "key": "thanks", "low_count": "2"}
+WRONG = (("title", ""), ("key", "No"), ("low_count", "x"))
 
 
 async def test_administrator_of_one_application(office: Office) -> None:
@@ -31,8 +31,6 @@ async def test_administrator_of_one_application(office: Office) -> None:
 async def test_coupons(office: Office) -> None:
     async with begun(office) as (client, path):
         assert "No coupon pool yet." in text_of(await client.get(PATH))
-        wrong = await client.post(f"{PATH}/new", data={**FORM, "key": "No"})
-        assert (422, True) == (wrong.status_code, 'href="#key"' in wrong.text)
         made = await client.post(f"{PATH}/new", data=FORM)
         pool = made.headers["location"].partition("?")[0]
         assert "“Ten percent” is empty" in text_of(await client.get("/console"))
@@ -46,16 +44,9 @@ async def test_coupons(office: Office) -> None:
         assert 303 == (await client.post(pool, data={"codes": "A-2\nA-3"})).status_code
         shown = text_of(await client.get(pool))
         assert all(f"<bdi>A-{n}</bdi>" in shown for n in (1, 2, 3))
-        edited = {
-            **FORM,
-            "title": "Five percent",
-            "version": version_of(await client.get(f"{pool}/edit")),
-        }
-        assert 303 == (await client.post(f"{pool}/edit", data=edited)).status_code
-        assert 412 == (await client.post(f"{pool}/edit", data=edited)).status_code
         ending = (await client.post(f"{path}/edit/endings")).headers["location"]
         page = await client.get(ending)
-        assert '<option value="thanks">Five percent</option>' in text_of(page)
+        assert '<option value="thanks">Ten percent</option>' in text_of(page)
         chosen = {"group": "all", "seen": seen_of(page.text), "coupon_pool": "thanks"}
         assert 303 == (await client.post(ending, data=chosen)).status_code
         assert ["thanks"] == [one["coupon_pool"] for one in (await draft_of(office, path))["endings"]]
