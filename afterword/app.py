@@ -48,10 +48,10 @@ from afterword.logins.policies import api as login_policies_api
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
+from afterword.organizations import retention as organization_retention
 from afterword.organizations.assets import api as assets_api
 from afterword.organizations.assets import pages as assets_pages
 from afterword.organizations.idempotency import service as idempotency
-from afterword.organizations.retention import api as periods_api
 from afterword.organizations.tokens import access
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.people import api as people_api
@@ -188,7 +188,7 @@ def api_routes() -> list[Routes]:
         domains_api.routes,
         identities_api.routes,
         login_policies_api.routes,
-        periods_api.routes,
+        organization_retention.routes,
         retention_api.routes,
         audit_api.routes,
         logins_api.routes,

@@ -14,11 +14,11 @@ from afterword.core.wire.lists import Page
 from afterword.nouns import declaration, service, structs
 from afterword.nouns.declaration import Editable, Noun, R
 from afterword.nouns.service import PRODUCT_ROWS_MAX, Made
-from afterword.texts import Texts
+from afterword.organizations.retention import HOLD
 from afterword.web import html
 
 Part = Literal["list", "new", "edit", "removal"]
-NOUNS: Final[tuple[Noun[Any], ...]] = (STATUS,)  # those without screens made by hand
+NOUNS: Final[tuple[Noun[Any], ...]] = (HOLD, STATUS)  # those without screens made by hand
 
 
 def screens_of(noun: Noun[R], *, without: Collection[Part] = ()) -> Screens:
@@ -47,19 +47,19 @@ class _NounScreens:
         self._inputs = inputs_of(noun)
 
     def declare(self, without: Collection[Part]) -> Screens:
-        routes, scope, proof = Screens(), self._noun.scope, self._screens.proof
+        routes, scope_of, proof = Screens(), self._noun.scope_of, self._screens.proof
         form = f"{self._one}/edit" if self._screens.has_page else self._one
         if "list" not in without:
-            routes.get(self._list, scope=f"{scope}.{self._screens.reads}")(self.list_page)
+            routes.get(self._list, scope=f"{self._noun.scope}.{self._screens.reads}")(self.list_page)
         if "new" not in without:
-            routes.get(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.form)
-            routes.post(f"{self._list}/new", scope=f"{scope}.Create", proof=proof)(self.create)
-        if "edit" not in without:
-            routes.get(form, scope=f"{scope}.Update")(self.edit_page)
-            routes.post(form, scope=f"{scope}.Update", proof=proof)(self.update)
+            routes.get(f"{self._list}/new", scope=scope_of("create"), proof=proof)(self.form)
+            routes.post(f"{self._list}/new", scope=scope_of("create"), proof=proof)(self.create)
+        if "edit" not in without and "update" in self._noun.operations:
+            routes.get(form, scope=scope_of("update"))(self.edit_page)
+            routes.post(form, scope=scope_of("update"), proof=proof)(self.update)
         if "removal" not in without:
-            routes.get(f"{self._one}/removal", scope=f"{scope}.Delete")(self.confirm_removal)
-            routes.post(f"{self._one}/removal", scope=f"{scope}.Delete")(self.remove)
+            routes.get(f"{self._one}/removal", scope=scope_of("delete"))(self.confirm_removal)
+            routes.post(f"{self._one}/removal", scope=scope_of("delete"))(self.remove)
         return routes
 
     async def list_page(self, visit: Visit) -> Response:
@@ -68,6 +68,7 @@ class _NounScreens:
         listing = structs.listing_of(noun)
         most = (noun.most or 0) + PRODUCT_ROWS_MAX
         page = Page.first(listing, limit=most) if is_whole else page_of(listing, visit.query)
+        noun.allow(visit.caller, "list")
         async with visit.read() as db:
             found = await service.rows(noun, db, **visit.caller.reach, page=page)
         return visit.page(
@@ -75,12 +76,9 @@ class _NounScreens:
             title=words(screens.title),
             tab=screens.tab,
             lead=words(screens.lead),
-            new=(words(screens.new), f"{self._list}/new") if f"{noun.scope}.Create" in visit.caller.scopes else None,
+            new=(words(screens.new), f"{self._list}/new") if noun.scope_of("create") in visit.caller.scopes else None,
             list=Listing(
-                rows=[
-                    {"url": self._address(visit, one), "title": _title(noun, one), **_row(screens, words, one)}
-                    for one in found.items
-                ],
+                rows=[{"url": self._address(visit, one), **self._line(visit, one)} for one in found.items],
                 empty=words(screens.empty) if screens.empty else "",
                 **({} if is_whole else page_links(found, visit.query, self._list)),
             ),
@@ -130,6 +128,7 @@ class _NounScreens:
             title=words(self._screens.removal, title=_title(self._noun, row)),
             sentences=[words(self._screens.removal_sentence)],
             button=words(self._screens.removal_button),
+            back="" if "update" in self._noun.operations else self._list,
         )
 
     async def remove(self, visit: Visit) -> Response:
@@ -143,7 +142,7 @@ class _NounScreens:
     async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
         noun, screens, words = self._noun, self._screens, visit.words
         here = f"{self._list}/{getattr(row, noun.key)}" if row else f"{self._list}/new"
-        may_remove = row is not None and not screens.has_page and f"{noun.scope}.Delete" in visit.caller.scopes
+        may_remove = row is not None and not screens.has_page and noun.scope_of("delete") in visit.caller.scopes
         return form_page(
             visit,
             title=_title(noun, row) if row else words(screens.new),
@@ -169,8 +168,18 @@ class _NounScreens:
         return self._noun.read_key(visit.id(self._noun.key))
 
     def _address(self, visit: Visit, row: Any) -> str:
-        is_fixed = not self._screens.has_page and self._noun.fixed(visit.caller, row) is not None
-        return "" if is_fixed else f"{self._list}/{getattr(row, self._noun.key)}"
+        """The page of the row, else its form, else its removal; empty where it cannot be changed."""
+        if not self._screens.has_page and self._noun.fixed(visit.caller, row) is not None:
+            return ""
+        address = f"{self._list}/{getattr(row, self._noun.key)}"
+        has_more = self._screens.has_page or "update" in self._noun.operations
+        return address if has_more else f"{address}/removal"
+
+    def _line(self, visit: Visit, row: Any) -> dict[str, str]:
+        screens, line = self._screens, {"title": _title(self._noun, row), "state": "", "when": "", "more": ""}
+        if screens.is_dated:
+            line["when"] = visit.words.date(row.created_time, time_zone=visit.zone)
+        return {**line, **(screens.row(visit.words, row) if screens.row else {})}
 
 
 def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
@@ -186,10 +195,6 @@ def inputs_of(noun: Noun[Any]) -> tuple[Input, ...]:
 
 def _title(noun: Noun[Any], row: Any) -> str:
     return getattr(row, noun.screens.titled if noun.screens else "title")
-
-
-def _row(screens: declaration.Screens[R], words: Texts, row: R) -> Mapping[str, str]:
-    return screens.row(words, row) if screens.row else {}
 
 
 def _is_required(kind: Any, role: Editable) -> bool:

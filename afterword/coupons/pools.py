@@ -14,7 +14,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.nouns import service as nouns
 from afterword.nouns.api import routes_of
-from afterword.nouns.declaration import Change, Computed, Editable, Noun, Record, Screens
+from afterword.nouns.declaration import Change, Computed, Editable, Noun, Operation, Record, Screens
 from afterword.web import fields
 from afterword.web.operations import Answer, Call
 
@@ -99,13 +99,14 @@ class _Code:
     created_time: datetime
 
 
-def _allow(caller: Caller) -> None:
-    """Raise Forbidden for confined and test callers: its codes are worth money, and everybody's."""
-    caller.require_whole()
-    caller.require_real()
+def _allow(caller: Caller, operation: Operation) -> None:
+    """Raise Forbidden for confined and test callers, who may only list them: codes are worth money, and everybody's."""
+    if operation != "list":
+        caller.require_whole()
+        caller.require_real()
 
 
-def _taken() -> errors.Refusal:
+def _taken(_error: errors.Conflict) -> errors.Refusal:
     return errors.Invalid.at("/key", "already_exists", "Another coupon pool has this key.")
 
 
@@ -146,7 +147,7 @@ POOL = Noun(
     shape="envelope",
     most=POOLS_MAX,
     allow=_allow,
-    taken=_taken,
+    conflict=_taken,
     delete=_delete,
     screens=Screens(
         path="/console/settings/coupons",

@@ -17,7 +17,7 @@ from afterword.events.service import NewEvent
 from afterword.instances import store
 from afterword.instances.responders import service as instance_responders
 from afterword.instances.store import Instance, TimeKind
-from afterword.organizations.retention import service as holds
+from afterword.organizations import retention as holds
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 

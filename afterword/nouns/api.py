@@ -9,12 +9,12 @@ from afterword.nouns import service, structs
 from afterword.nouns.declaration import Noun, Operation, R
 from afterword.web.operations import Answer, Call, Method, Route, Routes
 
-_METHODS: dict[Operation, tuple[Method, int, str]] = {
-    "list": ("GET", 200, "Read"),
-    "create": ("POST", 201, "Create"),
-    "get": ("GET", 200, "Read"),
-    "update": ("PATCH", 200, "Update"),
-    "delete": ("DELETE", 204, "Delete"),
+_METHODS: dict[Operation, tuple[Method, int]] = {
+    "list": ("GET", 200),
+    "create": ("POST", 201),
+    "get": ("GET", 200),
+    "update": ("PATCH", 200),
+    "delete": ("DELETE", 204),
 }
 
 
@@ -26,7 +26,7 @@ def routes_of(noun: Noun[Any]) -> Routes:
 
 
 def _route(noun: Noun[R], operation: Operation) -> Route:
-    method, status, right = _METHODS[operation]
+    method, status = _METHODS[operation]
     resource = structs.resource_of(noun)
     is_list, is_one = operation == "list", operation in {"get", "update", "delete"}
     options: dict[str, Any] = {}
@@ -38,10 +38,10 @@ def _route(noun: Noun[R], operation: Operation) -> Route:
         options = {"query": noun.deletion}
     return Route(
         method=method,
-        path=f"{noun.path}/{{{noun.key}}}" if is_one else noun.path,
+        path=f"{noun.path}/{{{noun.key}}}" if is_one and not noun.is_single else noun.path,
         handler=_HANDLERS[operation](noun),
         tag=noun.tag,
-        scope=f"{noun.scope}.{right}",
+        scope=noun.scope_of(operation),
         summary=_summary(noun, operation),
         status=status,
         description=noun.about.get(operation, ""),
@@ -67,6 +67,7 @@ def _key(noun: Noun[Any], call: Call[Any]) -> Any:
 
 def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
     async def list_rows(call: Call[Any], db: Database) -> Rows[R]:
+        noun.allow(call.caller, "list")
         return await service.rows(noun, db, **call.caller.reach, page=call.page)
 
     return list_rows
@@ -84,7 +85,7 @@ def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
 
 def answer_of(noun: Noun[R], call: Call[Any], made: service.Made[R], *, is_new: bool = True) -> Answer:
     """The answer with the secrets that it alone shows."""
-    location = f"{noun.path}/{getattr(made.record, noun.key)}" if is_new else None
+    location = f"{noun.path.format_map(call.ids)}/{getattr(made.record, noun.key)}" if is_new else None
     shown = structs.resource_of(noun).of(made.record, call.zone, **made.shown)
     return Answer(shown, version=made.record.version, location=location)
 

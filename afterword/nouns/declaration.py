@@ -25,7 +25,14 @@ from afterword.web import fields
 InputKind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Holds = Literal["authored", "fixed", "account", "sealed", "ours"]
 Operation = Literal["list", "create", "get", "update", "delete"]
-OPERATIONS: Final[tuple[Operation, ...]] = ("list", "create", "get", "update", "delete")
+RIGHTS: Final[Mapping[Operation, str]] = {
+    "list": "Read",
+    "create": "Create",
+    "get": "Read",
+    "update": "Update",
+    "delete": "Delete",
+}
+OPERATIONS: Final = tuple(RIGHTS)
 
 NEWEST_FIRST: Final[Sequence[tuple[str, Direction]]] = (("created_time", "desc"),)
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
@@ -36,19 +43,24 @@ OF_APPLICATION: Final[LiteralString] = (
 )
 
 
-class Record(msgspec.Struct, kw_only=True):
-    """A row; these members are those of every noun."""
+class FixedRecord(msgspec.Struct, kw_only=True):
+    """A row that is made and removed, and never changed in between."""
 
-    organization_id: str
+    organization_id: fields.Id
     version: int
     created_time: datetime
-    updated_time: datetime
     created_by: fields.Id | None
+
+
+class Record(FixedRecord, kw_only=True):
+    """A row; these members are those of every noun that can be changed."""
+
+    updated_time: datetime
     updated_by: fields.Id | None
 
 
-STAMPS: Final = Record.__struct_fields__
-R = TypeVar("R", bound=Record)
+STAMPS: Final = ("organization_id", "version", "created_time", "updated_time", "created_by", "updated_by")
+R = TypeVar("R", bound=FixedRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +161,7 @@ def _open(_caller: Caller, _record: Any) -> errors.Refusal | None:
     return None
 
 
-def _everyone(_caller: Caller) -> None: ...
+def _everyone(_caller: Caller, _operation: Operation) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +170,8 @@ class Screens(Generic[R]):
 
     `row`: what its line in the list shows; `titled`: the member that names it;
     `inputs`: the order of the form, where it is not that of the declaration;
-    `blank`: values of the empty form; `reads`: the right that opens the list; `proof`: the password must have been
+    `blank`: values of the empty form; `reads`: the right that opens the list; `is_dated`: the list says when each
+    was made; `proof`: the password must have been
     given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below it;
     `shown_once`: said where a secret is shown once.
     """
@@ -174,6 +187,7 @@ class Screens(Generic[R]):
     inputs: tuple[str, ...] = ()
     blank: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reads: str = "Read"
+    is_dated: bool = False
     proof: bool = False
     has_page: bool = False
     shown_once: str = ""
@@ -190,8 +204,11 @@ class Noun(Generic[R]):
     that are not deleted. `most`: rows of an organization, of those that `counted` counts; None: no limit. `filled`:
     columns that rules write besides those that clients set, at creation and later; `also_set`: further assignments of
     an update, where `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not
-    change a row. `allow` raises Forbidden for callers that may only list them. `taken`: the refusal where a unique key
-    has the value.
+    change a row. `allow` raises what this caller gets instead; updates and deletions ask it for "get". `conflict`: the
+    refusal where a key of the table refuses what is written.
+
+    `is_single`: an organization has one, whose key is that of the organization; its path has no other. `hides`: members
+    of every record that answers leave out. `rights`: those of operations that need others than their own.
     """
 
     record: type[R]
@@ -201,8 +218,8 @@ class Noun(Generic[R]):
     tag: str
     path: str
     scope: str
-    about_create: str
-    about_update: str
+    about_create: str = ""
+    about_update: str = ""
     about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     names: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     summaries: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
@@ -210,7 +227,10 @@ class Noun(Generic[R]):
     operations: tuple[Operation, ...] = OPERATIONS
     shape: Literal["array", "envelope"] = "array"
     order: Sequence[tuple[str, Direction]] = NEWEST_FIRST
+    is_single: bool = False
     shows_organization: bool = False
+    hides: tuple[str, ...] = ()
+    rights: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     visible: LiteralString = ""
     live: LiteralString = ""
     most: int | None = None
@@ -223,18 +243,20 @@ class Noun(Generic[R]):
     new_key: Callable[[Change[R]], Awaitable[Any]] = new_id
     check: Callable[[Change[R]], Awaitable[None]] = _no_rule
     fixed: Callable[[Caller, R], errors.Refusal | None] = _open
-    allow: Callable[[Caller], None] = _everyone
-    taken: Callable[[], errors.Refusal] | None = None
+    allow: Callable[[Caller, Operation], None] = _everyone
+    conflict: Callable[[errors.Conflict], errors.Refusal] | None = None
     delete: Callable[[Change[R], Mapping[str, Any]], Awaitable[None]] | None = None
     screens: Screens[R] | None = None
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """The key, the noun's own members in their order, then those of every record."""
+        """The key, the noun's own members in their order, then those of every record, its organization first."""
         hints = get_type_hints(self.record, include_extras=True)
         required = {each.name for each in msgspec.structs.fields(self.record) if each.required}
         own = [name for name in self.record.__struct_fields__ if name not in STAMPS]
-        return tuple(_member(name, hints[name], is_required=name in required) for name in (*own, *STAMPS))
+        stamps = [name for name in STAMPS if name in self.record.__struct_fields__]
+        names = [stamps[0], *own, *stamps[1:]] if self.is_single else [*own, *stamps]
+        return tuple(_member(name, hints[name], is_required=name in required) for name in names)
 
     @property
     def key(self) -> LiteralString:
@@ -262,7 +284,10 @@ class Noun(Generic[R]):
 
     @property
     def nothing(self) -> str:
-        return f"There is no such {self.one}."
+        return f"There is no such {'organization' if self.is_single else self.one}."
+
+    def scope_of(self, operation: Operation) -> str:
+        return f"{self.scope}.{self.rights.get(operation, RIGHTS[operation])}"
 
     def read_key(self, text: str) -> Any:
         """The key that a path names. Raises NotFound for a text that is no number, where keys are numbers."""

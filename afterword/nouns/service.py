@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
-from afterword.db import Database, Taken
+from afterword.db import Dangling, Database, Taken
 from afterword.nouns import structs
 from afterword.nouns.declaration import Change, Given, Noun, R
 from afterword.nouns.statements import statements_of
@@ -47,8 +47,8 @@ async def find(
 
 
 async def get(noun: Noun[R], db: Database, *, caller: Caller, key: Any, is_locked: bool = False) -> R:
-    """Raises NotFound, and Forbidden for callers that may only list them."""
-    noun.allow(caller)
+    """Raises NotFound, and what this caller may get instead."""
+    noun.allow(caller, "get")
     row = await find(noun, db, **caller.reach, key=key, is_locked=is_locked)
     return errors.found(row, noun.nothing)
 
@@ -87,7 +87,7 @@ async def create(
     noun: Noun[R], db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
 ) -> Made[R]:
     """Raises what its rules raise, and Invalid (`too_many`)."""
-    noun.allow(caller)
+    noun.allow(caller, "create")
     change = Change[R](db=db, caller=caller, site=site, now=now, key=None, before=None)
     change.columns.update(structs.written(columns))
     change.key = await noun.new_key(change)
@@ -118,7 +118,7 @@ async def insert(
 ) -> R:
     """Insert a row that the product makes itself: without rules and limit."""
     values = (organization_id, key, _document(columns), now, by)
-    with _unique(noun):
+    with _keys(noun):
         return noun.record(**await db.fetch_one(statements_of(noun).insert, *values))
 
 
@@ -146,7 +146,7 @@ async def update(
         return before
     await noun.check(change)
     values = (caller.organization_id, key, _document(change.columns), now, caller.actor_id or None)
-    with _unique(noun):
+    with _keys(noun):
         row = await db.fetch_row(statements_of(noun).update, *values)
     return noun.record(**row) if row else before
 
@@ -202,10 +202,10 @@ def _document(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _unique(noun: Noun[Any]) -> Generator[None]:
+def _keys(noun: Noun[Any]) -> Generator[None]:
     try:
         yield
-    except Taken as error:
-        if noun.taken is None:
+    except (Taken, Dangling) as error:
+        if noun.conflict is None:
             raise
-        raise noun.taken() from error
+        raise noun.conflict(error) from error

@@ -8,14 +8,18 @@ from functools import cache
 from typing import Any, Final, LiteralString
 
 from afterword.db.columns import assigned, qualified
-from afterword.nouns.declaration import Computed, Given, Noun
+from afterword.nouns.declaration import Computed, Given, Noun, Record
 
+_STAMPS: Final[LiteralString] = "created_time, updated_time, created_by, updated_by"
 _BY: Final = frozenset({"created_by", "updated_by"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statements:
-    """`leading`: how many values stand before the key in those that read for a caller."""
+    """`leading`: how many values stand before the key in those that read for a caller.
+
+    One is empty where the noun has no such operation.
+    """
 
     leading: int
     get: LiteralString
@@ -41,20 +45,25 @@ def statements_of(noun: Noun[Any]) -> Statements:
         leading=leading,
         get=one,
         get_locked=f"{one} {noun.lock} of t",
-        list=f"select {taken}\nfrom {noun.table} t\nwhere {visible}",
-        count=f"select count(*) from {noun.table} t where {counted}",
-        insert=_insert(noun),
-        update=_update(noun, taken),
-        delete=f"delete from {noun.table} t where t.organization_id = $1 and t.{noun.key} = $2",
+        list=f"select {taken}\nfrom {noun.table} t\nwhere {visible}" if not noun.is_single else "",
+        count=f"select count(*) from {noun.table} t where {counted}" if "create" in noun.operations else "",
+        insert=_insert(noun) if "create" in noun.operations else "",
+        update=_update(noun, taken) if "update" in noun.operations else "",
+        delete=f"delete from {noun.table} t where t.organization_id = $1 and t.{noun.key} = $2"
+        if "delete" in noun.operations
+        else "",
     )
 
 
 def _insert(noun: Noun[Any]) -> LiteralString:
     written: LiteralString = ", ".join(noun.written())
     taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
+    is_fixed = not issubclass(noun.record, Record)
+    stamps: LiteralString = "created_time, created_by" if is_fixed else _STAMPS
+    values: LiteralString = "$4, $5" if is_fixed else "$4, $4, $5, $5"
     return f"""insert into {noun.table} as t (organization_id, {noun.key}, {written},
-  created_time, updated_time, created_by, updated_by)
-select $1, $2, {qualified(written, "s")}, $4, $4, $5, $5
+  {stamps})
+select $1, $2, {qualified(written, "s")}, {values}
 from jsonb_populate_record(null::{noun.table}, $3::jsonb) s
 returning {taken}"""
 

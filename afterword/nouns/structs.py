@@ -41,7 +41,9 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
     """Every member that is not hidden; the organization behind the key, the times of changes last."""
     shown: dict[str, Any] = {}
     for one in noun.members:
-        if isinstance(one.role, Hidden) or is_unseen(one.role) or one.name in {"organization_id", "version"}:
+        if isinstance(one.role, Hidden) or is_unseen(one.role) or one.name in {"version", *noun.hides}:
+            continue
+        if one.name == "organization_id" and not noun.is_single:
             continue
         if isinstance(one.role, ShownOnce):
             shown[one.name] = fields.ShownOnce

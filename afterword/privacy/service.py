@@ -22,7 +22,7 @@ from afterword.db import Database, Taken, savepoint
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.instances.responders import service as shown_responders
-from afterword.organizations.retention import service as holds
+from afterword.organizations import retention as holds
 from afterword.privacy import store
 from afterword.privacy.rows import service as rows
 from afterword.privacy.store import Erasure, LedgerLine

@@ -15,7 +15,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.organizations.retention import service as holds
+from afterword.organizations import retention as holds
 from afterword.pipelines.service import NO_PIPELINE
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store

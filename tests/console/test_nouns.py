@@ -10,7 +10,7 @@ import pytest
 from afterword.nouns.declaration import Noun
 from tests.console.cases import test_statuses
 from tests.console.sending.test_pipelines import version_of
-from tests.console.settings import test_coupons, test_webhooks
+from tests.console.settings import test_coupons, test_retention, test_webhooks
 from tests.logins.conftest import PASSWORD, Office, browser_of, found, log_in
 from tests.nouns.declared import all_nouns
 
@@ -18,11 +18,13 @@ WITH_SCREENS: Final = tuple(noun for noun in all_nouns() if noun.screens)
 FORMS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_status": test_statuses.FORM,
     "coupon_pool": test_coupons.FORM,
+    "legal_hold": test_retention.FORM,
     "webhook": test_webhooks.FORM,
 }
 WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "alert_status": test_statuses.WRONG,
     "coupon_pool": test_coupons.WRONG,
+    "legal_hold": test_retention.WRONG,
     "webhook": test_webhooks.WRONG,
 }
 
@@ -31,7 +33,7 @@ WRONG: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 async def test_screens(noun: Noun[Any], office: Office) -> None:
     assert noun.screens is not None
     path, form = noun.screens.path, FORMS[noun.table]
-    edit = "/edit" if noun.screens.has_page else ""
+    edit, may_change = "/edit" if noun.screens.has_page else "", "update" in noun.operations
     await office.add_user("ben@kalamata.example")
     await found(office.pool, domain="patras", email="pan@patras.example")
     async with browser_of(office.pool) as browser, browser_of(office.pool) as other:
@@ -48,19 +50,23 @@ async def test_screens(noun: Noun[Any], office: Office) -> None:
             assert f'href="#{name}"' in wrong.text
         assert (await browser.post(f"{path}/new", data=form)).status_code in {200, 303}
         page = html.unescape((await browser.get(path)).text)
-        match = re.search(rf'href="({path}/\w+)">(?:<strong>)?{re.escape(form[noun.screens.titled])}', page)
+        match = re.search(
+            rf'href="({path}/\w+)(?:/removal)?">(?:<strong>)?{re.escape(form[noun.screens.titled])}', page
+        )
         assert match is not None
         one = match[1]
-        for below in (edit, "/removal"):
+        for below in (edit, "/removal") if may_change else ("/removal",):
             assert 404 == (await other.get(one + below)).status_code, below
             assert 404 == (await other.post(one + below, data={**form, "version": "1"})).status_code, below
             assert 404 == (await browser.get(f"{path}/{'0' * 22}{below}")).status_code, below
-        version = version_of(await browser.get(one + edit))
-        changed = {**form, noun.screens.titled: "Another title", "version": version}
-        assert 303 == (await browser.post(one + edit, data=changed)).status_code
-        stale = await browser.post(one + edit, data={**form, "version": version})
-        assert 412 == stale.status_code
-        assert "Another title" in stale.text
-        assert "Another title" in (await browser.get(f"{one}/removal")).text
+        if may_change:
+            version = version_of(await browser.get(one + edit))
+            changed = {**form, noun.screens.titled: "Another title", "version": version}
+            assert 303 == (await browser.post(one + edit, data=changed)).status_code
+            stale = await browser.post(one + edit, data={**form, "version": version})
+            assert 412 == stale.status_code
+            assert "Another title" in stale.text
+        title = "Another title" if may_change else form[noun.screens.titled]
+        assert title in html.unescape((await browser.get(f"{one}/removal")).text)
         assert 303 == (await browser.post(f"{one}/removal")).status_code
-        assert 404 == (await browser.get(one + edit)).status_code
+        assert 404 == (await browser.get(f"{one}/removal")).status_code

@@ -178,7 +178,7 @@ def noun_files() -> tuple[Path, ...]:
 
 def marked(call: ast.Call) -> set[str]:
     """The texts of a member's mark, or of the screens of a noun."""
-    untold = {"path", "tab", "reads", "row", "blank", "inputs", "holds"}
+    untold = {"path", "tab", "reads", "row", "titled", "blank", "inputs", "holds"}
     members = [*call.args[:2], *call.args[3:]] if ast.unparse(call.func) == "Editable" else call.args
     nodes = [*members, *(one.value for one in call.keywords if one.arg not in untold)]
     return {text for node in nodes for text in _texts_in(node) if text}
@@ -235,8 +235,6 @@ def shown() -> set[str]:
         *logins.INPUTS,
         *identity.GROUP_INPUTS,
         *kiosks.INPUTS,
-        *retention.INPUTS,
-        *retention.HOLD_INPUTS,
     ):
         found |= {one.label, one.hint, *(text for _, text in one.options if one.is_translated)}
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}

@@ -11,10 +11,10 @@ from afterword.nouns.declaration import Noun
 
 @cache
 def all_nouns() -> tuple[Noun[Any], ...]:
-    """Every noun that a module declares, by its table."""
-    found: dict[str, Noun[Any]] = {}
+    """Every noun that a module declares, by its table and name."""
+    found: dict[tuple[str, str], Noun[Any]] = {}
     for each in pkgutil.walk_packages(afterword.__path__, "afterword."):
         if each.name.rpartition(".")[2] != "__main__":
             module = importlib.import_module(each.name)
-            found |= {one.table: one for one in vars(module).values() if isinstance(one, Noun)}
-    return tuple(found[table] for table in sorted(found))
+            found |= {(one.table, one.one): one for one in vars(module).values() if isinstance(one, Noun)}
+    return tuple(found[key] for key in sorted(found))

@@ -72,6 +72,90 @@ returning t.status_id, t.title, t.description, t.color, t.closing, t.application
 -- alert_status: delete
 delete from alert_status t where t.organization_id = $1 and t.status_id = $2;
 
+-- coupon_pool: get
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1 and t.pool_id = $2;
+
+-- coupon_pool: get_locked
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1 and t.pool_id = $2 for no key update of t;
+
+-- coupon_pool: list
+select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from coupon_pool t
+where t.organization_id = $1;
+
+-- coupon_pool: count
+select count(*) from coupon_pool t where t.organization_id = $1;
+
+-- coupon_pool: insert
+insert into coupon_pool as t (organization_id, pool_id, key, title, low_count,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.key, s.title, s.low_count, $4, $4, $5, $5
+from jsonb_populate_record(null::coupon_pool, $3::jsonb) s
+returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- coupon_pool: update
+update coupon_pool t
+set key = s.key, title = s.title, low_count = s.low_count,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from coupon_pool o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.pool_id = $2 and o.organization_id = $1 and o.pool_id = $2
+  and (t.key, t.title, t.low_count) is distinct from (s.key, s.title, s.low_count)
+returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- coupon_pool: delete
+delete from coupon_pool t where t.organization_id = $1 and t.pool_id = $2;
+
+-- legal_hold: get
+select t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from legal_hold t
+where t.organization_id = $1 and t.hold_id = $2;
+
+-- legal_hold: get_locked
+select t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from legal_hold t
+where t.organization_id = $1 and t.hold_id = $2 for no key update of t;
+
+-- legal_hold: list
+select t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from legal_hold t
+where t.organization_id = $1;
+
+-- legal_hold: count
+select count(*) from legal_hold t where t.organization_id = $1;
+
+-- legal_hold: insert
+insert into legal_hold as t (organization_id, hold_id, reason, responder_id,
+  created_time, created_by)
+select $1, $2, s.reason, s.responder_id, $4, $5
+from jsonb_populate_record(null::legal_hold, $3::jsonb) s
+returning t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by;
+
+-- legal_hold: delete
+delete from legal_hold t where t.organization_id = $1 and t.hold_id = $2;
+
+-- organization: get
+select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2;
+
+-- organization: get_locked
+select t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from organization t
+where t.organization_id = $1 and t.organization_id = $2 for no key update of t;
+
+-- organization: update
+update organization t
+set anonymize_after_days = s.anonymize_after_days, delete_after_days = s.delete_after_days, texts_days = s.texts_days, people_days = s.people_days, items_days = s.items_days, uploads_days = s.uploads_days, answers_days = s.answers_days, events_days = s.events_days, audit_days = s.audit_days, exports_days = s.exports_days,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from organization o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = $1 and o.organization_id = $2
+  and (t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days) is distinct from (s.anonymize_after_days, s.delete_after_days, s.texts_days, s.people_days, s.items_days, s.uploads_days, s.answers_days, s.events_days, s.audit_days, s.exports_days)
+returning t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
 -- sequence: get
 select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from sequence t
@@ -126,42 +210,6 @@ returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id
 
 -- sequence: delete
 delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
--- coupon_pool: get
-select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
-from coupon_pool t
-where t.organization_id = $1 and t.pool_id = $2;
-
--- coupon_pool: get_locked
-select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
-from coupon_pool t
-where t.organization_id = $1 and t.pool_id = $2 for no key update of t;
-
--- coupon_pool: list
-select t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
-from coupon_pool t
-where t.organization_id = $1;
-
--- coupon_pool: count
-select count(*) from coupon_pool t where t.organization_id = $1;
-
--- coupon_pool: insert
-insert into coupon_pool as t (organization_id, pool_id, key, title, low_count,
-  created_time, updated_time, created_by, updated_by)
-select $1, $2, s.key, s.title, s.low_count, $4, $4, $5, $5
-from jsonb_populate_record(null::coupon_pool, $3::jsonb) s
-returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
-
--- coupon_pool: update
-update coupon_pool t
-set key = s.key, title = s.title, low_count = s.low_count,
-  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
-from coupon_pool o, jsonb_populate_record(o, $3::jsonb) s
-where t.organization_id = $1 and t.pool_id = $2 and o.organization_id = $1 and o.pool_id = $2
-  and (t.key, t.title, t.low_count) is distinct from (s.key, s.title, s.low_count)
-returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is null) as free_count, (select count(*) from coupon_code c where c.organization_id = t.organization_id and c.pool_id = t.pool_id and c.instance_id is not null) as given_count, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
-
--- coupon_pool: delete
-delete from coupon_pool t where t.organization_id = $1 and t.pool_id = $2;
 
 -- webhook: get
 select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by

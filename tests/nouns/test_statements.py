@@ -22,7 +22,10 @@ each_noun = pytest.mark.parametrize("noun", all_nouns(), ids=lambda noun: noun.t
 def test_statements() -> None:
     """Every statement that the kit writes, to read in a difference; REWRITE_SNAPSHOTS=1 writes it anew."""
     parts = [
-        f"-- {noun.table}: {name}\n{getattr(statements_of(noun), name)};\n" for noun in all_nouns() for name in NAMES
+        f"-- {noun.table}: {name}\n{statement};\n"
+        for noun in all_nouns()
+        for name in NAMES
+        if (statement := getattr(statements_of(noun), name))
     ]
     text = "\n".join(parts)
     if os.environ.get("REWRITE_SNAPSHOTS") == "1":
@@ -35,7 +38,7 @@ def test_each_statement_names_the_tenant(noun: Noun[Any]) -> None:
     found = statements_of(noun)
     for name in NAMES:
         named = "(organization_id, " if name == "insert" else "t.organization_id = $1"
-        assert named in getattr(found, name), name
+        assert named in (getattr(found, name) or named), name
 
 
 @each_noun
@@ -47,10 +50,14 @@ async def test_rows_of_others_stay(noun: Noun[Any], pool: db.Pool, house: House)
         now = database.clock.now()
         assert await service.find(noun, database, **caller.reach, key=key) is None
         assert await service.find(noun, database, **caller.reach, key=key, is_locked=True) is None
-        page = Page.first(structs.listing_of(noun))
-        rows = await service.rows(noun, database, **caller.reach, page=page)
-        assert all(getattr(row, "system", False) for row in rows.items)
-        assert 0 == await database.fetch_value(found.count, caller.organization_id)
-        values = (caller.organization_id, key, {}, now, caller.actor_id)
-        assert await database.fetch_row(found.update, *values) is None
-        assert 0 == await database.execute(found.delete, caller.organization_id, key)
+        if found.list:
+            page = Page.first(structs.listing_of(noun))
+            rows = await service.rows(noun, database, **caller.reach, page=page)
+            assert all(getattr(row, "system", False) for row in rows.items)
+        if found.count:
+            assert 0 == await database.fetch_value(found.count, caller.organization_id)
+        if found.update:
+            values = (caller.organization_id, key, {}, now, caller.actor_id)
+            assert await database.fetch_row(found.update, *values) is None
+        if found.delete:
+            assert 0 == await database.execute(found.delete, caller.organization_id, key)

@@ -32,8 +32,8 @@ def test_resource(noun: Noun[Any]) -> None:
     """Hidden members stay inside; a secret is a member that only one answer fills."""
     shown = structs.resource_of(noun).__struct_fields__
     for one in noun.members:
-        is_inside = isinstance(one.role, Hidden) or one.name == "version"
-        is_inside |= one.name == "organization_id" and not noun.shows_organization
+        is_inside = isinstance(one.role, Hidden) or one.name in {"version", *noun.hides}
+        is_inside |= one.name == "organization_id" and not (noun.shows_organization or noun.is_single)
         assert is_inside == (one.name not in shown), one.name
         assert isinstance(one.role, ShownOnce) == (one not in noun.columns)
 

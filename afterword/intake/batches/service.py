@@ -13,8 +13,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.intake.batches import store
-from afterword.organizations.retention import store as holds_store
-from afterword.organizations.retention.service import STAYS, Held
+from afterword.organizations.retention import STAYS, Held, list_held_people
 from afterword.queue import store as queue_store
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Schedule, Scheduler, changed, editable, replaced
@@ -265,7 +264,7 @@ async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
 async def _held(batch: _Batch, items: Sequence[QueueItem]) -> set[str]:
     """The ids of those items whose address stays, as a legal hold keeps the data of the person."""
     people = [(item.responder_id, item.address_key) for item in items]
-    held = await holds_store.list_held_people(batch.db, organization_id=batch.caller.organization_id, people=people)
+    held = await list_held_people(batch.db, organization_id=batch.caller.organization_id, people=people)
     return {items[place].item_id for place in held}
 
 

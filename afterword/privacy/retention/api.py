@@ -1,13 +1,13 @@
 """The HTTP routes of retention: what it would remove, and what it removed."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
-from afterword.organizations.retention import service as periods
-from afterword.organizations.retention.api import PATH, RetentionUpdate
+from afterword.nouns.structs import update_of
+from afterword.organizations.retention import PATH, RETENTION, require_reach
 from afterword.privacy.retention import service, store
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -64,7 +64,7 @@ RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
 @routes.post(
     f"{PATH}/preview",
     scope="Organization.Read",
-    body=RetentionUpdate,
+    body=update_of(RETENTION),
     answer=RetentionPreview,
     status=200,
     summary="Try retention periods before they are saved",
@@ -73,7 +73,7 @@ RUNS: Final = fields.listing_of(RetentionRun, order=(("started_time", "desc"),))
         f"{service.PREVIEWED_MAX:,} for each kind. What a legal hold keeps is not counted."
     ),
 )
-async def preview_retention(call: Call[RetentionUpdate], db: Database) -> Answer:
+async def preview_retention(call: Call[Any], db: Database) -> Answer:
     found = await service.preview(db, caller=call.caller, changes=call.body.named(), now=call.now)
     return Answer(RetentionPreview(parts=[RetentionPreviewPart.of(one) for one in found]))
 
@@ -87,5 +87,5 @@ async def preview_retention(call: Call[RetentionUpdate], db: Database) -> Answer
     description="The ledger of what was removed by its age, for two years. Nothing in it says of whom it was.",
 )
 async def list_retention_runs(call: Call[None], db: Database) -> Rows[store.Run]:
-    periods.require_reach(call.caller)
+    require_reach(call.caller)
     return await store.list_runs(db, organization_id=call.caller.organization_id, page=call.page)

@@ -23,8 +23,7 @@ from afterword.db import Database, savepoint
 from afterword.events import service as events
 from afterword.events.log import service as log
 from afterword.events.log import store as log_store
-from afterword.organizations.retention import service as periods_service
-from afterword.organizations.retention import store as periods_store
+from afterword.organizations import retention
 from afterword.privacy.retention import store
 from afterword.privacy.retention.store import Due, Passed, Run
 from afterword.privacy.rows import service as rows
@@ -331,10 +330,10 @@ COUNTS: Final = {**store.COUNTS, "events": log_store.count_events_of}
 
 async def preview(db: Database, *, caller: Caller, changes: Mapping[str, Any], now: datetime) -> list[Preview]:
     """The rows that changed periods would remove now, by kind: none while all is held. Raises Forbidden."""
-    periods_service.require_reach(caller)
+    retention.require_reach(caller)
     key: dict[str, Any] = {"organization_id": caller.organization_id}
-    days = await periods_store.list_days(db, **key, changes=changes)
-    is_held = await periods_store.get_is_held(db, **key, responder_id=None)
+    days = await retention.list_days(db, **key, changes=changes)
+    is_held = await retention.get_is_held(db, **key, responder_id=None)
     found: list[Preview] = []
     for kind in TURNS:
         if kind in days:

@@ -12,7 +12,7 @@ from afterword import ids
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.db.columns import qualified
-from afterword.organizations.retention.store import DAYS
+from afterword.organizations.retention import DAYS
 from afterword.privacy.rows.store import NO_FILE, WORDS
 
 

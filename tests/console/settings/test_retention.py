@@ -9,6 +9,8 @@ from tests.logins.conftest import Office
 
 PATH = "/console/settings/retention"
 EMPTY = {"version": "1", "anonymize_after_days": "", "delete_after_days": ""}
+FORM = {"reason": "Suit 4/26", "responder_id": ""}
+WRONG = (("reason", ""), ("responder_id", "x"), ("responder_id", "0" * 22))
 
 
 async def test_retention(office: Office) -> None:
@@ -40,17 +42,3 @@ async def test_retention(office: Office) -> None:
             while await ages.work_next(database, now=database.clock.now() + timedelta(seconds=1)):
                 pass
         assert "1 rows" in text_of(await client.get(f"{PATH}/runs"))
-
-
-async def test_legal_holds(office: Office) -> None:
-    async with begun(office) as (client, _):
-        assert "Nothing is held." in text_of(await client.get(f"{PATH}/holds"))
-        wrong = await client.post(f"{PATH}/holds/new", data={"reason": "A suit", "responder_id": "x"})
-        assert (422, True) == (wrong.status_code, 'href="#responder_id"' in wrong.text)
-        assert 303 == (await client.post(f"{PATH}/holds/new", data={"reason": "Suit 4/26"})).status_code
-        async with db.connection(office.pool) as database:
-            hold_id = await database.fetch_value("select hold_id from legal_hold")
-        assert f'href="{PATH}/holds/{hold_id}/removal"' in text_of(await client.get(f"{PATH}/holds"))
-        assert "Lift the hold “Suit 4/26”?" in text_of(await client.get(f"{PATH}/holds/{hold_id}/removal"))
-        assert 303 == (await client.post(f"{PATH}/holds/{hold_id}/removal")).status_code
-        assert "Nothing is held." in text_of(await client.get(f"{PATH}/holds"))

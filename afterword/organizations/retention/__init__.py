@@ -1,1 +1,0 @@
-"""Retention periods of organizations, and legal holds."""
