@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from afterword import db
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from benchmarks import console
 from benchmarks.engine import sent
 from benchmarks.findings import Figure, Finding, Ratio

@@ -1,4 +1,4 @@
-"""The worked example of CONTRIBUTING.md, applied to a copy of the repository and run there."""
+"""The worked examples of CONTRIBUTING.md, each applied to a copy of the repository and run there."""
 
 import os
 import re
@@ -6,20 +6,46 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 ROOT: Final = Path(__file__).parents[1]
-FILES_MAX: Final = 4  # migration (SQL and its module), record with its statement, resource
 SECONDS_MAX: Final = 300
-BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff)\n(.*?)^   ```$", re.MULTILINE | re.DOTALL)
-CHECKS: Final = (
-    "tests/queue/test_api.py::TestNote",
-    "tests/contract/test_openapi.py::test_everything_has_words",
-    "tests/privacy/test_rows.py::TestColumns::test_every_column_is_judged",
-)
+BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff|html)\n(.*?)^   ```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Example:
+    """`files_max`: of the product. `test`: the file that takes the first block, which is a test."""
+
+    files_max: int
+    checks: Sequence[str]
+    test: str = ""
+
+
+EXAMPLES: Final[Mapping[str, Example]] = {
+    "One change, from the API to the table": Example(
+        4,  # migration (SQL and its module), record with its statement, resource
+        (
+            "tests/queue/test_api.py::TestNote",
+            "tests/contract/test_openapi.py::test_everything_has_words",
+            "tests/privacy/test_rows.py::TestColumns::test_every_column_is_judged",
+        ),
+        test="tests/queue/test_api.py",
+    ),
+    "One question type, in one entry": Example(
+        2,  # entry, template
+        (
+            "tests/instances/test_every_type.py::test_the_whole_way[agreement]",
+            "tests/instances/test_every_type.py::test_an_answer[agreement]",
+            "tests/contract/test_openapi.py::test_everything_has_words",
+        ),
+    ),
+}
 
 
 def applied(text: str, hunk: str) -> str:
@@ -32,15 +58,21 @@ def applied(text: str, hunk: str) -> str:
 
 
 @pytest.mark.costly
-def test_the_example_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_the_example_works(tmp_path: Path, title: str) -> None:
+    example = EXAMPLES[title]
     copy = tmp_path / "copy"
     ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "site")
     for name in ("afterword", "tests", "pyproject.toml", "CONTRIBUTING.md"):
         source = ROOT / name
         shutil.copytree(source, copy / name, ignore=ignored) if source.is_dir() else shutil.copy(source, copy / name)
     last = max(path.name[:4] for path in (copy / "afterword/migrations").glob("[0-9]*.sql"))
-    example = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
-    test, *places = (textwrap.dedent(block) for block in BLOCK.findall(example))
+    page = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
+    section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    places = [textwrap.dedent(block) for block in BLOCK.findall(section)]
+    if example.test:
+        with (copy / example.test).open("a") as file:
+            file.write(f"\n\n{places.pop(0)}")
     for place in places:
         head, _, body = place.partition("\n")
         path = copy / head.split()[1]
@@ -49,14 +81,12 @@ def test_the_example_works(tmp_path: Path) -> None:
                 path.write_text(applied(path.read_text(), hunk))
         else:
             path.write_text(body)
-    with (copy / "tests/queue/test_api.py").open("a") as file:
-        file.write(f"\n\n{test}")
 
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHECKS]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *example.checks]
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     run = subprocess.run(
         command, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
     )
 
     assert 0 == run.returncode, run.stdout[-4000:] + run.stderr[-2000:]
-    assert len(places) <= FILES_MAX
+    assert 0 < len(places) <= example.files_max

@@ -20,8 +20,8 @@ from afterword.alerts.resources import (
 )
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader, conditions
-from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Kind, Scope
 from afterword.core.reading.findings import Findings
 from afterword.db import Database, Row
 from afterword.db.columns import arrays, columns_of, qualified
@@ -153,7 +153,7 @@ async def _assignment_errors(db: Database, *, organization_id: str, columns: Map
     leaf = {"subject": assignment["subject"], "operator": "is_not_empty"}
     scope = await _scope(db, organization_id=organization_id, columns={**columns, "conditions": leaf})
     findings = Findings(strict=True)
-    condition_reader.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=False))
+    conditions.read(leaf, "/assignment", findings, replace(scope, tags=False, metrics=False))
     return findings.errors
 
 
@@ -164,7 +164,7 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
         return [FieldError("required", message, pointer="/conditions")] if is_daily else []
     findings = Findings(strict=True)
     scope = await _scope(db, organization_id=organization_id, columns=columns)
-    node = condition_reader.read(document, "/conditions", findings, scope)
+    node = conditions.read(document, "/conditions", findings, scope)
     wrong = findings.errors
     if not wrong and is_daily:
         leaves = conditions.leaves_of(node)

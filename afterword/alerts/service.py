@@ -17,7 +17,7 @@ from afterword.alerts.settings import service as settings
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Metric
-from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires import conditions
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
@@ -79,7 +79,7 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
 
 def metrics_of(alert: Alert) -> list[Metric]:
     """The figures in a daily alert's conditions: subject (`metric:nps:{question_id}`) and window in days."""
-    return core_alerts.metrics_of(condition_reader.read_saved(alert.conditions))
+    return core_alerts.metrics_of(conditions.read_saved(alert.conditions))
 
 
 async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: datetime) -> bool:
@@ -88,7 +88,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     `figures`: a value for each of `metrics_of(alert)`. None or absent (below the minimum base) matches only `is_empty`,
     `not_equal` and `not_contains`.
     """
-    node = condition_reader.read_saved(alert.conditions)
+    node = conditions.read_saved(alert.conditions)
     if node is None:
         return False
     match = core_alerts.judge_figures(node, figures)

@@ -9,8 +9,8 @@ from afterword import errors
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.question_types import TYPES, YES_NO
-from afterword.core.questionnaires.questions import Question, localized
+from afterword.core.questionnaires.question_types import YES_NO
+from afterword.core.questionnaires.questions import localized
 from afterword.core.text import locales
 from afterword.db import Database
 from afterword.instances import service
@@ -20,8 +20,6 @@ from afterword.people import service as people
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.texts import Texts
-
-TEXTS = frozenset({"text", "contact", "address"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,11 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         if answer.other_text:
             text = f"{text}: {answer.other_text}"
         files = _files(instance_id, answer.value) if question.shape == "files" else ()
-        shown.append(ShownAnswer(asked.plain_title, text, question.type in TEXTS, _highest(question), files))
+        shown.append(
+            ShownAnswer(
+                asked.plain_title, text, question.shape in {"text", "contact"}, max(question.scale, default=None), files
+            )
+        )
     facts = await titled(
         db,
         organization_id=instance.organization_id,
@@ -114,13 +116,6 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
         await people.note_seen(db, caller=visit.caller, responder_id=responder_id, now=visit.now)
 
     visit.afterwards = note
-
-
-def _highest(question: Question) -> int | None:
-    kind = TYPES[question.type]
-    if kind.shape != "scale":
-        return None
-    return kind.scale[1] if kind.scale else question.scale_max
 
 
 def _files(instance_id: str, value: Any) -> list[tuple[str, str]]:

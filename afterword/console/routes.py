@@ -9,16 +9,12 @@ from afterword.console.nouns import NOUNS, screens_of
 from afterword.console.questionnaires import (
     boxes,
     builder,
-    comparisons,
     endings,
-    flows,
     jumps,
     kiosks,
-    outside,
-    persons,
+    preview,
     publication,
     questionnaires,
-    show_if,
     translations,
 )
 from afterword.console.questionnaires import links as public_links
@@ -105,18 +101,14 @@ MODULES = (
     sent_messages,
     questionnaire_settings,  # before the page of one
     questionnaires,
-    persons,
+    preview,
     builder_pages,  # before a question, whose id stands in the same place
-    outside,
     endings,
     builder,
-    comparisons,
     jumps,
-    show_if,
     publication,
     invitations,
     translations,
-    flows,
     public_links,
     boxes,
     kiosks,

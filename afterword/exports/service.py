@@ -17,7 +17,7 @@ from uuid import UUID
 from afterword import errors, ids
 from afterword.audit import service as audit
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import MetadataDefinition, Type
@@ -451,7 +451,7 @@ def _read_filter(definitions: Sequence[Definition], document: object) -> Node | 
     if document is None:
         return None
     findings = Findings()
-    scope = condition_reader.Scope(
+    scope = conditions.Scope(
         questions={
             subject: kind
             for definition in reversed(definitions)
@@ -460,7 +460,7 @@ def _read_filter(definitions: Sequence[Definition], document: object) -> Node | 
         },
         tags=True,
     )
-    node = condition_reader.read(document, "/filter", findings, scope)
+    node = conditions.read(document, "/filter", findings, scope)
     findings.check()
     return node
 

@@ -8,16 +8,15 @@ from typing import Final, Literal, TypeVar, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
-from afterword.core.answers import forms as answer_forms
-from afterword.core.answers.files import NewFile, Received
+from afterword.core.answers import values as answer_forms
+from afterword.core.answers.files import NewFile, Received, Refusal, RefusedFile, accepted
 from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
-from afterword.core.questionnaires import directions
+from afterword.core.questionnaires import translations
 from afterword.core.questionnaires.definition import QUESTIONS_MAX, Definition
-from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.questions import CHOICES_MAX, localized
+from afterword.core.questionnaires.question_types import CHOICES_MAX, Question
+from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
-from afterword.instances import file_texts
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.store import Instance, PublicQuestionnaire
 from afterword.texts import Texts, texts
@@ -77,8 +76,6 @@ BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """An error message about an answer; `part` is the row or field concerned, if it is one."""
-
     sentence: str
     part: str | None = None
 
@@ -144,7 +141,6 @@ class Head:
 
     @property
     def title(self) -> str:
-        """The title in the responder's language, else in the default locale."""
         own = self._in_default_locale(self.questionnaire.title or self.questionnaire.display_name)
         return self.definition.texts(self.locale).title or own
 
@@ -155,7 +151,7 @@ class Head:
 
     def _in_default_locale(self, text: str) -> str:
         """Isolate a text of the default locale if the page runs in the other direction."""
-        return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
+        return translations.isolated(text) if translations.runs_against(self.definition, self.locale) else text
 
 
 CALL_RIGHT: Final[Mapping[str, str]] = dict.fromkeys(("number", "window", "note"), "")  # the messages of its fields
@@ -184,16 +180,12 @@ class CallBack:
 @final
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """An answer preselected by a link in a message; it is stored when the page is posted, not before."""
-
     question_id: str
     given: Given
 
 
 @dataclass(frozen=True)
 class AnswerPage:
-    """All data that the pages of one instance are drawn from. `seed`, the instance's id, shuffles choices."""
-
     head: Head
     sequence: PageSequence
     seed: str
@@ -237,7 +229,6 @@ class AnswerPage:
 
     @property
     def languages(self) -> list[str]:
-        """Those in which a question has texts."""
         definition = self.sequence.definition
         return [
             locale
@@ -247,7 +238,6 @@ class AnswerPage:
         ]
 
     def in_language(self, locale: str) -> "AnswerPage":
-        """The page in another of its languages; as it is for any other text."""
         if locale not in self.languages:
             return self
         head = head_of(self.head.questionnaire, self.sequence.definition, locale)
@@ -264,7 +254,6 @@ class AnswerPage:
         return replace(placed, sequence=replace(self.sequence, question_ids=without)).with_layout("one_page")
 
     def address(self, instance_id: str, **query: object) -> str:
-        """The path of a page of this or another instance, at the same place."""
         placement = self.head.placement
         return page_address(instance_id, under=placement.path if placement else "/a", **query)
 
@@ -272,7 +261,6 @@ class AnswerPage:
         return replace(self, sequence=self.sequence.answered(given))
 
     def marked(self, question_id: str | None, value: str | None) -> Marked | None:
-        """The answer that the query of a link preselects, if it fits a question of the instance."""
         question = self.sequence.definition.question(question_id or "")
         if (
             self.is_invitation
@@ -292,7 +280,6 @@ class AnswerPage:
         ]
 
     def read_form(self, number: int, posted: Posted) -> PageAnswers:
-        """The answers of a posted page, and the sentences about those that do not fit."""
         return read_page(
             self.sequence.questions_on(number),
             posted,
@@ -311,13 +298,11 @@ class AnswerPage:
         return max(reachable, default=self.sequence.end)
 
     def appeared(self, before: "AnswerPage", number: int) -> list[str]:
-        """The questions of a page that its own answers show: they were not on the page before."""
         earlier = {question.question_id for question in before.sequence.questions_on(number)}
         shown = (question.question_id for question in self.sequence.questions_on(number))
         return [question_id for question_id in shown if question_id not in earlier]
 
     def wrong_on(self, number: int, form: PageAnswers, appeared: Collection[str]) -> dict[str, Wrong]:
-        """The error messages of a posted page, whose questions are those that have not just appeared."""
         shown = {question.question_id for question in self.sequence.questions_on(number)}.difference(appeared)
         return {name: wrong for name, wrong in {**self.missing_on(number), **form.wrong}.items() if name in shown}
 
@@ -327,7 +312,6 @@ class AnswerPage:
         return " ".join(str(place(one.question_id)) for one in self.sequence.questions_on(number))
 
     def missing_on(self, number: int) -> dict[str, Wrong]:
-        """The error messages for required questions of a page without an answer, by question."""
         missing = self.sequence.missing(number)
         return {
             question.question_id: missing_answer(question, texts=self.texts)
@@ -353,7 +337,7 @@ def subject_of(answer_page: AnswerPage, number: int) -> str:
 def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: str) -> Head:
     return Head(
         questionnaire=questionnaire,
-        definition=directions.readable(definition, locale),
+        definition=translations.readable(definition, locale),
         locale=locale,
         theme=questionnaire.theme,
     )
@@ -414,7 +398,7 @@ def read_page(
                 received = posted.files.get(question.question_id, ())
                 before = stored.get(question.question_id)
                 answer = answer_forms.read_files(question, posted.fields, stored=before, received=received)
-                if sentence := file_texts.refused(question, received, texts):
+                if sentence := refused_text(question, received, texts):
                     wrong[question.question_id] = Wrong(sentence)
                 elif before is not None and answer is None and question.is_required:
                     wrong[question.question_id] = missing_answer(question, texts=texts)
@@ -451,7 +435,6 @@ def bounds(question: Question, texts: Texts, sentences: tuple[str, str, str]) ->
 
 
 def first(fields: Fields, name: str) -> str:
-    """The first value of a field; "" without any."""
     return next(iter(fields.get(name, ())), "")
 
 
@@ -482,3 +465,33 @@ def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
 
 def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
     return "" if bound is None else write(bound)
+
+
+FILE_SENTENCES: Final[Mapping[Refusal, str]] = {
+    "empty": "“{name}” is empty.",
+    "too_large": "“{name}” is too large: each file may have {size}.",
+    "wrong_kind": "“{name}” is of another kind. Allowed: {types}.",
+    "damaged": "“{name}” cannot be read: it may be damaged.",
+    "harmful": "“{name}” was refused: it may be harmful.",
+    "unchecked": "“{name}” could not be checked just now. Please try again in a few minutes.",
+}
+
+
+def refused_text(question: Question, received: Received, texts: Texts) -> str:
+    for one in received:
+        if isinstance(one, RefusedFile):
+            types, size = allowed_files(question, texts)
+            return texts(FILE_SENTENCES[one.refusal], name=one.name, types=types, size=size)
+    return ""
+
+
+def allowed_files(question: Question, texts: Texts) -> tuple[str, str]:
+    kinds = dict.fromkeys(one.removeprefix(".").upper() for one in accepted(question) if one != ".jpeg")
+    return ", ".join(kinds), written_size(question.bytes_max or 0, texts)
+
+
+def written_size(size: int, texts: Texts) -> str:
+    unit = 1_000 if size % 1_000 == 0 else 1_024  # limits are written in either, and are said as they were meant
+    if size >= unit * unit:
+        return f"{texts.number(round(size / unit / unit, 1))} MB"
+    return f"{texts.number(max(1, round(size / unit)))} kB"

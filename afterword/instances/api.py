@@ -13,17 +13,15 @@ from afterword.core.answers import instances as core_instances
 from afterword.core.answers.files import EXTENSIONS
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.content import content
+from afterword.core.questionnaires.definition import content
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
-from afterword.instances import condition_tests, service, store
+from afterword.instances import facts, resources, service, store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
-from afterword.instances.children import store as children_store
-from afterword.instances.children import trees
 from afterword.instances.files import service as files
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
@@ -143,15 +141,15 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
 )
 async def list_instances_with_children(call: Call[None], db: Database) -> Answer:
     rows = await _instances_of_questionnaire(call, db)
-    descendants = await children_store.list_descendants(
+    descendants = await store.list_descendants(
         db,
         **call.caller.reach,
         instance_ids=[instance.instance_id for instance in rows.items],
-        depth_max=trees.DEPTH_MAX,
-        children_max=trees.CHILDREN_MAX,
-        limit=trees.DESCENDANTS_MAX,
+        depth_max=resources.DEPTH_MAX,
+        children_max=resources.CHILDREN_MAX,
+        limit=resources.DESCENDANTS_MAX,
     )
-    children = trees.children_of(descendants)
+    children = resources.children_of(descendants)
     return Answer(
         rows.map(lambda instance: InstanceWithChildren.tree(instance, children, call.public_pages, call.zone))
     )
@@ -167,15 +165,15 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     description="Tries conditions on a past response of the questionnaire; nothing is kept.",
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
-    node, facts = await condition_tests.read(
+    node, known = await facts.read_conditions(
         db,
         caller=call.caller,
         questionnaire=await access.get(db, caller=call.caller, **call.ids),
         instance_id=call.body.instance_id,
         document=call.body.conditions,
     )
-    leaves = [LeafResult.of(leaf) for leaf in conditions.leaves(node, facts)]
-    return Answer(ConditionTestResult(matches=conditions.matches(node, facts), leaves=leaves))
+    leaves = [LeafResult.of(leaf) for leaf in conditions.leaves(node, known)]
+    return Answer(ConditionTestResult(matches=conditions.matches(node, known), leaves=leaves))
 
 
 @simplified.list(
@@ -440,7 +438,6 @@ def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
 
 
 async def _declared(call: Call[Any], db: Database) -> Declared:
-    """The metadata names declared for the questionnaire's application; only strict handling compares with them."""
     if not call.strict:
         return metadata.GLOBAL
     return await metadata_service.declared_of(db, **call.caller.part, questionnaire_id=call.ids["questionnaire_id"])

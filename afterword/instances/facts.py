@@ -4,10 +4,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers import values
-from afterword.core.questionnaires.conditions import Facts, Node, leaves_of
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts, Kind, Node, Scope, leaves_of
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.instances import store
 from afterword.instances.answers import store as answers_store
@@ -15,6 +19,7 @@ from afterword.instances.store import Instance
 from afterword.instances.tags import store as tags_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Questionnaire
 from afterword.responders import store as responders_store
 
 KINDS: Final = frozenset({"question", "questionnaire_metadata", "responder_metadata", "tag"})
@@ -82,3 +87,33 @@ async def _answers(
         if question is not None:
             found[answer.instance_id].update(values.facts_of(question, answer.value))
     return found
+
+
+async def read_conditions(
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, instance_id: str, document: object
+) -> tuple[Node | None, Facts]:
+    """The conditions of a JSON document, and the facts of an instance of the questionnaire.
+
+    Raises Invalid, and InsufficientScope for metadata out of reach. The conditions may use questions of the
+    instance's version and of the published one.
+    """
+    instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
+    if instance is None or instance.questionnaire_id != questionnaire.questionnaire_id:
+        raise errors.Invalid.at("/instance_id", "unknown_id", "There is no such instance of this questionnaire.")
+    declared = await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    )
+    kinds: dict[str, Kind] = {}
+    for version_id in {instance.version_id, questionnaire.published_version_id or instance.version_id}:
+        version = await questionnaires_store.get_version(
+            db, organization_id=caller.organization_id, version_id=version_id
+        )
+        for question in version.definition.questions():
+            kinds |= question.kinds
+    scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
+    findings = Findings()
+    node = conditions.read(document, "/conditions", findings, scope)
+    findings.check()
+    caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
+    found = await list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])
+    return node, found.get(instance_id, {})

@@ -1,6 +1,7 @@
 """The public pages of a questionnaire: the answer page, its short link, the public link. A GET never writes."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
@@ -9,10 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import db, errors, ids
+from afterword.core.answers.files import Received
 from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.answers.values import field_name
+from afterword.core.questionnaires.question_types import FILE_BYTES_MAX, Question
 from afterword.core.wire.site import Site
 from afterword.instances import service, store
 from afterword.instances.answer_page import (
+    FIELDS_MAX,
     AnswerPage,
     Placement,
     Posted,
@@ -20,6 +25,7 @@ from afterword.instances.answer_page import (
     answer_page_of,
     page_address,
     page_number,
+    posted_of,
     read_posted,
     subject_of,
 )
@@ -27,17 +33,26 @@ from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.call_backs import service as call_backs
 from afterword.instances.files import service as files
+from afterword.instances.files.service import Upload
 from afterword.instances.issuing import service as issuing
-from afterword.instances.logos import logo_of
 from afterword.instances.mixing import pages as mixing
 from afterword.instances.mixing.pages import refused_page
-from afterword.instances.posts import ReadPage, read_files
-from afterword.instances.rendering import Marked, closed_page, expired_page, question_page, thank_you_page, used_page
+from afterword.instances.rendering import (
+    Marked,
+    closed_page,
+    expired_page,
+    logo_of,
+    question_page,
+    thank_you_page,
+    used_page,
+)
 from afterword.instances.starts import START_PURPOSE, Start, issue, observed, read_start, with_proof, wrong_at_start
-from afterword.web import html, public, uploads
+from afterword.web import html, parsing, public, uploads
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
+UPLOAD_SECONDS_MAX: Final = 180  # a phone sends some megabytes slowly
+ReadPage = Callable[[db.Database], Awaitable[AnswerPage | None]]
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"
 FORM_STATUS_WRONG: Final = 422
@@ -54,7 +69,6 @@ routes = Pages()
 
 @routes.get("/a/{instance_id}", for_people=True)
 async def get_answer_page(request: Request) -> Response:
-    """One page of questions, or the page that replaces them: thank you, expired, closed."""
     return await show_answers(request)
 
 
@@ -108,7 +122,6 @@ async def post_answers(request: Request, placement: Placement | None = None) -> 
 
 @routes.post("/a/{instance_id}/view", for_people=True)
 async def post_view(request: Request) -> Response:
-    """Set `viewed_time`; the page's script reports that a person sees the page."""
     instance_id: str = request.path_params["instance_id"]
     posted = read_posted(await public.read_body(request))
     site: Site = request.state.site
@@ -134,7 +147,6 @@ async def short_link(request: Request) -> Response:
 
 @routes.get("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def public_link(request: Request) -> Response:
-    """The first page of a questionnaire for anybody with the link; nothing is issued yet."""
     return await show_start(request, partial(read_start, request))
 
 
@@ -161,14 +173,12 @@ async def logo(request: Request) -> Response:
 
 
 async def show_start(request: Request, read: ReadStart) -> Response:
-    """The first page of what `read` finds, or the page that replaces it; nothing is written."""
     async with db.connection(request.state.pool) as database:
         start = await _open_start(request, database, read, nonce=ids.ordered(database.clock.now()))
     return start if isinstance(start, Response) else _start_page(request, start)
 
 
 async def post_start(request: Request, read: ReadStart, posted: Posted) -> Response:
-    """Issue the instance, store the first page's answers and redirect to the answer page."""
     site: Site = request.state.site
     again = ""
     try:
@@ -204,7 +214,6 @@ async def _open_start(request: Request, database: db.Database, read: ReadStart, 
 
 
 async def _unread_start(request: Request, database: db.Database, read: ReadStart, posted: Posted) -> Response:
-    """The first page again with its input, after its hidden fields were lost."""
     start = await _open_start(request, database, read, nonce=ids.ordered(database.clock.now()))
     if isinstance(start, Response):
         return start
@@ -313,7 +322,6 @@ async def _keep(
 async def _in_language(
     request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted, *, has_wrong: bool
 ) -> Response:
-    """The same page in another language; what could not be stored is shown as it was typed."""
     answer_page = answer_page.in_language(posted.locale)
     locale, now = answer_page.head.locale, database.clock.now()
     if locale != answer_page.issued.locale:
@@ -394,7 +402,6 @@ def _used(request: Request, answer_page: AnswerPage) -> Response:
 
 
 async def _closed_link(request: Request, database: db.Database, start: Start) -> Response | None:
-    """The page that replaces the first one if nothing can be started."""
     answer_page = start.answer_page
     if answer_page.instance is not None:
         if not start.is_of(request):
@@ -470,7 +477,66 @@ def _page(
 
 
 def _unread(request: Request, answer_page: AnswerPage, posted: Posted) -> Response:
-    """The page again with its input, after its hidden fields were lost."""
     notice = answer_page.texts("This page could not be read. Please send it again.")
     number = answer_page.sequence.at(posted.page)
     return _page(request, answer_page, number, posted=posted, notice=notice, status=FORM_STATUS_WRONG)
+
+
+async def read_files(request: Request, read_page: ReadPage, *, keeps: bool) -> Posted:
+    """A posted page that may have files. `read_page` finds the questions that take them; None: none does.
+
+    `keeps`: whether the answers are saved.
+
+    Raises Malformed, TooLarge, TooMany, Unavailable, and what `read_page` raises.
+    """
+    label = request.headers.get("content-type", "")
+    async with db.connection(request.state.pool) as database:
+        answer_page = await read_page(database)
+        now = database.clock.now()
+    questions = [] if answer_page is None else answer_page.file_questions
+    limiter: Limiter = request.state.limiter
+    site: Site = request.state.site
+    source = request.client.host if request.client else ""
+    limiter.count_upload(source)
+    with limiter.upload(source):
+        body = await public.read_body(request, bytes_max=_bytes_max(questions), seconds_max=UPLOAD_SECONDS_MAX)
+        fields, sent = _parted(await asyncio.to_thread(uploads.read_parts, body, label, parts_max=FIELDS_MAX))
+        del body
+        found: Mapping[str, Received] = {}
+        if sent and questions:
+            found = await asyncio.to_thread(partial(files.check, questions, _uploads(questions, sent), now=now))
+            if site.scan_command:
+                found = await files.scanned(found, site=site)
+            if site.file_folder and keeps and answer_page is not None:
+                organization_id = answer_page.head.questionnaire.organization_id
+                found = await files.in_folder(request.state.pool, found, organization_id=organization_id, site=site)
+    return posted_of(fields, files=found)
+
+
+def _bytes_max(questions: Sequence[Question]) -> int:
+    """Room for a file that is too large, so that the page can say so."""
+    allowed = sum((one.files_max or 1) * (one.bytes_max or 0) for one in questions)
+    return parsing.BODY_BYTES_MAX + (allowed + FILE_BYTES_MAX if questions else 0)
+
+
+def _parted(parts: Sequence[uploads.Part]) -> tuple[dict[str, list[str]], list[uploads.Part]]:
+    """The fields, and the files that were chosen. Raises Malformed."""
+    fields: dict[str, list[str]] = {}
+    sent: list[uploads.Part] = []
+    for part in parts:
+        if part.file_name is None:
+            fields.setdefault(part.name, []).append(parsing.check_text(parsing.decode(part.content, "form")))
+        elif part.file_name:
+            sent.append(part)
+    if sum(len(text) for values in fields.values() for text in values) > parsing.BODY_BYTES_MAX:
+        raise errors.Malformed("The form's fields are too long.", code="malformed_form")
+    return fields, sent
+
+
+def _uploads(questions: Sequence[Question], sent: Sequence[uploads.Part]) -> list[Upload]:
+    by_field = {field_name(one.question_id): one.question_id for one in questions}
+    return [
+        Upload(by_field[part.name], uploads.file_name_of(part.file_name or "") or "", part.content)
+        for part in sent
+        if part.name in by_field
+    ]

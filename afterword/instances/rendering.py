@@ -1,25 +1,30 @@
 """The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed."""
 
+import base64
+import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal, TypedDict
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Final, Literal, TypedDict
 
 from starlette.responses import Response
 
 from afterword.core.answers import instances as core_instances
-from afterword.core.questionnaires import endings
+from afterword.core.answers.values import Given, label
+from afterword.core.questionnaires import endings, translations, variables
 from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
+from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.questions import TEXTS, localized
+from afterword.core.questionnaires.visuals import Theme, read_address
+from afterword.core.reading.documents import is_array, is_object
+from afterword.core.text import placeholders
 from afterword.core.text.locales import direction
 from afterword.core.wire import code128, qr
 from afterword.instances import views
 from afterword.instances.answer_page import LOCALE_GO, AnswerPage, CallBack, Head, Marked, Placement, Posted, Wrong
-from afterword.instances.logos import logo_url, style_url
-from afterword.instances.variables import filled, filled_address, filled_question
-from afterword.instances.views import Kind, QuestionView, Section
+from afterword.instances.views import QuestionView, Section
 from afterword.texts import Texts, own_name
 from afterword.web import public, static
 
@@ -28,7 +33,7 @@ ANONYMOUS: Final = (
     "them."
 )
 COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no code
-_STYLED: Final = frozenset[Kind]({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
+_STYLED: Final = frozenset({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,6 @@ class Placed:
 
 
 class Frame(TypedDict):
-    """The template variables of every page of a questionnaire."""
-
     words: Texts
     language: str
     direction: Literal["ltr", "rtl"]
@@ -211,7 +214,6 @@ def _full_quota(answer_page: AnswerPage) -> Ending | None:
 def preview_end_page(
     answer_page: AnswerPage, ending: Ending | None, *, again: str, call_back: CallBack | None
 ) -> Response:
-    """The page after completion of a preview; it links to its beginning."""
     t = answer_page.texts
     facts, link = [t("This was a preview: nothing was kept.")], public.Link(again, t("Begin again"))
     return _end(answer_page, ending, facts=facts, link=link, call_back=call_back)
@@ -305,7 +307,6 @@ def address_page(
 
 
 def asked_page(head: Head) -> Response:
-    """The page after an address was given. It is the same for every address."""
     t = head.texts
     text = t("We have sent you a link. Open it to answer; it opens the questions for a day.")
     return _message(head, title=t("Please look into your mailbox"), text=text)
@@ -423,7 +424,7 @@ def _foot(answer_page: AnswerPage) -> str:
     return f"{who} {text}"
 
 
-def files_of(kinds: Collection[Kind], *, has_pictures: bool = False, is_searched: bool = False) -> Files:
+def files_of(kinds: Collection[str], *, has_pictures: bool = False, is_searched: bool = False) -> Files:
     names = [*(kind for kind in ("ranking", "slider") if kind in kinds), *(["dropdown"] if is_searched else [])]
     return Files(
         styles=[static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
@@ -448,3 +449,117 @@ def _placed(placement: Placement) -> Placed:
     return Placed(
         kind, placement.path, placement.data, static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
     )
+
+
+FINGERPRINT_CHARACTERS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    content: bytes
+    media_type: str
+    fingerprint: str
+
+
+def style_url(theme: Theme) -> str:
+    """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
+    return static.theme_url(Brand.of(theme))
+
+
+def logo_url(theme: Theme, questionnaire_id: str) -> str:
+    """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
+    if theme.logo is not None and (not questionnaire_id or read_address(theme.logo) is not None):
+        return theme.logo  # a preview has no questionnaire yet
+    logo = logo_of(theme)
+    return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
+
+
+def logo_of(theme: Theme) -> Logo | None:
+    """The logo that is a `data:` address, which was checked when the theme was read; None for other logos."""
+    if theme.logo is None or not theme.logo.startswith("data:"):
+        return None
+    head, _, text = theme.logo.partition(";base64,")
+    content = base64.b64decode(text)
+    return Logo(content, head.removeprefix("data:"), hashlib.sha256(content).hexdigest()[:FINGERPRINT_CHARACTERS])
+
+
+VALUE_CHARACTERS_MAX: Final = 200  # of an answer in a sentence
+CHOSEN: Final = frozenset({"choice", "choices", "ranking"})
+
+
+def filled(answer_page: AnswerPage, text: str) -> str:
+    return variables.fill(text, lambda name: translations.isolated(_value_of(answer_page, name)))
+
+
+def filled_address(answer_page: AnswerPage, url: str) -> str:
+    """The address with its variables percent-encoded: numbers in digits, other values as texts have them."""
+    return variables.address(url, lambda name: _bare(answer_page, name))
+
+
+def filled_question(answer_page: AnswerPage, question: Question) -> Question:
+    texts: dict[str, Any] = {
+        name: filled(answer_page, text) for name in TEXTS if (text := getattr(question, name)) and "{{" in text
+    }
+    return replace(question, **texts) if texts else question
+
+
+def _value_of(answer_page: AnswerPage, name: str) -> str:
+    kind, _, rest = name.partition(".")
+    if kind == variables.ORGANIZATION:
+        return answer_page.head.brand
+    if kind != variables.ANSWER:
+        return _written(answer_page.sequence.facts.get(f"{kind}_metadata:{rest}"), answer_page.texts)
+    sequence = answer_page.sequence
+    question, part = variables.question_of(sequence.definition, name) or (None, "")
+    if question is None or answer_page.hides_answers or question.question_id in sequence.hidden:
+        return ""
+    given = sequence.answers.get(question.question_id)
+    return "" if given is None else _answer(question, given, part, answer_page.texts, answer_page.head.locale)
+
+
+def _bare(answer_page: AnswerPage, name: str) -> str:
+    kind, _, rest = name.partition(".")
+    found, _ = variables.question_of(answer_page.sequence.definition, name) or (None, "")
+    given = answer_page.sequence.answers.get(found.question_id) if found else None
+    text = _value_of(answer_page, name)
+    if text and found and given is not None and found.shape in {"scale", "number", "date", "date_time"}:
+        return str(given.value)
+    if answer_page.started is None or kind not in placeholders.MAPS:
+        return text
+    context = answer_page.context
+    return (context.responder_metadata if kind == "responder" else context.instance.metadata).get(rest, "")
+
+
+def _answer(question: Question, given: Given, part: str, texts: Texts, locale: str) -> str:
+    value = given.value
+    if question.shape == "contact":
+        return _short(str(value.get(part or "name", ""))) if is_object(value) else ""
+    if question.shape in {"matrix", "files"}:
+        return _short(label(question, value, locale) or "")
+    if question.shape in CHOSEN:
+        shown, chosen = localized(question, locale), value if is_array(value) else [value]
+        labels = [(one.other and given.other_text) or one.label for each in chosen if (one := shown.choice(each))]
+        return _short(", ".join(labels))
+    if question.shape in {"date", "date_time"} and isinstance(value, str):
+        day, _, time = value.partition("T")
+        return f"{texts.day(day)}, {time}" if time else texts.day(day)
+    return _written(value, texts)
+
+
+def _written(value: object, texts: Texts) -> str:
+    """An answer or metadata, by its type; "" for none. Numbers of metadata keep their digits, as prices do."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return texts("Yes") if value else texts("No")
+        case date():
+            return texts.day(value.isoformat())
+        case int() | float():
+            return texts.number(value)
+        case _:
+            return _short(" ".join(str(value).split()))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= VALUE_CHARACTERS_MAX else f"{text[:VALUE_CHARACTERS_MAX]}…"

@@ -1,5 +1,7 @@
 """The resources of questionnaire instances and their answers."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final, Literal
 
@@ -11,9 +13,24 @@ from afterword.core.questionnaires.questions import localized
 from afterword.core.wire.site import PublicPages
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
-from afterword.instances.children.trees import DEPTH_MAX, Children
+from afterword.instances.store import Instance
 from afterword.questionnaires.store import Version
 from afterword.web import fields
+
+DEPTH_MAX: Final = 5  # generations below an instance
+CHILDREN_MAX: Final = 100  # of one instance
+DESCENDANTS_MAX: Final = 10_000  # of a page; beyond, the furthest generations are left out
+
+Children = Mapping[str, Sequence[Instance]]
+
+
+def children_of(descendants: Sequence[Instance]) -> Children:
+    """Children by parent instance, the oldest first; each appears once."""
+    found: defaultdict[str, list[Instance]] = defaultdict(list)
+    known = {instance.instance_id: instance for instance in descendants}
+    for instance in sorted(known.values(), key=lambda each: (each.created_time, each.instance_id)):
+        found[instance.previous_questionnaire_instance_id or ""].append(instance)
+    return found
 
 
 class QuestionnaireInstance(fields.Resource):

@@ -72,7 +72,6 @@ class Start:
 
     @property
     def subject(self) -> str:
-        """The input of the instance id."""
         return _subject_of(self.questionnaire, self.reference_id, self.nonce)
 
     @property
@@ -222,7 +221,6 @@ def observed(request: Request, database: db.Database, start: Start, posted: Post
 
 
 def answered_in_browser(request: Request) -> str | None:
-    """The id of the instance that began in this browser at this address."""
     instance_id, _, token = cookies.read(request, ANSWERED_PURPOSE).partition(".")
     is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
     return instance_id if is_ours else None
@@ -252,7 +250,6 @@ def instance_id_of(request: Request, start: Start) -> str:
 
 
 def _drawn(nonce: str) -> str:
-    """The part of the nonce that the GET made."""
     return nonce.partition(".")[0]
 
 
@@ -261,7 +258,6 @@ def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, no
 
 
 def _instance_id(secret: bytes, subject: str) -> str:
-    """The id of the instance that a form creates; a form sent twice creates one instance."""
     return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
 
 

@@ -12,7 +12,7 @@ from afterword import errors, ids
 from afterword.core.answers.suspicion import Judgement
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
-from afterword.core.questionnaires.anonymity import Anonymity
+from afterword.core.questionnaires.dependencies import Anonymity
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
@@ -143,8 +143,6 @@ TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuable(Questionnaire):
-    """A questionnaire and the state of its application, for issuing and answering."""
-
     application_active: bool
     is_active: bool  # itself, and not archived
 
@@ -412,3 +410,38 @@ _shown_values: Final = itemgetter(*ShownInstance.__struct_fields__)
 
 def _shown_instance(row: Row) -> ShownInstance:
     return ShownInstance(*_shown_values(row))
+
+
+async def list_descendants(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    depth_max: int,
+    children_max: int,
+    limit: int,
+) -> list[Instance]:
+    """The descendants of these instances, of any questionnaire that the caller sees.
+
+    At most `children_max` of each, the oldest first, `depth_max` generations and `limit` in all, the nearest first.
+    """
+    rows = await db.fetch(
+        f"""with recursive tree as (
+             select c.*, 1 as depth from unnest($2::text[]) as p (instance_id) cross join lateral (
+               select {INSTANCE_COLUMNS_I} from questionnaire_instance i
+               where i.organization_id = $1 and i.previous_questionnaire_instance_id = p.instance_id
+                 and i.deleted_time is null and (i.test or not $4::boolean) and {OF_APPLICATIONS}
+               order by i.created_time, i.instance_id limit $6) c
+             union all
+             select c.*, t.depth + 1 from tree t cross join lateral (
+               select {INSTANCE_COLUMNS_I} from questionnaire_instance i
+               where i.organization_id = $1 and i.previous_questionnaire_instance_id = t.instance_id
+                 and i.deleted_time is null and (i.test or not $4) and {OF_APPLICATIONS}
+               order by i.created_time, i.instance_id limit $6) c
+             where t.depth < $5)
+           select * from tree limit $7""",  # generation by generation, up to the limit
+        *(organization_id, list(instance_ids), list(application_ids), test_only, depth_max, children_max, limit),
+    )
+    return [Instance.of(row) for row in rows]

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from afterword.core.messaging import alerts
 from afterword.core.messaging.alerts import TRIGGERS, Match
-from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
 from afterword.events.service import Event
@@ -87,7 +87,7 @@ async def matched(
     made = await list_made(keys) if keys else ()
     wanted = [one for one, key in zip(wanted, keys, strict=True) if key not in made]
     facts = await facts_of(db, responses=[response for response, _, _ in wanted])
-    nodes = {rule_id: condition_reader.read_saved(rule_of(each).conditions) for _, rule_id, each in wanted}
+    nodes = {rule_id: conditions.read_saved(rule_of(each).conditions) for _, rule_id, each in wanted}
     found: list[Matched[T]] = []
     for response, rule_id, each in wanted:
         known = facts.get(response.key)

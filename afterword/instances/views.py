@@ -2,40 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
-from afterword.core.answers import forms as answer_forms
+from afterword.core.answers import values as answer_forms
 from afterword.core.answers.files import EXTENSIONS, accepted
-from afterword.core.answers.forms import OTHER, REMOVE
-from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
-from afterword.core.questionnaires.pictures import Picture, read_address
-from afterword.core.questionnaires.question_types import YES_NO, Number, Question
-from afterword.instances import file_texts
+from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER, OTHER_TEXT_CHARACTERS_MAX, REMOVE, Given
+from afterword.core.questionnaires.question_types import TYPES, YES_NO, Number, Question, Shape
+from afterword.core.questionnaires.visuals import Picture, read_address
+from afterword.instances import answer_page
 from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
 
-STARS: Final = "stars"
 SEARCHED_CHOICES_MIN: Final = 21  # above a list of fewer stands no search field
 GRID_COLUMNS_MAX: Final = 6  # more columns leave too little width for their labels
 NUMBER_CHARACTERS_MAX: Final = 24
 
-Kind = Literal[
-    "scale", "stars", "smileys", "choices", "dropdown", "matrix", "ranking", "text", "number", "slider", "date", "time",
-    "date_time", "consent", "contact", "files", "statement",
-]  # fmt: skip
 # One control; the title is its label.
 LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent", "files"})
 
-# Labels of the ends of a scale if the author gave none.
-END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
-    "nps": ("Not at all likely", "Extremely likely"),
-    "csat": ("Very dissatisfied", "Very satisfied"),
-    "ces": ("Strongly disagree", "Strongly agree"),
-}
-SMILEYS: Final[Mapping[int, Sequence[str]]] = {
-    3: ("Bad", "Neutral", "Good"),
-    5: ("Very bad", "Bad", "Neutral", "Good", "Very good"),
-}
 MOUTHS: Final[Mapping[str, str]] = {  # SVG paths in a view box of 24 by 24
     "Very bad": "M7.8 17c1.2-2 2.6-3 4.2-3s3 1 4.2 3",
     "Bad": "M8 16.4c1.2-1 2.4-1.5 4-1.5s2.8.5 4 1.5",
@@ -89,8 +73,6 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: a key, star, smiley, choice or rank."""
-
     value: int
     label: str
     checked: bool
@@ -102,8 +84,6 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One of several fields of a question: a row of a matrix, a choice to rank, a field of a contact."""
-
     name: str
     label: str
     text: str
@@ -116,19 +96,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The title of a group that begins within a page."""
-
     title: str
     lead: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
-    """The template variables of one question, in the reader's language; unused ones are empty."""
-
     id: str
     name: str
-    kind: Kind
+    shape: Shape
+    kind: str  # the template of its controls
     section: Section | None
     title: str
     help: str
@@ -163,8 +140,7 @@ class QuestionView:
 
     @property
     def is_single(self) -> bool:
-        """True for one group of radio buttons."""
-        return self.kind in {"scale", "stars", "smileys", "choices"} and not self.many
+        return self.shape in {"scale", "choice", "yes_no"} and not self.is_labelled
 
 
 def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown:  # noqa: PLR0911  one for each kind
@@ -191,11 +167,10 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
 
 
 def _file(entry: Mapping[str, int | str], texts: Texts) -> File:
-    return File(str(entry["file_id"]), str(entry["name"]), file_texts.written_size(int(entry["bytes"]), texts))
+    return File(str(entry["file_id"]), str(entry["name"]), answer_page.written_size(int(entry["bytes"]), texts))
 
 
 def shown_input(question: Question, fields: Fields) -> Shown:
-    """The controls' values for posted input, right or wrong."""
     question_id = question.question_id
     values = fields.get(answer_forms.field_name(question_id), [])
     names = [*answer_forms.parts(question), OTHER]
@@ -216,12 +191,13 @@ def view_of(
     note: str = "",
     section: Section | None = None,
 ) -> QuestionView:
-    """The template variables of a localized question with the values and errors of its controls."""
-    kind = _kind(question)
-    low, high = _ends(question, texts) if kind in {"scale", "stars", "slider"} else ("", "")
+    kind = question.control
+    has_ends = kind == "slider" or (question.shape == "scale" and not TYPES[question.type].faces)
+    low, high = _ends(question, texts) if has_ends else ("", "")
     return QuestionView(
         id=question.question_id,
         name=answer_forms.field_name(question.question_id),
+        shape=question.shape,
         kind=kind,
         section=section,
         title=question.title,
@@ -252,35 +228,17 @@ def view_of(
     )
 
 
-def _kind(question: Question) -> Kind:  # noqa: PLR0911  one for each kind
-    match question.shape:
-        case "scale" if question.type == "smileys":
-            return "smileys"
-        case "scale":
-            return "stars" if question.style == STARS else "scale"
-        case "choice" if question.style == "dropdown":
-            return "dropdown"
-        case "choice" | "choices" | "yes_no":
-            return "choices"
-        case "number" if question.style == "slider":
-            return "slider"
-        case "none":
-            return "statement"
-        case shape:
-            return shape
-
-
 def _ends(question: Question, texts: Texts) -> tuple[str, str]:
-    low, high = END_LABELS.get(question.type, ("", ""))
+    low, high = TYPES[question.type].ends
     return question.low_label or texts(low), question.high_label or texts(high)
 
 
-def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
-    if kind == "consent":
+def _options(question: Question, kind: str, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
+    if question.shape == "consent":
         return [Option(1, question.title, 1 in shown.chosen)]
     if question.shape == "yes_no":
         return [Option(value, texts(text), value in shown.chosen) for value, text in YES_NO.items()]
-    if kind in {"choices", "dropdown", "matrix"}:
+    if question.shape in {"choice", "choices", "matrix"}:
         return [
             Option(
                 choice.value,
@@ -293,9 +251,9 @@ def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends
             for choice in question.choices
         ]
     keys = question.scale
-    if kind == "smileys":
-        faces = zip(keys, SMILEYS[len(keys)], strict=True)
-        return [Option(key, texts(name), key in shown.chosen, MOUTHS[name]) for key, name in faces]
+    if faces := TYPES[question.type].faces:
+        named = zip(keys, faces[len(keys)], strict=True)
+        return [Option(key, texts(name), key in shown.chosen, MOUTHS[name]) for key, (_, name) in named]
     if kind == "stars":
         labels = {key: texts("{value} of {most} stars", value=key, most=keys[-1]) for key in keys}
     else:
@@ -304,7 +262,6 @@ def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends
 
 
 def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) -> list[Line]:
-    """The fields of a question with several; an error marks its named field, else all blank ones."""
     found: list[Line] = []
     needs_all = wrong is not None and question.is_required and question.shape in {"matrix", "contact"}
     for part, label in _parts(question, texts):
@@ -358,7 +315,6 @@ def _length_max(question: Question) -> int:
 
 
 def _bound(question: Question, date: str | None, number: Number | None, time: str) -> str:
-    """The `min` or `max` of a control."""
     match question.shape:
         case "date_time":
             return f"{date}T{time}" if date else ""
@@ -403,7 +359,7 @@ def _count(question: Question, texts: Texts) -> str:
 
 
 def _files(question: Question, texts: Texts) -> str:
-    types, size = file_texts.allowed(question, texts)
+    types, size = answer_page.allowed_files(question, texts)
     allowed = texts("Allowed: {types}. Each file may have {size}.", types=types, size=size)
     return (
         allowed if question.files_max == 1 else f"{allowed} {texts('Choose up to {count}.', count=question.files_max)}"

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal, LiteralString
 from afterword import errors, ids
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import installation
-from afterword.core.questionnaires import condition_reader
-from afterword.core.questionnaires.condition_reader import Kind as QuestionKind
-from afterword.core.questionnaires.condition_reader import Scope
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Kind as QuestionKind
+from afterword.core.questionnaires.conditions import Scope
 from afterword.core.reading.findings import Findings
 from afterword.db import Database, Row
 from afterword.db.columns import arrays, columns_of, qualified
@@ -22,7 +22,7 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Event, NewEvent
 from afterword.instances import service as instances
-from afterword.instances.children.trees import DEPTH_MAX
+from afterword.instances.resources import DEPTH_MAX
 from afterword.instances.triggers import Response, matched, responses_of
 from afterword.nouns.api import routes_of
 from afterword.nouns.declaration import Change, Editable, Hidden, Noun, Record
@@ -105,7 +105,7 @@ async def _condition_errors(change: Change[Sequence]) -> list[FieldError]:
     )
     findings = Findings(strict=True)
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
-    condition_reader.read(change.columns["conditions"], "/conditions", findings, scope)
+    conditions.read(change.columns["conditions"], "/conditions", findings, scope)
     return findings.errors
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from afterword.core.answers.openings import State
+from afterword.core.answers.instances import State
 from afterword.core.questionnaires import metadata
 from afterword.core.wire import qr
 from afterword.core.wire.site import Site

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, LiteralString
 
-from afterword.core.answers import openings
-from afterword.core.answers.openings import State
+from afterword.core.answers import instances
+from afterword.core.answers.instances import State
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import assigned, qualified
@@ -42,7 +42,7 @@ class Link:
     updated_by: str | None
 
     def state(self, now: datetime) -> State:
-        return openings.state_of(active=self.active, opens_time=self.opens_time, closes_time=self.closes_time, now=now)
+        return instances.state_of(active=self.active, opens_time=self.opens_time, closes_time=self.closes_time, now=now)
 
 
 _CHANGEABLE: Final[LiteralString] = """title, metadata, parameters, takes_reference, one_response_per, opens_time,

@@ -9,7 +9,7 @@ from afterword.channels.mime import one_line
 from afterword.core.messaging.addresses import is_among
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.length import length
+from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.text import locales, placeholders
 from afterword.messages.context import MessageContext

@@ -17,10 +17,9 @@ from minijinja import Environment
 from mjml import mjml2html
 
 from afterword.core.questionnaires.palettes import STACKS, Brand, colors_of
-from afterword.core.questionnaires.pictures import Picture, read_address
-from afterword.core.questionnaires.question_types import YES_NO, Question
+from afterword.core.questionnaires.question_types import TYPES, YES_NO, Question
 from afterword.core.questionnaires.questions import localized
-from afterword.core.questionnaires.visuals import DEFAULT, Theme
+from afterword.core.questionnaires.visuals import DEFAULT, Picture, Theme, read_address
 from afterword.core.text import locales, placeholders
 from afterword.core.text.placeholders import Piece, Template, Variable
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
@@ -45,17 +44,7 @@ _SIZES: Final[Mapping[int, tuple[int, int]]] = {
     3: (88, 6), 4: (64, 6), 5: (50, 5), 6: (42, 4), 7: (64, 6), 8: (58, 6), 9: (48, 5), 10: (44, 6), 11: (42, 4),
 }  # fmt: skip
 _NUMBERED_FROM = 7
-_SMILEYS: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
-    3: (("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good")),
-    5: (("😞", "Very bad"), ("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good"), ("😀", "Very good")),
-}
 _DARK_WHEN: Final = {None: "(prefers-color-scheme: dark)", "dark": "all", "light": "not all"}
-_ENDS: Final[Mapping[str, tuple[str, str]]] = {
-    "nps": ("Not at all likely", "Extremely likely"),
-    "csat": ("Very dissatisfied", "Very satisfied"),
-    "ces": ("Strongly disagree", "Strongly agree"),
-    "smileys": ("Very bad", "Very good"),
-}
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 
 Pieces = tuple[Piece, ...]
@@ -343,7 +332,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
         high=high,
         width=width,
         gap=gap,
-        size=26 if question is not None and question.type == "smileys" else 18,
+        size=26 if question is not None and TYPES[question.type].faces else 18,
         narrow=len(keys) * (width + 2 + gap) - gap,
         button=button,
         link=mark,
@@ -358,9 +347,9 @@ def _question(parts: _Parts, locale: str) -> Pieces:
 
 def _keys(question: Question, locale: str) -> list[Key]:
     """The answers that a mail can offer; none where it takes a page."""
-    if question.type == "smileys":
-        faces = zip(question.scale, _SMILEYS[len(question.scale)], strict=True)
-        return [Key(value, face, texts("pages", locale)(name)) for value, (face, name) in faces]
+    if faces := TYPES[question.type].faces:
+        named = zip(question.scale, faces[len(question.scale)], strict=True)
+        return [Key(value, face, texts("pages", locale)(name)) for value, (face, name) in named]
     if question.shape == "scale" and len(question.scale) in _SIZES:
         low, high = _ends(question, locale)
         ends = {question.scale[0]: low, question.scale[-1]: high}
@@ -380,7 +369,7 @@ def _keys(question: Question, locale: str) -> list[Key]:
 
 def _ends(question: Question, locale: str) -> tuple[str, str]:
     words = texts("pages", locale)
-    low, high = _ENDS.get(question.type, ("", ""))
+    low, high = TYPES[question.type].ends
     return question.low_label or words(low), question.high_label or words(high)
 
 

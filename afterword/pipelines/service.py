@@ -10,8 +10,8 @@ from afterword.channels.http import check_url
 from afterword.core.messaging import addresses
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader, metadata
-from afterword.core.questionnaires.condition_reader import METADATA_ONLY, Scope
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.conditions import METADATA_ONLY, Scope
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Findings, escape
@@ -61,7 +61,7 @@ async def create_pipeline(
     `fields` have the names of columns; absent ones have their defaults. `caller` is None for the operator.
     """
     declared = await _declared(db, organization_id, fields["questionnaire_id"])
-    scope = condition_reader.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
+    scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
     sender = await senders.sender_errors(db, organization_id=organization_id, address=fields.get("sender_address"))
     _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks, sender=sender)
     account_id = await store.insert_account(
@@ -172,7 +172,7 @@ async def _wanted(
     # Conditions that stay are not checked against the names declared now, which may have changed since.
     is_new = changes.get("conditions") not in (None, current["conditions"])
     declared = await _declared(db, caller.organization_id, before.questionnaire_id)
-    scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
+    scope = conditions.scope_of(declared) if is_new else METADATA_ONLY
     quiet = await _quiet(db, caller.organization_id, whole)
     # A sender that stays is not refused here but when it sends: the pipeline can still be paused.
     address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
@@ -321,7 +321,7 @@ def _check(
         text = "The quiet hours of the contact policy leave nothing of this window."
         wrong.append(FieldError("out_of_range", text, pointer="/dispatch_start_time"))
     findings = Findings(strict=True)
-    condition_reader.read(fields.get("conditions"), "/conditions", findings, scope)
+    conditions.read(fields.get("conditions"), "/conditions", findings, scope)
     wrong += findings.errors
     errors.check(wrong)
 

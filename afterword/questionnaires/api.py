@@ -1,13 +1,14 @@
 """The HTTP interface of questionnaires, with their groups and questions."""
 
 from datetime import tzinfo
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from afterword import errors
 from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import question_types
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
@@ -22,32 +23,13 @@ routes = Routes(tag="Questionnaires")
 group_routes = Routes(tag="Questionnaire Groups")
 question_routes = Routes(tag="Questions")
 
-QuestionType = Literal[
-    "nps",
-    "csat",
-    "ces",
-    "rating",
-    "smileys",
-    "single_choice",
-    "multiple_choice",
-    "yes_no",
-    "matrix",
-    "ranking",
-    "text",
-    "number",
-    "date",
-    "time",
-    "date_time",
-    "consent",
-    "contact",
-    "address",
-    "file",
-    "statement",
-]
-ContactField = Literal[
-    "name", "email", "phone", "preferred_time", "street", "postal_code", "city", "region", "country"
-]  # fmt: skip
-FileType = Literal["picture", "pdf", "document", "spreadsheet", "text"]
+if TYPE_CHECKING:  # the checker takes no literals that are made
+    QuestionType = ContactField = FileType = Style = str
+else:
+    QuestionType = Literal[*question_types.TYPES]
+    ContactField = Literal[*(name for one in question_types.TYPES.values() for name in one.parts)]
+    FileType = Literal[*question_types.FILE_TYPES]
+    Style = Literal[*(name for one in question_types.TYPES.values() for name in one.styles if name)]
 ValidDays = Annotated[int, Meta(ge=0, le=3650)]
 CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -242,7 +224,7 @@ class Question(fields.Answer):
     scored: bool | UnsetType = UNSET
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
-    style: Literal["numbers", "stars", "dropdown", "slider"] | UnsetType = UNSET
+    style: Style | UnsetType = UNSET
     rows: list[MatrixRow] | UnsetType = UNSET
     choices: list[Choice] | UnsetType = UNSET
     choices_min: int | UnsetType = UNSET

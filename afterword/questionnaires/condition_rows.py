@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from afterword.core.answers import forms
-from afterword.core.questionnaires.condition_reader import Kind
-from afterword.core.questionnaires.conditions import WITHOUT_VALUE, boolean_of
+from afterword.core.answers import values
+from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.texts import Texts
@@ -66,7 +65,6 @@ Document = Mapping[str, Any]
 
 
 def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: Declared) -> Subjects:
-    """The subjects that rows offer: answers, metadata, and figures, which daily rules compare."""
     found: list[Subject] = []
     answers, numbers = words("Answers"), words("Figures of thirty days")
     yes: Mapping[int, str] = {True: words("yes"), False: words("no")}
@@ -133,7 +131,6 @@ def suggestions(words: Texts, subjects: Subjects) -> Sequence[tuple[str, str]]:
 
 
 def typed_rows(text: Callable[[str], str]) -> list[Row]:
-    """The rows of a form; `text`: its field of a name."""
     places = {str(place): place for place in range(INNER_MAX + 1)}
     return [
         Row(
@@ -168,7 +165,6 @@ def place_of(parts: Sequence[str], rows: Iterable[Row] = ()) -> str:
 
 
 def rows_of(document: object, subjects: Subjects) -> tuple[str, list[Row]] | None:
-    """The group ("all" or "any") and its rows; None for a tree that rows cannot show."""
     if document is None:
         return "all", []
     if not isinstance(document, dict):
@@ -254,7 +250,6 @@ def _comparison(words: Texts, leaf: Document, subject: Subject) -> str:
 
 
 def _in_order(rows: Iterable[Row]) -> tuple[list[Row], list[int]]:
-    """The rows that have a subject, by their places, and the places: 0 and those of inner groups."""
     filled = sorted((row for row in rows if row.subject), key=lambda row: row.place)
     return filled, list(dict.fromkeys([0, *(row.place for row in filled)]))
 
@@ -278,7 +273,7 @@ def _one_of(text: str, kind: Kind, labels: Mapping[int, str]) -> object:
     if kind in _NUMBERS and _DECIMAL.match(text):
         return float(Decimal(text.replace(",", ".")))
     if kind in {"time", "date_time"}:
-        return forms.read_time(text) if kind == "time" else forms.read_date_time(text)
+        return values.read_time(text) if kind == "time" else values.read_date_time(text)
     found = boolean_of(text) if kind == "boolean" else None
     return text if found is None else found
 

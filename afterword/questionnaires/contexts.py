@@ -59,7 +59,6 @@ async def check_questionnaires(
 
 
 async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
-    """The context of questionnaires; `owners`: the application of each."""
     organization = await organizations.get_organization(db, organization_id=organization_id)
     if organization is None:
         raise errors.NotFound("There is no such organization.")

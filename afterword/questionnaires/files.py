@@ -12,8 +12,8 @@ from typing import Any, Final
 import yaml
 
 from afterword import errors
-from afterword.core.questionnaires import anonymity, variables
 from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import dependencies, variables
 from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import Members
@@ -104,7 +104,7 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
     findings = Findings(strict=True)
     members = Members(source.document, "", findings)
     definition = core_definition.read_members(members, give_id=give_id, declared=declared)
-    anonymity.check(definition, findings)
+    dependencies.check_anonymity(definition, findings)
     if declared is not None:
         variables.check(definition, declared, findings)
     settings = _read_settings(members, definition)
@@ -213,8 +213,6 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """Builds the document from YAML events without recursion, so that depth cannot exhaust the stack."""
-
     document: object = None
     documents: int = 0
     values: int = 0

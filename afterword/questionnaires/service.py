@@ -204,7 +204,6 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
-    """The definition of a template: its published version, else its draft."""
     if questionnaire_id is None:
         return None
     try:
@@ -237,7 +236,6 @@ async def _from_library(
 
 
 async def _from_file(settings: Mapping[str, Any], *, now: datetime) -> tuple[dict[str, Any], dict[str, object]]:
-    """The settings, filled up with those of the file, and its definition."""
     if settings["template_questionnaire_id"] is not None or settings["library_name"] is not None:
         raise errors.Invalid.at(
             "/file", "exclusive", "Give this, `template_questionnaire_id` or `library_name`, one of them."

@@ -155,7 +155,6 @@ async def list_group_ids(
     draft: Mapping[str, object] | None = None,
     page: Page,
 ) -> Rows[str]:
-    """The ids of a page of groups of a version, or of a draft's definition without one."""
     rows = await db.fetch_list(
         """select g.value->>'group_id' as group_id, $4::text as questionnaire_id, $2::text as version_id,
                   g.value->>'title' as title, g.value->>'description' as description,
@@ -180,7 +179,6 @@ async def list_question_ids(
     draft: Mapping[str, object] | None = None,
     page: Page,
 ) -> Rows[str]:
-    """The ids of a page of questions in a group of a version, or of a draft's definition."""
     rows = await db.fetch_list(
         """select q.value->>'question_id' as question_id, $3::text as group_id, $5::text as questionnaire_id,
                   $2::text as version_id, q.value->>'type' as type, q.value->>'title' as title,

@@ -8,7 +8,7 @@ from typing import Final
 from afterword import errors
 from afterword.alerts.outcomes import service as outcomes
 from afterword.core.organizations.access import Caller, Part
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
@@ -99,7 +99,7 @@ def search_of(caller: Caller, query: Query, word: str = "") -> str | None:
 def read_condition(caller: Caller, document: object, *, path: str) -> Node | None:
     """The condition over answers, metadata and tags. Raises Invalid, or InsufficientScope for values out of reach."""
     findings = Findings()
-    node = condition_reader.read(document, path, findings, condition_reader.ANY_QUESTION)
+    node = conditions.read(document, path, findings, conditions.ANY_QUESTION)
     findings.check()
     caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
     return node

@@ -17,7 +17,7 @@ from playwright.async_api import Browser, async_playwright
 from afterword import db, ids
 from afterword.app import create_app
 from afterword.cli.seed import seed
-from afterword.core.answers import forms as answer_forms
+from afterword.core.answers import values as answer_forms
 from afterword.core.organizations.access import ROLE_SCOPES, installation
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site

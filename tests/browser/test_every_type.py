@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page
 
 from afterword import db
 from afterword.app import create_app
-from afterword.console.questionnaires.outline import TYPES
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.wire.site import Site
 from afterword.texts import texts
 from tests.browser.conftest import SECRET, served

@@ -8,6 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.instances import answer_page, views
 
 SOURCE = Path(texts.__file__).parent
@@ -21,7 +22,7 @@ MODULES = (
         for name in (
             "instances/answer_page.py",
             "instances/call_backs/service.py",
-            "instances/file_texts.py",
+            "instances/answer_page.py",
             "instances/rendering.py",
             "instances/views.py",
             "web/public.py",
@@ -54,8 +55,10 @@ def shown() -> set[str]:
         *views.MOUTHS,
     }
     found |= {*views.CONTACT_LABELS.values()}
-    for table in (views.END_LABELS, answer_page.BOUNDS, views.BOUNDS):
+    for table in (answer_page.BOUNDS, views.BOUNDS):
         found |= {text for row in table.values() for text in row}
+    for row in TYPES.values():
+        found |= {*row.ends, *(label for faces in row.faces.values() for _, label in faces)} - {""}
     return found - {"pages"}
 
 

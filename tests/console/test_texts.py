@@ -15,7 +15,7 @@ from afterword.console.cases import alert_rule_form, cases, story
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import boxes, kiosks, layouts, links, outline, question_form, translations
+from afterword.console.questionnaires import boxes, kiosks, links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, shared
@@ -50,7 +50,7 @@ from afterword.console.settings import (
 )
 from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
-from afterword.core.questionnaires import differences, metadata
+from afterword.core.questionnaires import differences, metadata, question_types
 from afterword.core.text import placeholders
 from afterword.core.wire import list_files
 from afterword.pipelines import resources
@@ -82,12 +82,12 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/answers/tags.py",
     "core/messaging/addresses.py",
     "core/organizations/passwords.py",
-    "core/questionnaires/anonymity.py",
-    "core/questionnaires/condition_reader.py",
+    "core/questionnaires/conditions.py",
     "core/questionnaires/definition.py",
     "core/questionnaires/dependencies.py",
     "core/questionnaires/endings.py",
     "core/questionnaires/metadata.py",
+    "core/questionnaires/question_types.py",
     "core/questionnaires/questions.py",
     "core/questionnaires/variables.py",
     "core/reading/documents.py",
@@ -146,8 +146,13 @@ TABLES = (
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
     pipelines.STATES, webhooks.STATES, plans.STATES, resources.CHANNELS,
     doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
-    outline.TYPES, question_form.LABELS, question_form.HINTS, *question_form.STYLES.values(), question_form.CONTACTS,
-    question_form.KINDS_OF_FILES, layouts.LAYOUTS, questionnaire_settings.LABELS,
+    question_form.CONTACTS, question_form.KINDS_OF_FILES,
+    {name: one.label for name, one in question_types.TYPES.items()},
+    {f"{name}.{key}": text for name, one in question_types.TYPES.items() for key, text in one.labels.items()},
+    *({key: style.label for key, style in one.styles.items()} for one in question_types.TYPES.values()),
+    {name: member.label for name, member in question_types.MEMBERS.items()},
+    {name: member.hint for name, member in question_types.MEMBERS.items() if member.hint},
+    questionnaire_settings.LAYOUTS, questionnaire_settings.LABELS,
     builder_pages.AROUND, text.LOOKS, text.SHADES, translations.SHOWS,
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,

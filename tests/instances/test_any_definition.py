@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from afterword.core.answers import forms, values
+from afterword.core.answers import values
 from afterword.core.answers.files import ENDINGS, EXTENSIONS
 from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.answers.values import Given, InvalidAnswer
@@ -27,7 +27,7 @@ from afterword.core.questionnaires.question_types import (
     TYPES,
     Question,
 )
-from afterword.core.questionnaires.questions import SCORED, localized
+from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Layout
 from afterword.instances import views
 from afterword.questionnaires import files
@@ -143,7 +143,7 @@ def question_documents(draw: st.DrawFn, key: str, type_name: str | None = None) 
     made |= draw(SWITCHES)
     if TYPES[type_name].shape != "none":
         made["required"] = draw(st.booleans())
-    if TYPES[type_name].shape in SCORED and draw(st.booleans()):
+    if TYPES[type_name].is_scored and draw(st.booleans()):
         made["scored"] = True
     if draw(st.booleans()):
         made["translations"] = {LOCALE: {"title": draw(PRINTED)}}
@@ -364,8 +364,8 @@ def shown_and_sent(question: Question, stored: Given | None, language: str) -> G
     view = views.view_of(shown_question, shown=shown, texts=words)
     sent = Browser(bytes(html.page("public/question.html", t=words, question=view).body).decode()).fields
     if question.shape == "files":  # a page shows files, and sends back none
-        return forms.read_files(question, sent, stored=stored, received=())
-    return forms.read_form(question, sent, point=words.point)
+        return values.read_files(question, sent, stored=stored, received=())
+    return values.read_form(question, sent, point=words.point)
 
 
 def answers_of(question: Question) -> st.SearchStrategy[Given]:
@@ -435,14 +435,14 @@ def test_an_answer_survives_its_page(type_name: str) -> None:
 @settings(max_examples=size(40, 5_000))
 def test_the_page_takes_nothing_that_core_refuses(data: st.DataObject) -> None:
     question = parse(data.draw(documents())).groups[0].questions[0]
-    names = [None, forms.OTHER, *forms.parts(question)]
+    names = [None, values.OTHER, *values.parts(question)]
     sent = st.lists(WRITTEN | st.sampled_from(["1", "2", "true", "2026-11-26", "09:30", "7,5"]), max_size=3)
     fields = {
-        forms.field_name(question.question_id, name): data.draw(sent)
+        values.field_name(question.question_id, name): data.draw(sent)
         for name in data.draw(st.lists(st.sampled_from(names), unique=True))
     }
     try:
-        found = forms.read_form(question, fields)
+        found = values.read_form(question, fields)
     except InvalidAnswer:
         return
     if found is not None:

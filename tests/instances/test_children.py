@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword import db, ids
-from afterword.instances.children import store, trees
+from afterword.instances import resources, store
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import ItemIssueInput
 from afterword.instances.store import Instance
@@ -64,29 +64,29 @@ class TestChildren:
     async def test_depth_and_breadth(self, shop: Shop) -> None:
         root = await shop.world.issue()
         line = [root]
-        for minutes in range(trees.DEPTH_MAX + 1):
+        for minutes in range(resources.DEPTH_MAX + 1):
             line.append(await child_of(shop.world, line[-1], minutes=minutes))
         async with db.connection(shop.world.pool) as database:
             found = await store.list_descendants(
                 database,
                 organization_id=root.organization_id,
                 instance_ids=[root.instance_id],
-                depth_max=trees.DEPTH_MAX,
+                depth_max=resources.DEPTH_MAX,
                 children_max=1,
-                limit=trees.DESCENDANTS_MAX,
+                limit=resources.DESCENDANTS_MAX,
             )
             few = await store.list_descendants(
                 database,
                 organization_id=root.organization_id,
                 instance_ids=[root.instance_id],
-                depth_max=trees.DEPTH_MAX,
+                depth_max=resources.DEPTH_MAX,
                 children_max=1,
                 limit=2,
             )
-        assert [one.instance_id for one in line[1 : trees.DEPTH_MAX + 1]] == [one.instance_id for one in found]
+        assert [one.instance_id for one in line[1 : resources.DEPTH_MAX + 1]] == [one.instance_id for one in found]
         assert found[:2] == few
         below = (await listed(shop))[root.instance_id]
-        for _ in range(trees.DEPTH_MAX):
+        for _ in range(resources.DEPTH_MAX):
             [below] = below["children"]
         assert [] == below["children"]
 

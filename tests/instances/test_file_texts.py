@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.core.answers.files import RefusedFile
-from afterword.instances import file_texts
+from afterword.instances import answer_page
 from afterword.texts import texts
 from tests.core.answers.questions import question
 
@@ -21,12 +21,12 @@ from tests.core.answers.questions import question
     ],
 )
 def test_sizes(size: int, language: str, text: str) -> None:
-    assert text == file_texts.written_size(size, texts("pages", language))
+    assert text == answer_page.written_size(size, texts("pages", language))
 
 
 def test_the_first_that_was_refused() -> None:
     asked, words = question("file", file_types=("picture", "text")), texts("pages", "en")
-    assert ("JPG, PNG, WEBP, GIF, TXT, CSV", "10 kB") == file_texts.allowed(asked, words)
-    assert not file_texts.refused(asked, (), words)
-    told = file_texts.refused(asked, [RefusedFile("a", "empty"), RefusedFile("b", "damaged")], words)
+    assert ("JPG, PNG, WEBP, GIF, TXT, CSV", "10 kB") == answer_page.allowed_files(asked, words)
+    assert not answer_page.refused_text(asked, (), words)
+    told = answer_page.refused_text(asked, [RefusedFile("a", "empty"), RefusedFile("b", "damaged")], words)
     assert "“\u2068a\u2069” is empty." == told

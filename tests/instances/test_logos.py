@@ -3,20 +3,20 @@
 import base64
 
 from afterword.core.questionnaires.visuals import Theme
-from afterword.instances import logos
+from afterword.instances import rendering
 
 
 def test_without_any() -> None:
     assert ("", "", None) == (
-        logos.style_url(Theme()),
-        logos.logo_url(Theme(), "q"),
-        logos.logo_of(Theme()),
+        rendering.style_url(Theme()),
+        rendering.logo_url(Theme(), "q"),
+        rendering.logo_of(Theme()),
     )
 
 
 def test_logo() -> None:
     with_logo = Theme(logo="data:image/png;base64," + base64.b64encode(b"picture").decode())
-    logo = logos.logo_of(with_logo)
+    logo = rendering.logo_of(with_logo)
     assert logo is not None
     assert (b"picture", "image/png") == (logo.content, logo.media_type)
-    assert f"/p/q/logo?v={logo.fingerprint}" == logos.logo_url(with_logo, "q")
+    assert f"/p/q/logo?v={logo.fingerprint}" == rendering.logo_url(with_logo, "q")

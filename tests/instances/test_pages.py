@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.instances.previews.test_pages import go
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture

@@ -13,7 +13,6 @@ import pytest
 from afterword import db
 from afterword.core.wire.lists import Listing, Page
 from afterword.instances import store
-from afterword.instances.children import store as children_store
 from afterword.instances.resources import INSTANCES
 from afterword.instances.responders import store as responders_store
 from afterword.instances.responders.api import RESPONDERS
@@ -240,7 +239,7 @@ async def test_children(lists: Lists) -> None:
             "select instance_id from questionnaire_instance order by created_time desc limit 50"
         )
     plan = await lists.plan(
-        lambda database: children_store.list_descendants(
+        lambda database: store.list_descendants(
             database,
             organization_id=lists.house.organization_id,
             instance_ids=[row["instance_id"] for row in rows],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.instances.conftest import NPS, SINGLE, Shop
 from tests.request_path import WRITE_FILES_MAX, crossing

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.instances.starts import BEGUN_PURPOSE
 from tests.instances.conftest import NPS, Shop
 from tests.instances.test_statements import get, post

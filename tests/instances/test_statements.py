@@ -2,7 +2,7 @@
 
 import httpx2
 
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.instances.conftest import NPS, SINGLE, Shop
 

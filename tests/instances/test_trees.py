@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from afterword.instances.children.trees import children_of
+from afterword.instances.resources import children_of
 from tests.instances.conftest import NOW, World
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.instances.test_pages import send
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.questionnaires.http import Api, published

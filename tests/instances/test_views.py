@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from afterword.core.answers.forms import OTHER, field_name
-from afterword.core.answers.values import Given
+from afterword.core.answers.values import OTHER, Given, field_name
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.question_types import Question
 from afterword.instances import views

@@ -11,7 +11,7 @@ from afterword import db
 from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
 from afterword.app import create_app
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.core.wire.site import Site
 from afterword.web.limits import Limits
 from tests.browser import markup

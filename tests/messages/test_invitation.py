@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from afterword.core.questionnaires.definition import parse
-from afterword.core.questionnaires.length import length
+from afterword.core.questionnaires.flow import length
 from afterword.messages import email
 from afterword.messages.invitation import Authored
 from tests.messages.test_email import (

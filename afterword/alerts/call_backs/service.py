@@ -14,7 +14,7 @@ from afterword.alerts.rules import Alert
 from afterword.alerts.settings import service as settings
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import Match
-from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
 from afterword.instances.answers.service import AnswerContext
@@ -92,7 +92,7 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
 def _first(alerts: Sequence[Alert], facts: Facts) -> tuple[Alert, Match] | None:
     for alert in alerts:
         if alert.trigger == core_alerts.CALL_BACK:
-            match = core_alerts.judge(condition_reader.read_saved(alert.conditions), facts)
+            match = core_alerts.judge(conditions.read_saved(alert.conditions), facts)
             if match.holds:
                 return alert, match
     return None

@@ -10,7 +10,7 @@ from afterword.alerts import rules
 from afterword.alerts.assignments import service as assignments
 from afterword.alerts.previews import store
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import conditions
 from afterword.db import Database
 from afterword.instances import facts
 
@@ -63,7 +63,7 @@ async def preview(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -
         limit=RESPONSES_MAX,
         scanned=SCANNED_MAX,
     )
-    node = condition_reader.read_saved(columns["conditions"])
+    node = conditions.read_saved(columns["conditions"])
     ids = [instance_id for instance_id, _ in found]
     matching = [] if node else ids
     for begin in range(0, len(found) if node else 0, BATCH):

@@ -25,7 +25,7 @@ from afterword.db import Database
 from afterword.instances.answer_page import page_address
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
-from afterword.instances.previews import library as previews
+from afterword.instances.previews import pages as previews
 from afterword.intake.test_messages import api as test_messages
 from afterword.organizations import checks
 from afterword.organizations import service as organizations

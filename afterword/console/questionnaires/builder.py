@@ -7,23 +7,23 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.console.lists import address
-from afterword.console.questionnaires import jump_rows, matching, outline, question_form
+from afterword.console.questionnaires import condition_form, outline, question_form
 from afterword.console.questionnaires import preview as builder_preview
-from afterword.console.questionnaires import uses as builder_uses
-from afterword.console.questionnaires.inserts import inserts
-from afterword.console.questionnaires.matching import Matching
+from afterword.console.questionnaires.condition_form import Matching
+from afterword.console.questionnaires.question_form import inserts
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.pictures import PICTURES
 from afterword.console.text import near_moment
-from afterword.core.questionnaires import editing, question_forms, questions
-from afterword.core.questionnaires.editing import Document
-from afterword.core.questionnaires.question_forms import Values
+from afterword.core.questionnaires import editing, questions
+from afterword.core.questionnaires.editing import Document, Values
+from afterword.core.questionnaires.question_types import FOLDED
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.organizations.assets import store as assets_store
 from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.drafts.editing import Change
+from afterword.search.uses import service as uses
 from afterword.web import html, static
 
 EDIT: Final = f"{ONE}/edit"
@@ -43,7 +43,6 @@ async def outline_page(visit: Visit) -> Response:
 
 @routes.post(f"{EDIT}/add", scope="Questionnaire.Update")
 async def add_question(visit: Visit) -> Response:
-    """A new question of a type behind the open one, or a new page, with the first question on it."""
     form, new_id = visit.form, ids.ordered(visit.now)
 
     def change(document: Document) -> Document:
@@ -62,9 +61,9 @@ async def question_page(visit: Visit) -> Response:
     async with visit.read() as db:
         work, pictures = await work_of(visit, db), await _pictures(visit, db)
         question = question_in(work, visit.id("question_id"))
-        is_counted = matching.is_counted(question) and "uncounted" not in visit.query
-        counts = await matching.of(visit, db, work) if is_counted else None
-    values = question_forms.values_of(question)
+        is_counted = condition_form.is_counted(question) and "uncounted" not in visit.query
+        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+    values = editing.values_of(question)
     return _question(visit, work, question, values, pictures=pictures, counts=counts)
 
 
@@ -79,14 +78,14 @@ async def save_question(visit: Visit) -> Response:
     typed |= {"type": [str(known["type"])]} if known else {}
 
     def typed_over(stored: Mapping[str, Any]) -> Document:
-        return question_forms.question_of(stored, typed, known=known, new_id=lambda: ids.ordered(visit.now))
+        return editing.question_from(stored, typed, known=known, new_id=lambda: ids.ordered(visit.now))
 
     def change(document: Document) -> Document:
         stored = editing.question_of(document, question_id)
         if stored is None and seen == GONE:
             stored = editing.blank(visit.form.text("type"), question_id)
             document = editing.placed(document, [stored], after="")
-        elif stored is None or question_forms.mark_of(question_forms.values_of(stored)) != seen:
+        elif stored is None or editing.mark_of(editing.values_of(stored)) != seen:
             raise errors.Stale(
                 visit.words(
                     "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
@@ -101,9 +100,7 @@ async def save_question(visit: Visit) -> Response:
             work, pictures = await work_of(visit, db), await _pictures(visit, db)
         stored = editing.question_of(work.draft.definition, question_id)
         mine = typed_over(stored or editing.blank(visit.form.text("type"), question_id))
-        return _question(
-            visit, work, mine, question_forms.values_of(mine), stale=stale, stored=stored, pictures=pictures
-        )
+        return _question(visit, work, mine, editing.values_of(mine), stale=stale, stored=stored, pictures=pictures)
     kept = builder_preview.kept_of(visit)
     uncounted = "1" if visit.form.text("autosave") else None  # nobody sees that page: it answers the script
     return html.redirect(address(f"{address_of(visit)}/{question_id}", kept, done="saved", uncounted=uncounted))
@@ -136,7 +133,7 @@ async def confirm_removal(visit: Visit) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
         question = question_in(work, question_id)
-        sentences = await builder_uses.sentences(visit, db, work, [question])
+        sentences = await sentences_of_uses(visit, db, work, [question])
     return visit.confirm(
         title=words("Remove the question “{title}”?", title=outline.title_of(words, question)),
         sentences=[*sentences, words("Answers that were given stay. It goes from the draft; publishing makes it so.")],
@@ -223,8 +220,8 @@ def _question(
 ) -> Response:
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
-    theirs = question_forms.values_of(stored) if stored else {}
-    seen = question_forms.mark_of(theirs if stale else values) if stored or not stale else GONE
+    theirs = editing.values_of(stored) if stored else {}
+    seen = editing.mark_of(theirs if stale else values) if stored or not stale else GONE
     known, places = known_of(work, question_id), editing.places_of(definition, question_id)
     insert = inserts(work, before=question_id)
     return show(
@@ -241,18 +238,18 @@ def _question(
             "is_fixed": known is not None,
             "fields": question_form.fields(words, question, insert.shown_values(values)),
             "inserts": insert.offered,
-            "more": question_form.MORE,
+            "more": FOLDED,
             "pictures": question_form.pictures(words, question, values, pictures),
             "wrong": question_form.wrong_of(question_id, work.problems(visit)),
             "theirs": question_form.differences(words, theirs, values) if stale else [],
             "asked": counts.of_condition(question) if counts else "",
-            "shown": jump_rows.shown_sentence(words, work, question),
+            "shown": condition_form.shown_sentence(words, work, question),
             "has_condition": question.get("show_if") is not None,
             "jumps": [
                 {**one, "count": counts.of_jump(question, number) if counts else ""}
-                for number, one in enumerate(jump_rows.sentences(words, work, question, path=path))
+                for number, one in enumerate(condition_form.sentences(words, work, question, path=path))
             ],
-            "is_last": len(jump_rows.targets(words, definition, question_id)) == 1,
+            "is_last": len(condition_form.targets(words, definition, question_id)) == 1,
             "place": editing.place_of(definition, question_id),
             "places": _places(visit, definition, places),
         },
@@ -260,7 +257,6 @@ def _question(
 
 
 async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
-    """The paths and names of the newest pictures."""
     if "Asset.Read" not in visit.caller.scopes:
         return []
     page = Page.first(PICTURES, limit=PICTURES_OFFERED_MAX)
@@ -269,7 +265,6 @@ async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
 
 
 def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple[str, str]]:
-    """The places to move to: each with the text of what stands before it."""
     words, texts = visit.words, dict[str, str]()
     for number, group in enumerate(editing.groups_of(definition), 1):
         page = words("Page {n}", n=words.count(number))
@@ -277,3 +272,55 @@ def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple
         for one in editing.questions_of(group):
             texts[str(one.get("question_id"))] = words("behind “{title}”", title=outline.title_of(words, one))
     return [(one, texts.get(one, "")) for one in places]
+
+
+async def sentences_of_uses(visit: Visit, db: Database, work: Work, questions: Sequence[Document]) -> list[str]:
+    """Jumps, conditions and texts, the question that lists show, alerts, sequences and saved reports."""
+    words, found = visit.words, list[str]()
+    ids = {str(one.get("question_id")) for one in questions}
+    for question in questions:
+        found += _uses_of(visit, work, str(question.get("question_id")), ids)
+    if work.questionnaire.key_question_id in ids:
+        found.append(words("It is the question that lists of responses show."))
+    elsewhere = await uses.elsewhere(db, caller=visit.caller, question_ids=sorted(ids))
+    for kind, text in (
+        ("alert", words("The alert {titles} uses it.")),
+        ("sequence", words("The sequence {titles} uses it.")),
+        ("report", words("The saved report {titles} uses it.")),
+    ):
+        found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
+    return [one for one in found if one] or [
+        words("It is used in no jump, condition, text, alert, sequence or saved report.")
+    ]
+
+
+def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> list[str]:
+    """In this questionnaire; those in what is removed too do not count."""
+    words, document = visit.words, work.draft.definition
+    leading, asking = editing.uses_of(document, question_id)
+    piping = editing.piping_of(document, question_id)
+    asked = editing.endings_asking(document, question_id)
+    pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
+    return [
+        _of(words("The jump of {titles} leads to it."), visit, leading, removed),
+        _of(words("A condition of {titles} asks for its answer."), visit, asking, removed),
+        _filled(words("The ending {titles} asks for its answer."), [_ending(visit, work, one) for one in asked]),
+        _of(words("The text of {titles} shows its answer."), visit, piping.questions, removed),
+        _filled(words("The text of {titles} shows its answer."), pages),
+        _filled(words("The ending {titles} shows its answer."), [_ending(visit, work, one) for one in piping.endings]),
+        words("A text around the questions shows its answer.") if piping.is_around else "",
+    ]
+
+
+def _ending(visit: Visit, work: Work, ending: Document) -> str:
+    number = 1 + [one.get("ending_id") for one in editing.endings_of(work.draft.definition)].index(ending["ending_id"])
+    return outline.ending_name(visit.words, ending, number)
+
+
+def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:
+    staying = [one for one in questions if one.get("question_id") not in removed]
+    return _filled(text, [outline.title_of(visit.words, one) for one in staying])
+
+
+def _filled(text: str, titles: Sequence[str]) -> str:
+    return text.replace("{titles}", ", ".join(f"“{one}”" for one in titles)) if titles else ""

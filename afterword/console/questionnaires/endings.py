@@ -8,9 +8,9 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.console import conditions
 from afterword.console.conditions import Values
-from afterword.console.questionnaires import condition_form, jump_rows, outline
+from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
-from afterword.console.questionnaires.inserts import inserts
+from afterword.console.questionnaires.question_form import inserts
 from afterword.console.questionnaires.questionnaires import Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
@@ -195,7 +195,6 @@ def _page(
 
 
 def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[str, str]]:
-    """The stored values that are not those of the form."""
     names = (*FIELDS, *endings.OPTIONAL)
     found = [(name, str(stored.get(name) or "")) for name in names if stored.get(name) != typed.get(name)]
     labels = {
@@ -235,7 +234,6 @@ def _number_of(text: str) -> int | str:
 
 
 async def _pools(visit: Visit, db: Database) -> list[tuple[str, str]]:
-    """The keys and titles of the coupon pools that can be chosen."""
     if "Coupon Pool.Read" not in visit.caller.scopes:
         return []
     found = await nouns.every(POOL, db, organization_id=visit.caller.organization_id)
@@ -262,8 +260,7 @@ def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: boo
 
 
 def _known(words: Texts, work: Work, condition: object) -> Subjects:
-    """Every answer, and metadata."""
-    return condition_rows.with_named(jump_rows.subjects(words, work, ""), condition)
+    return condition_rows.with_named(condition_form.subjects(words, work, ""), condition)
 
 
 def _ending_in(visit: Visit, work: Work) -> Document:
@@ -271,7 +268,6 @@ def _ending_in(visit: Visit, work: Work) -> Document:
 
 
 def _number(work: Work, ending: Document) -> int:
-    """Its place from 1."""
     found = [one.get("ending_id") for one in editing.endings_of(work.draft.definition)]
     return found.index(ending["ending_id"]) + 1
 

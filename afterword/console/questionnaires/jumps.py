@@ -1,4 +1,4 @@
-"""The form of one jump: its condition as rows, and the question that it leads to."""
+"""The forms of a jump and of the condition under which a question is asked, and all ways through a questionnaire."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,12 +9,15 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console import conditions
 from afterword.console.conditions import Values
-from afterword.console.questionnaires import condition_form, jump_rows, matching, outline
+from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
-from afterword.console.questionnaires.questionnaires import Work, work_of
+from afterword.console.questionnaires.condition_form import Matching
+from afterword.console.questionnaires.questionnaires import ONE, Work, work_of
 from afterword.console.screens import Screens, Visit
+from afterword.core.charts import lanes
 from afterword.core.questionnaires import editing
 from afterword.core.questionnaires.editing import Document
+from afterword.core.questionnaires.flow import Flow
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Row, Subjects
 from afterword.web import html
@@ -31,7 +34,7 @@ async def jump_page(visit: Visit) -> Response:
         work = await work_of(visit, db)
         question = question_in(work, visit.id("question_id"))
         jump = errors.found(_jump_in(visit, question), "There is no such jump.")
-        counts = await matching.of(visit, db, work) if visit.id("number") != NEW else None
+        counts = await condition_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
         matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
     values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
     target = str(jump.get("target_question_id") or "")
@@ -81,7 +84,7 @@ def _page(
     return condition_form.page(
         visit,
         values,
-        jump_rows.subjects(words, work, question_id),
+        condition_form.subjects(words, work, question_id),
         title=words("After “{title}”", title=outline.title_of(words, question)),
         hint=words(
             "Rows without a subject are left out; without any, it always goes there. "
@@ -99,12 +102,12 @@ def _page(
         action=f"{path}/jump/{visit.id('number')}",
         seen=condition_form.mark_of(_jump_in(visit, question)),
         target=target,
-        targets=jump_rows.targets(words, work.draft.definition, question_id),
+        targets=condition_form.targets(words, work.draft.definition, question_id),
     )
 
 
 def _theirs(visit: Visit, work: Work, question: Document) -> str:
-    found = jump_rows.sentences(visit.words, work, question, path="")
+    found = condition_form.sentences(visit.words, work, question, path="")
     number = _number(visit, question)
     return found[number]["text"] if number < len(found) else visit.words("It was removed.")
 
@@ -114,7 +117,7 @@ def _field(rows: Sequence[Row], parts: list[str]) -> str:
 
 
 def _known(visit: Visit, work: Work, condition: object) -> Subjects:
-    return condition_rows.with_named(jump_rows.subjects(visit.words, work, visit.id("question_id")), condition)
+    return condition_rows.with_named(condition_form.subjects(visit.words, work, visit.id("question_id")), condition)
 
 
 def _jump_in(visit: Visit, question: Document) -> Document | None:
@@ -128,3 +131,134 @@ def _number(visit: Visit, question: Document) -> int:
     """The place of the jump; behind the last one for a new one and for one that is gone."""
     number, count = visit.id("number"), len(editing.jumps_of(question))
     return min(int(number[:4]), count) if number.isascii() and number.isdigit() else count
+
+
+SHOW_IF: Final = f"{QUESTION}/condition"
+
+
+@routes.get(SHOW_IF, scope="Questionnaire.Update")
+async def condition_page(visit: Visit) -> Response:
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        question = question_in(work, visit.id("question_id"))
+        condition = question.get("show_if")
+        counts = await condition_form.matching_of(visit, db, work)
+        matching_text = counts.of_condition(question) if counts else ""
+    values = conditions.stored(condition, _known_before(visit, work, condition))
+    return _condition_page(visit, work, question, values, matching_text=matching_text)
+
+
+@routes.post(SHOW_IF, scope="Questionnaire.Update")
+async def save_condition(visit: Visit) -> Response:
+    """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
+    question_id = visit.id("question_id")
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    values = conditions.typed(visit)
+
+    def change(document: Document) -> Document:
+        condition = conditions.condition_of(visit, values, _known_before(visit, work, None))
+        stored = errors.found(editing.question_of(document, question_id), "There is no such question.")
+        condition_form.require_same(visit, condition_form.mark_of(stored.get("show_if")))
+        kept = None if visit.form.text("then") == "remove" else condition
+        return editing.with_question(document, {**stored, "show_if": kept})
+
+    try:
+        await save(visit, change)
+    except (errors.Invalid, errors.Stale) as refusal:
+        async with visit.read() as db:
+            work = await work_of(visit, db)
+        return _condition_page(visit, work, question_in(work, question_id), values, refusal)
+    return html.redirect(f"{address_of(visit)}/{question_id}?done=saved#show_if")
+
+
+def _condition_page(
+    visit: Visit,
+    work: Work,
+    question: Document,
+    values: Values,
+    refusal: errors.Refusal | None = None,
+    *,
+    matching_text: str = "",
+) -> Response:
+    words, question_id = visit.words, str(question["question_id"])
+    path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
+    said = words("This condition cannot be published so.")
+    return condition_form.page(
+        visit,
+        values,
+        _known_before(visit, work, condition),
+        title=words("When “{title}” is asked", title=outline.title_of(words, question)),
+        hint=words("Rows without a subject are left out; without any, everybody is asked."),
+        remove=words("Ask everybody") if condition else "",
+        refusal=refusal,
+        problems=condition_form.problems_of(
+            work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
+        ),
+        theirs=condition_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=matching_text,
+        path=path,
+        action=f"{path}/condition",
+        seen=condition_form.mark_of(condition),
+    )
+
+
+def _known_before(visit: Visit, work: Work, condition: object) -> Subjects:
+    found = condition_form.subjects(visit.words, work, visit.id("question_id"), is_own=False)
+    return condition_rows.with_named(found, condition)
+
+
+FLOW: Final = f"{ONE}/flow"
+
+
+@routes.get(FLOW, scope="Questionnaire.Read")
+async def flow_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+        is_counted = any(map(condition_form.is_counted, _questions(work)))
+        counts = await condition_form.matching_of(visit, db, work) if is_counted else None
+    flow = Flow(work.definition)
+    rows = {question_id: number for number, question_id in enumerate(flow.nodes)}
+    end = len(rows)
+    lines = {
+        (rows[edge.source], end if edge.target is None else rows[edge.target])
+        for edge in flow.edges
+        if edge.source is not None and edge.jump is not None
+    }
+    pieces, count = lanes.pieces(sorted(lines), rows=end + 1)
+    unreached = set(flow.unreachable)
+    may_edit = "Questionnaire.Update" in visit.caller.scopes
+    questions = [(one, editing.question_of(work.draft.definition, one) or {}) for one in flow.nodes]
+    return visit.page(
+        "flow.html",
+        title=words("Ways through “{name}”", name=work.questionnaire.display_name),
+        path=work.path,
+        width=lanes.width(count),
+        end=pieces[end],
+        rows=[
+            {
+                "title": outline.title_of(words, question),
+                "url": f"{work.path}/edit/{question_id}" if may_edit else "",
+                "jumps": _sentences(visit, work, question, counts),
+                "is_unreached": question_id in unreached,
+                "pieces": pieces[number],
+            }
+            for number, (question_id, question) in enumerate(questions)
+        ],
+    )
+
+
+def _sentences(visit: Visit, work: Work, question: Document, counts: Matching | None) -> list[str]:
+    words = visit.words
+    shown = [condition_form.shown_sentence(words, work, question)] if question.get("show_if") else []
+    asked = [counts.of_condition(question)] if counts and shown else []
+    jumps = [
+        f"{one['text']} {counts.of_jump(question, number) if counts else ''}".strip()
+        for number, one in enumerate(condition_form.sentences(words, work, question, path=""))
+    ]
+    return [*([" ".join([*shown, *asked]).strip()] if shown else []), *jumps]
+
+
+def _questions(work: Work) -> list[Document]:
+    return [one for group in editing.groups_of(work.draft.definition) for one in editing.questions_of(group)]

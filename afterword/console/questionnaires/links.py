@@ -13,7 +13,7 @@ from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import PERIODS, ResponseFilter
 from afterword.console.screens import Screens, Visit, download
-from afterword.core.answers.openings import State
+from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.db import Database
 from afterword.links import api, service, store

@@ -8,19 +8,12 @@ from typing import Any, Final
 
 from afterword import ids
 from afterword.core.questionnaires import editing, endings
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.reading.findings import Finding
 from afterword.core.text import placeholders
 from afterword.texts import Texts
 
-TYPES: Final[Mapping[str, str]] = {
-    "nps": "Recommendation, 0 to 10 (NPS)", "csat": "Satisfaction, 1 to 5 (CSAT)", "ces": "Effort, 1 to 7 (CES)",
-    "rating": "Rating by numbers or stars", "smileys": "Smileys", "single_choice": "One choice",
-    "multiple_choice": "Several choices", "yes_no": "Yes or no", "matrix": "Matrix", "ranking": "Ranking",
-    "text": "Words", "number": "Number", "date": "Date", "time": "Time of day", "date_time": "Date and time",
-    "consent": "Consent", "contact": "Contact", "address": "Postal address", "file": "Files",
-    "statement": "Text without a question",
-}  # fmt: skip
 # Sentences in place of those of the API, by code and member; others are shown as they are.
 SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("required", "title"): "The text of the question is missing.",
@@ -78,7 +71,6 @@ class Problem:
 def rows_of(
     words: Texts, document: Mapping[str, Any], *, path: str, wrong: Iterable[Problem] = (), query: str = ""
 ) -> list[dict[str, Any]]:
-    """The pages, each with its questions; `path` is the editor's address, `query` stays at each link."""
     counts = Counter(one.question_id for one in wrong if one.is_error)
     return [
         {
@@ -91,8 +83,8 @@ def rows_of(
                     "id": str(one.get("question_id")),
                     "url": f"{path}/{one.get('question_id')}{query}",
                     "title": title_of(words, one),
-                    "type": words(TYPES.get(str(one.get("type")), "")) or str(one.get("type")),
-                    "is_required": one.get("required") is True and one.get("type") != "statement",
+                    "type": type_name(words, str(one.get("type"))),
+                    "is_required": one.get("required") is True and is_answered(one),
                     "is_off": one.get("enabled") is False,
                     "has_jumps": bool(editing.jumps_of(one)),
                     "has_condition": one.get("show_if") is not None,
@@ -103,6 +95,15 @@ def rows_of(
         }
         for number, group in enumerate(editing.groups_of(document), 1)
     ]
+
+
+def type_name(words: Texts, name: str) -> str:
+    return words(TYPES[name].label) if name in TYPES else name
+
+
+def is_answered(question: Mapping[str, Any]) -> bool:
+    known = TYPES.get(str(question.get("type")))
+    return known is not None and known.is_answered
 
 
 def title_of(words: Texts, question: Mapping[str, Any]) -> str:

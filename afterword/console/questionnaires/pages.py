@@ -7,14 +7,15 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.console.questionnaires import condition_form, outline
-from afterword.console.questionnaires import uses as builder_uses
-from afterword.console.questionnaires.builder import EDIT, address_of, save, show
-from afterword.console.questionnaires.inserts import Inserts, inserts
+from afterword.console.questionnaires.builder import EDIT, address_of, save, sentences_of_uses, show
+from afterword.console.questionnaires.question_form import Inserts, inserts
 from afterword.console.questionnaires.questionnaires import LISTING, Work, work_of
 from afterword.console.screens import Screens, Visit
-from afterword.core.questionnaires import editing
+from afterword.console.settings.metadata_names import METADATA, TYPES
+from afterword.core.questionnaires import editing, variables
 from afterword.core.questionnaires.definition import PAGES
 from afterword.core.questionnaires.editing import Document
+from afterword.core.questionnaires.metadata import Kind
 from afterword.core.reading.documents import is_object
 from afterword.core.wire.lists import Page
 from afterword.db import Database
@@ -261,7 +262,7 @@ async def confirm_removal(visit: Visit) -> Response:
         work = await work_of(visit, db)
         group, number = _group_in(visit, work.draft.definition)
         questions = editing.questions_of(group)
-        uses = await builder_uses.sentences(visit, db, work, questions) if questions else []
+        uses = await sentences_of_uses(visit, db, work, questions) if questions else []
     return visit.confirm(
         title=words("Remove page {n}?", n=words.count(number)),
         sentences=[
@@ -306,3 +307,55 @@ def _texts_of(document: Document) -> dict[str, Any]:
     pages = document.get("pages")
     found = pages.get(str(document.get("default_locale"))) if is_object(pages) else None
     return {name: text for name, text in found.items() if text} if is_object(found) else {}
+
+
+OUTSIDE: Final = f"{EDIT}/values"
+
+
+@routes.get(OUTSIDE, scope="Questionnaire.Update")
+async def values_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        work = await work_of(visit, db)
+    uses = variables.metadata_of(work.definition)
+    rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
+    undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]
+    link = visit.public_pages.public_link_url(work.questionnaire.questionnaire_id)
+    return visit.page(
+        "outside.html",
+        title=words("Values from outside"),
+        path=f"{work.path}/edit",
+        rows=[*undeclared, *sorted(rows, key=lambda row: not row["uses"])],
+        link="" if not work.questionnaire.public_link else link,
+        new=f"{METADATA}/new" if "Metadata.Create" in visit.caller.scopes else "",
+    )
+
+
+def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str | None]) -> dict[str, object]:
+    words, known = visit.words, work.declared.get(kind, name)
+    found = [(one, editing.question_of(work.draft.definition, one)) for one in places if one]
+    return {
+        "name": name,
+        "title": known.title if known else "",
+        "type": words(dict(TYPES)[known.type]) if known else "",
+        "kind": words("Of the order") if kind == "questionnaire" else words("Of the person"),
+        "parameter": name if work.declared.kind_of(name) == kind else f"responder[{name}]",
+        "uses": [
+            {"url": f"{work.path}/edit/{one}", "text": outline.title_of(words, question or {})}
+            for one, question in found
+        ]
+        + ([{"url": f"{work.path}/edit/texts", "text": words("Texts around the questions")}] if None in places else []),
+        "is_declared": known is not None,
+    }
+
+
+def _declared(work: Work) -> list[tuple[Kind, str]]:
+    return [
+        *(("questionnaire", name) for name in work.declared.questionnaire),
+        *(("responder", name) for name in work.declared.responder),
+    ]
+
+
+def _split(variable: str) -> tuple[Kind, str]:
+    kind, _, name = variable.partition(".")
+    return ("responder" if kind == "responder" else "questionnaire"), name

@@ -8,12 +8,11 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.lists import Listing, address
-from afterword.console.questionnaires.outline import TYPES
+from afterword.console.questionnaires.outline import type_name
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires import translations
-from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.definition import Definition, texts_of
 from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
 from afterword.core.reading.findings import Findings
@@ -22,6 +21,8 @@ from afterword.core.wire.lists import Page
 from afterword.instances.expiry import store as expiry_store
 from afterword.questionnaires import access, service
 from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.drafts import store as drafts_store
+from afterword.questionnaires.drafts.service import DRAFT
 from afterword.questionnaires.versions import api, store
 from afterword.questionnaires.versions.store import PublishedVersion
 from afterword.texts import Texts
@@ -181,7 +182,7 @@ def _missing(words: Texts, work: Work) -> list[dict[str, Any]]:
     definition, found = work.definition, list[dict[str, Any]]()
     own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
     for locale in definition.locales:
-        texts = [] if locale == definition.default_locale else translations.texts_of(definition, locale, own)
+        texts = [] if locale == definition.default_locale else texts_of(definition, locale, own)
         left = [placeholders.plain(one.source) for one in texts if not one.target]
         if left:
             said = words.plural(
@@ -243,10 +244,57 @@ def sentence_of(words: Texts, one: Difference) -> str:
     if one.locale:
         values["locale"] = words.language_name(one.locale)
     if one.kind == "question_retyped":
-        values |= {name: words(TYPES.get(values[name], values[name])) for name in ("before", "after")}
+        values |= {name: type_name(words, values[name]) for name in ("before", "after")}
     return words(SENTENCES[one.kind], **values)
 
 
 def _read_key(text: str) -> tuple[object, ...] | None:
     number, _, version_id = text.partition("_")
     return (int(number), version_id) if number.isascii() and number.isdigit() and len(number) <= 9 else None  # noqa: PLR2004
+
+
+COMPARISON: Final = f"{VERSIONS}/comparison"
+OFFERED_MAX: Final = 1_000  # versions to choose from
+DIFFERENCES_SHOWN_MAX: Final = 500  # differences
+
+
+@routes.get(COMPARISON, scope="Questionnaire Version.Read")
+async def comparison_page(visit: Visit) -> Response:
+    words = visit.words
+    async with visit.read() as db:
+        one = await access.get(db, caller=visit.caller, **visit.ids)
+        numbers = await store.list_numbers(db, **one.key, limit=OFFERED_MAX)
+        has_draft = await drafts_store.get_draft(db, **one.key) is not None
+        order = [*([DRAFT] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
+        first, second = (visit.query.get(name) or default for name, default in _defaults(order))
+        later, earlier = sorted((first, second), key=lambda each: order.index(each) if each in order else OFFERED_MAX)
+        found = (
+            await drafts.compare(db, questionnaire=one, version_id=earlier, compared_id=later)
+            if earlier != later
+            else []
+        )
+    names = {DRAFT: words("the draft")} | {
+        version_id: words(
+            "Version {n}, {day}", n=words.count(number), day=words.date(published_time, time_zone=visit.zone)
+        )
+        for version_id, number, published_time in numbers
+    }
+    return visit.page(
+        "versions_compared.html",
+        title=words("Compare versions of “{name}”", name=one.display_name),
+        path=f"{PATH}/{one.questionnaire_id}/versions",
+        offered=[(each, names[each]) for each in order],
+        first=first,
+        second=second,
+        heading_text=""
+        if earlier == later
+        else words("From {earlier} to {later}", earlier=names.get(earlier, ""), later=names.get(later, "")),
+        differences=[sentence_of(words, each) for each in found[:DIFFERENCES_SHOWN_MAX]],
+        more=len(found) - DIFFERENCES_SHOWN_MAX,
+    )
+
+
+def _defaults(order: list[str]) -> list[tuple[str, str]]:
+    """The names of the query, each with the newest that is not the other's."""
+    later, earlier = (order * 2)[:2] if order else ("", "")
+    return [("from", earlier), ("to", later)]

@@ -14,7 +14,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.text import near_moment
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.length import length
+from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Finding
 from afterword.core.wire.lists import Criterion, Page

@@ -1,4 +1,4 @@
-"""Questionnaires: new ones and copies, their settings, and the archive."""
+"""Questionnaires: new ones and copies, their settings with the layout of their pages, and the archive."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,18 +7,21 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.questionnaires import layouts, outline
+from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.core.charts import sketches
 from afterword.core.questionnaires import editing, visuals
+from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.wire.lists import Page
+from afterword.db import Database
 from afterword.questionnaires import access, api, service, store
 from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.files import MEDIA_TYPE
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as themes
+from afterword.questionnaires.visuals.store import Layers
 from afterword.texts import LANGUAGES, SOURCE_LANGUAGE, Texts
 from afterword.web import html
 from afterword.web.operations import Download
@@ -168,7 +171,7 @@ async def save_settings(visit: Visit) -> Response:
                 check_version=lambda version: _same(visit, version),
                 now=visit.now,
             )
-            await layouts.save(visit, db, **visit.ids)
+            await save_layout(visit, db, **visit.ids)
     except (errors.Invalid, errors.Stale) as refusal:
         return await _settings(visit, refusal)
     return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=saved")
@@ -187,7 +190,7 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
     ticks = {name: getattr(one, name) for name in TICKS}
     ticked = {name: form.text(name) == "1" for name in TICKS} if form else ticks
     questions = _questions(words, document, one.key_question_id)
-    look = layouts.shown(visit, layers) if layouts.may_change(visit) else None
+    look = layout_shown(visit, layers) if may_change(visit) else None
     if look and form:
         look |= {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
     theirs = [
@@ -225,7 +228,7 @@ def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) ->
         (str(one.get("question_id")), outline.title_of(words, one))
         for group in editing.groups_of(document)
         for one in editing.questions_of(group)
-        if one.get("type") != "statement"
+        if outline.is_answered(one)
     ]
     others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]
     return [("", words("none")), *found, *others]
@@ -274,3 +277,61 @@ def _length_errors(visit: Visit) -> list[errors.FieldError]:
 
 def _range(visit: Visit, low: int, high: int) -> str:
     return visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
+
+
+LAYOUTS: Final[Mapping[Layout, str]] = {
+    "by_group": "page by page, as in the outline",
+    "by_question": "one question at a time",
+    "one_page": "all on one page",
+}
+SCOPES: Final = frozenset({"Questionnaire Visual.Create", "Questionnaire Visual.Update"})
+
+
+def may_change(visit: Visit) -> bool:
+    return visit.caller.scopes >= SCOPES
+
+
+def layout_shown(visit: Visit, layers: Layers) -> dict[str, Any]:
+    theme, words = _theme_of(layers), visit.words
+    return {
+        "layout": theme.layout,
+        "show_progress": theme.show_progress,
+        "seen": _mark_of(layers),
+        "layouts": [(name, words(text)) for name, text in LAYOUTS.items()],
+    }
+
+
+async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> None:
+    """Of the fields of the form those that differ; a form without them changes nothing. Raises Stale, Invalid."""
+    form = visit.form
+    if not form.all("layout") or not may_change(visit):
+        return
+    layers = await themes.layers(db, caller=visit.caller, questionnaire_id=questionnaire_id)
+    theme = _theme_of(layers)
+    wanted: dict[str, object] = {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
+    changed = {name: value for name, value in wanted.items() if value != getattr(theme, name)}
+    if not changed:
+        return
+    errors.check(visuals.read(changed)[1])  # a client may send what it likes, a form has choices
+    condition_form.require_same(visit, _mark_of(layers))
+    key: dict[str, Any] = {"caller": visit.caller, "questionnaire_id": questionnaire_id, "now": visit.now}
+    if layers.visual_id is None:
+        columns = {"title": visit.words("Layout"), "active": True, "configuration": changed}
+        await themes.create(db, **key, columns=columns)
+    else:
+        await themes.change(
+            db,
+            **key,
+            visual_id=layers.visual_id,
+            columns={"configuration": {**(layers.visual or {}), **changed}},
+            check_version=lambda _: None,  # compared by the mark of what the form shows
+        )
+
+
+def _theme_of(layers: Layers) -> Theme:
+    return visuals.inherited(layers.organization, layers.application, layers.visual)
+
+
+def _mark_of(layers: Layers) -> str:
+    theme = _theme_of(layers)
+    return condition_form.mark_of([theme.layout, theme.show_progress])

@@ -9,15 +9,16 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.lists import Listing, Tab, address
-from afterword.console.questionnaires import outline, question_form
+from afterword.console.questionnaires import outline
 from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.text import near_moment
-from afterword.core.questionnaires import editing, translations
+from afterword.core.questionnaires import editing, question_types
+from afterword.core.questionnaires.definition import Text, texts_of
 from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS
 from afterword.core.questionnaires.editing import Document
-from afterword.core.questionnaires.translations import Text, state_of
+from afterword.core.questionnaires.translations import state_of
 from afterword.core.text import locales
 from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import Format, Row
@@ -49,7 +50,7 @@ async def list_languages(visit: Visit) -> Response:
     others = [one for one in work.definition.locales if one != work.definition.default_locale]
     rows: list[dict[str, str]] = []
     for locale in others:
-        texts = translations.texts_of(work.definition, locale, own)
+        texts = texts_of(work.definition, locale, own)
         done = sum(bool(one.target) for one in texts)
         rows.append(
             {
@@ -157,7 +158,7 @@ async def _shown(visit: Visit, db: Database) -> tuple[Work, Shown]:
     if locale not in work.definition.locales or locale == work.definition.default_locale:
         raise errors.NotFound("The questionnaire does not have this language.")
     own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
-    texts = translations.texts_of(work.definition, locale, own)
+    texts = texts_of(work.definition, locale, own)
     outdated = dict((work.draft.translated_sources or {}).get(locale, {}))
     return work, Shown(work.draft, work.definition.default_locale, locale, texts, outdated)
 
@@ -252,7 +253,7 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
     member = text.member.partition("/")[0]
     label = {"choices": words("Choice"), "rows": words("Row")}.get(member) or words(MEMBERS[member])
     if question and member == "title":
-        label = words(question_form.LABELS["title"])
+        label = words(question_types.MEMBERS["title"].label)
     label = label[:1].upper() + label[1:]
     before = shown.outdated.get(text.key)
     return {

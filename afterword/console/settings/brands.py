@@ -16,8 +16,7 @@ from afterword.console.settings.members import applications_of
 from afterword.console.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.core.questionnaires import palettes, visuals
 from afterword.core.questionnaires.palettes import Contrast
-from afterword.core.questionnaires.pictures import read_address
-from afterword.core.questionnaires.visuals import Theme
+from afterword.core.questionnaires.visuals import Theme, read_address
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances.previews import service as previews

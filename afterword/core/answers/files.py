@@ -51,8 +51,6 @@ _FAMILIES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """A checked file that is not stored yet."""
-
     file_id: str
     name: str
     media_type: str

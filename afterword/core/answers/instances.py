@@ -1,12 +1,11 @@
-"""The lifetime of an instance, the changes of a posted page, and the facts of its metadata."""
+"""The lifetime of an instance, the changes of a posted page, the facts of its metadata, and the state of a link."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
-from afterword.core.answers.progress import PageSequence
-from afterword.core.answers.scores import score
+from afterword.core.answers.progress import PageSequence, score
 from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
@@ -95,7 +94,6 @@ def edit(
 def missing(
     definition: Definition, question_ids: Collection[str], answers: Mapping[str, Given], facts: Facts
 ) -> tuple[FieldError, ...]:
-    """The required questions on the responder's path that have no answer; `facts` are those of the metadata."""
     return tuple(
         FieldError("required", "This question needs an answer.", pointer=_pointer(question_id))
         for question_id in PageSequence(definition, question_ids, answers, facts).missing()
@@ -103,7 +101,6 @@ def missing(
 
 
 def facts_of(questionnaire: Mapping[str, str], responder: Mapping[str, str], declared: Declared = GLOBAL) -> Facts:
-    """The metadata as conditions read them, each by its declared type; what its type cannot read is missing."""
     return {
         f"{kind}_metadata:{name}": typed(definitions[name].type, text) if name in definitions else text
         for kind, values, definitions in (
@@ -129,3 +126,16 @@ def _check(question: Question | None, answer: Given) -> Given:
 
 def _pointer(question_id: str) -> str:
     return f"/answers/{question_id}"
+
+
+State = Literal["off", "scheduled", "open", "over"]
+STATES: Final[tuple[State, ...]] = ("open", "scheduled", "over", "off")
+
+
+def state_of(*, active: bool, opens_time: datetime | None, closes_time: datetime | None, now: datetime) -> State:
+    """`opens_time` is the first open moment, `closes_time` the first that is not."""
+    if not active:
+        return "off"
+    if closes_time is not None and closes_time <= now:
+        return "over"
+    return "scheduled" if opens_time is not None and now < opens_time else "open"

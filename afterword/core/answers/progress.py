@@ -1,11 +1,10 @@
-"""The path of one instance: the questions that it gets, their pages, and the next page after each answer."""
+"""The path of one instance: the questions that it gets, their pages, the next page after each answer, and the score."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from afterword.core.answers.scores import points
 from afterword.core.answers.values import Given, facts_of
 from afterword.core.questionnaires import conditions, endings
 from afterword.core.questionnaires.conditions import Facts
@@ -14,6 +13,7 @@ from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.visuals import Layout
+from afterword.core.reading.documents import is_array, is_object
 
 PERCENT: Final = 100
 SCORE_FACT: Final = f"questionnaire_metadata:{SCORE}"
@@ -100,7 +100,6 @@ class PageSequence:
 
     @property
     def path(self) -> list[Question]:
-        """The questions that the answers lead through, jumps inside pages included."""
         found: list[Question] = []
         question = self._first
         while question is not None:
@@ -110,11 +109,9 @@ class PageSequence:
 
     @property
     def steps(self) -> list[tuple[str, int | None]]:
-        """The ids of the path, each with the number from 0 of the jump that is taken there; None: it goes on."""
         return [(question.question_id, self._jump_after(question)) for question in self.path]
 
     def questions_on(self, number: int) -> tuple[Question, ...]:
-        """The questions shown on a page; none where the answers do not lead there."""
         return self.reachable.get(number, ())
 
     def group_on(self, number: int) -> Group | None:
@@ -146,7 +143,6 @@ class PageSequence:
         return min((one for one in self.reachable if one > number), default=self.end)
 
     def is_last(self, number: int) -> bool:
-        """True if no answer on this page leads to another one."""
         shown = self.questions_on(number)
         may_lead_on = any(question.jumps for question in shown) or self._may_show(shown)
         return number == self.total or (self.after(number) == self.end and not may_lead_on)
@@ -167,7 +163,6 @@ class PageSequence:
 
     @property
     def possible_endings(self) -> list[Ending]:
-        """The endings whose condition holds."""
         return list(endings.holding(self.definition.endings, self._known))
 
     @property
@@ -175,7 +170,6 @@ class PageSequence:
         return endings.quotas(self.definition.endings, self._known)
 
     def answered(self, changes: Mapping[str, Given | None]) -> "PageSequence":
-        """The sequence after a page was answered; None removes an answer."""
         after: dict[str, Given | None] = {**self.answers, **changes}
         return replace(self, answers={question_id: given for question_id, given in after.items() if given is not None})
 
@@ -204,7 +198,6 @@ class PageSequence:
         return known, frozenset(hidden)
 
     def _may_show(self, questions: Sequence[Question]) -> bool:
-        """Whether answers to these questions may show one that is hidden now."""
         subjects = {f"question:{one.question_id}" for one in questions}
         waiting = (question for page in self.pages for question in page if question.question_id in self.hidden)
         leaves = (leaf for question in waiting for leaf in conditions.leaves_of(question.show_if))
@@ -220,7 +213,6 @@ class PageSequence:
         return next(asked, None)
 
     def _jump_after(self, question: Question) -> int | None:
-        """The number of the first jump that holds."""
         found = (n for n, jump in enumerate(question.jumps) if conditions.matches(jump.conditions, self._known))
         return next(found, None)
 
@@ -242,3 +234,19 @@ def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:
             yield page
             page = []
     yield page
+
+
+def points(question: Question, value: object) -> int:
+    if question.scored:
+        return int(value) if isinstance(value, int) else 0
+    chosen = value.values() if is_object(value) else value if is_array(value) else [value]
+    return sum(choice.points or 0 for one in chosen if (choice := question.choice(one)))
+
+
+def score(definition: Definition, answers: Mapping[str, Given], hidden: Collection[str] = ()) -> int | None:
+    """The sum of all answers but those of hidden questions; None where no question has points."""
+    scoring = [question for question in definition.questions() if question.has_points]
+    if not scoring:
+        return None
+    given = [(one, answers[one.question_id]) for one in scoring if one.question_id in answers]
+    return sum(points(question, answer.value) for question, answer in given if question.question_id not in hidden)

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.length import WORDS_A_SECOND, reading_seconds
+from afterword.core.questionnaires.flow import WORDS_A_SECOND, reading_seconds
 from afterword.core.questionnaires.questions import Question
 
 Flag = Literal["burst", "too_fast", "hidden_field", "speeding", "straight_lining"]
@@ -19,7 +19,6 @@ ROWS_MIN: Final = 4  # of a matrix; the same answer in three rows says little
 
 
 def usual_seconds(definition: Definition, answers: Mapping[str, Given | None]) -> float:
-    """The usual time to read the questions that were answered, and to answer them so."""
     found = 0.0
     for question in definition.questions():
         given = answers.get(question.question_id)

@@ -11,16 +11,22 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from afterword.core.figures.disclosure import Key
-from afterword.core.questionnaires.question_types import TYPES, Question
+from afterword.core.questionnaires.question_types import TYPES, Question, Shape
 
 NAME_CHARACTERS_MAX: Final = 255
 Found = TypeVar("Found", bound="Coordinates")
 Basis = Literal["submitted", "completed", "sent"]
-_SCALES: Final = frozenset(name for name, row in TYPES.items() if row.shape == "scale")
-NUMERIC: Final = _SCALES | {"number"}  # types with a mean
-GROUPING: Final = _SCALES | {"single_choice", "consent", "yes_no"}
-COUNTED: Final = GROUPING | {"multiple_choice"}
-DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
+
+
+def _types(*shapes: Shape) -> frozenset[str]:
+    return frozenset(name for name, row in TYPES.items() if row.shape in shapes)
+
+
+NUMERIC: Final = _types("scale", "number")  # types with a mean
+GROUPING: Final = _types("scale", "choice", "consent", "yes_no")
+COUNTED: Final = GROUPING | _types("choices")
+RANKED: Final = _types("ranking")
+DISTRIBUTED: Final = COUNTED | RANKED | _types("matrix")
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
 FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "pipeline", "locale")
 NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata")
@@ -110,7 +116,7 @@ def answers_in(counts: Histogram) -> int:
 
 def parts_of(question: Question) -> list[str]:
     """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
-    if question.type == "ranking":
+    if question.shape == "ranking":
         return [str(rank) for rank in range(1, len(question.choices) + 1)]
     return [row.row_id for row in question.rows] or [""]
 

@@ -22,10 +22,9 @@ from afterword.core.figures.cells import NUMERIC, Basis, Cell
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
 from afterword.core.figures.reports import TYPE_OF, RequestedMetric
-from afterword.core.questionnaires import condition_reader, conditions
-from afterword.core.questionnaires.condition_reader import Kind
-from afterword.core.questionnaires.condition_reader import Scope as ConditionScope
-from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Kind, Node
+from afterword.core.questionnaires.conditions import Scope as ConditionScope
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
@@ -175,7 +174,7 @@ def scope_of(
         findings.error("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
     kinds: dict[str, Kind] = {key: kind for each in context.questions.values() for key, kind in each.kinds.items()}
     scope = ConditionScope(questions=kinds, metadata=context.types, undeclared="text", tags=True, cases=True)
-    condition = condition_reader.read(query.filter, "filter", findings, scope)
+    condition = conditions.read(query.filter, "filter", findings, scope)
     if context.protected:
         _check_protected(query, context, condition, findings)
     findings.check()

@@ -11,7 +11,7 @@ from afterword.core.figures.cells import Basis, read_group
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import BOUNCED, EACH_QUESTION, RATES, STAGES, Line, RequestedMetric
-from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.question_types import TYPES, Question
 
 RowKey = Mapping[str, str | int | None]  # of a row as it is shown, by the names of its groups
 LINK: Final = 0  # as a channel: a link that was not sent, which has no pipeline either
@@ -51,7 +51,7 @@ def number_of(text: str) -> str | int:
 
 
 def part_key(question: Question, part: str) -> RowKey:
-    if question.type == "ranking":
+    if question.shape == "ranking":
         return {"rank": int(part)}
     row = question.row(part) if part else None
     return {"row_id": part, "row": row.label if row else None} if part else {}
@@ -145,9 +145,9 @@ def selection_of(
 def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
     """The responses that gave this value; of a ranking all that answered, since a rank cannot be compared."""
     subject, value = f"question:{question.question_id}", key["value"]
-    if question.type == "ranking":
+    if question.shape == "ranking":
         return {"subject": subject, "operator": "is_not_empty"}
-    if question.type == "multiple_choice":
+    if question.shape == "choices":
         return {"subject": subject, "operator": "contains", "value": value}
     return equal(f"{subject}:{key['row_id']}" if "row_id" in key else subject, value, question.type)
 
@@ -155,6 +155,7 @@ def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
 def equal(subject: str, value: object, type_: str = "") -> dict[str, Any]:
     if value is None:
         return {"subject": subject, "operator": "is_empty"}
-    if type_ in {"consent", "yes_no"}:
+    known = TYPES.get(type_)
+    if known is not None and known.subject == "boolean":
         value = value in {True, "true"}
     return {"subject": subject, "operator": "equal", "value": value}

@@ -1,6 +1,6 @@
 """A questionnaire's definition: groups of questions and the texts around them, read, checked and written as JSON.
 
-A single question is read in `questions.py`; conditions are in `conditions.py`.
+A single question is read in `questions.py`; conditions are in `conditions.py`. `content` is what a responder is shown.
 """
 
 import re
@@ -11,12 +11,11 @@ from itertools import takewhile
 from typing import Final
 
 from afterword import ids
-from afterword.core.questionnaires import condition_reader, endings, questions
-from afterword.core.questionnaires.condition_reader import Kind
-from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires import conditions, endings, questions
+from afterword.core.questionnaires.conditions import Kind, Node
 from afterword.core.questionnaires.endings import ENDINGS_MAX, Ending
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.question_types import Jump, Question
+from afterword.core.questionnaires.question_types import Jump, Question, Translation
 from afterword.core.questionnaires.questions import (
     DESCRIPTION_CHARACTERS_MAX,
     DISPLAY_NAME_CHARACTERS_MAX,
@@ -157,9 +156,6 @@ def read(
     return definition
 
 
-# Writing ------------------------------------------------------------------------------------------------------
-
-
 def document_of(definition: Definition) -> dict[str, object]:
     """The definition as JSON, such that `parse` gives the same one back; what a version stores."""
     document: dict[str, object] = {
@@ -192,9 +188,6 @@ def group_document(group: Group) -> dict[str, object]:
 
 def _texts(texts: object, names: Sequence[str]) -> dict[str, str]:
     return {name: text for name in names if (text := getattr(texts, name)) is not None}
-
-
-# Reading ------------------------------------------------------------------------------------------------------
 
 
 def read_members(members: Members, *, give_id: GiveId | None = None, declared: Declared | None = None) -> Definition:
@@ -262,14 +255,13 @@ class _Reader:
         self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
     ) -> None:
         self._findings, self._locales, self._give_id = findings, locales, give_id
-        self._metadata = condition_reader.scope_of(declared)
+        self._metadata = conditions.scope_of(declared)
         self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}, "ending": {}}
         self._rows: dict[str, str] = {}
         self._ids: set[str] = set()
         self._questions: list[Members] = []
 
     def group(self, path: str, entry: object) -> Group:
-        """A group, its questions still without conditions and jumps."""
         members = Members(entry, path, self._findings)
         group_id, key = self._identity(members, "group")
         group = Group(
@@ -296,7 +288,7 @@ class _Reader:
             question = everything[index]
             before = replace(self._metadata, questions=earlier, keys=keys, values=values)
             path = members.pointer("show_if")
-            show_if = condition_reader.read(members.take("show_if"), path, members.findings, before)
+            show_if = conditions.read(members.take("show_if"), path, members.findings, before)
             earlier |= question.kinds
             values |= dict.fromkeys(question.kinds, question.known_values)
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
@@ -383,9 +375,6 @@ def _with_conditions(question: Question, show_if: Node | None, jumps: tuple[Jump
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
-# Warnings -----------------------------------------------------------------------------------------------------
-
-
 def _warn(definition: Definition, findings: Findings) -> None:
     """Jumps that hide nothing, and texts that a reader of one of the languages would see in the default locale."""
     message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
@@ -399,23 +388,14 @@ def _warn(definition: Definition, findings: Findings) -> None:
     for number in [number for number, _ in chosen if number > always]:
         message = "Nobody sees this ending: the one without a condition before it holds for everybody."
         findings.warning(f"/endings/{number}", "unreachable_ending", message)
-    default = definition.pages.get(definition.default_locale) or PageTexts()
     for locale in definition.locales:
-        if locale == definition.default_locale:
-            continue
-        own = definition.pages.get(locale) or PageTexts()
-        missing = [f"/pages/{locale}/{name}" for name in PAGES if getattr(default, name) and not getattr(own, name)]
-        for index, group in enumerate(definition.groups):
-            missing += _untranslated(group, f"/groups/{index}", locale)
-        for index, ending in enumerate(definition.endings):
-            below = f"/endings/{index}/translations/{locale}"
-            missing += [f"{below}/{name}" for name in endings.untranslated(ending, locale)]
-        for path in missing:
-            findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
+        for text in texts_of(definition, locale, Texts()) if locale != definition.default_locale else ():
+            if not text.target:
+                message = "This text is missing; readers get it in the default locale."
+                findings.warning(text.path, "missing_translation", message)
 
 
 def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
-    """The jumps that pass over enabled questions of their own group."""
     for index, question in enumerate(group.questions):
         for number, jump in enumerate(question.jumps):
             later = group.questions[index + 1 :]
@@ -424,14 +404,111 @@ def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
                 yield f"/groups/{group_index}/questions/{index}/jumps/{number}"
 
 
-def _untranslated(group: Group, path: str, locale: str) -> list[str]:
+_HIDDEN = frozenset({"key", "jumps", "translations"})
+
+
+def content(
+    definition: Definition,
+    locale: str,
+    *,
+    question_ids: Collection[str],
+    instance_id: str,
+    questionnaire_id: str,
+    version_id: str,
+) -> dict[str, object]:
+    """The content of one instance in one language: `groups` with their `questions`, and `pages`.
+
+    Questions that were not drawn are left out, and so are groups without any; no translations, no jumps.
+    """
+    version = {"questionnaire_id": questionnaire_id, "version_id": version_id}
+    shown: list[dict[str, object]] = []
+    for position, group in enumerate(definition.groups):
+        drawn = [
+            {
+                **_question_content(questions.localized(question, locale, seed=instance_id)),
+                "group_id": group.group_id,
+                **version,
+                "position": index,
+            }
+            for index, question in enumerate(group.questions)
+            if question.question_id in question_ids
+        ]
+        if drawn:
+            shown.append({**_group_content(group, locale, position, len(drawn)), **version, "questions": drawn})
+    texts = definition.page_texts(locale)
+    return {"groups": shown, "pages": {name: getattr(texts, name) for name in PAGES}}
+
+
+def _question_content(question: Question) -> dict[str, object]:
+    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
+    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
+    return {name: value for name, value in questions.document_of(bare).items() if name not in _HIDDEN}
+
+
+def _group_content(group: Group, locale: str, position: int, questions_count: int) -> dict[str, object]:
     texts = group.translations.get(locale) or Texts()
-    missing = [
-        f"{path}/translations/{locale}/{name}"
-        for name in GROUP_TEXTS
-        if getattr(group, name) and not getattr(texts, name)
+    return {
+        "group_id": group.group_id,
+        **{name: getattr(texts, name) or getattr(group, name) for name in GROUP_TEXTS},
+        "display_name": group.display_name,
+        "enabled": group.enabled,
+        "position": position,
+        "questions_count": questions_count,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to translate. `key` stays when the order changes; `path` points to its translation in the definition.
+
+    `member`: `title`, `welcome`, `choices/3`, `rows/{row_id}`.
+    """
+
+    key: str
+    path: str
+    member: str
+    source: str
+    target: str | None
+    question_id: str | None = None
+
+
+def texts_of(definition: Definition, locale: str, own: Texts) -> list[Text]:
+    return list(_walk(definition, locale, own))
+
+
+def _walk(definition: Definition, locale: str, own: Texts) -> Iterator[Text]:
+    translated_texts = definition.translations.get(locale) or Texts()
+    yield from _texts_of_members("", f"/translations/{locale}", GROUP_TEXTS, own, translated_texts)
+    page_texts = [definition.pages.get(each) or PageTexts() for each in (definition.default_locale, locale)]
+    yield from _texts_of_members("pages/", f"/pages/{locale}", PAGES, *page_texts)
+    for place, group in enumerate(definition.groups):
+        texts = group.translations.get(locale) or Texts()
+        path = f"/groups/{place}"
+        yield from _texts_of_members(f"{group.group_id}/", f"{path}/translations/{locale}", GROUP_TEXTS, group, texts)
+        for index, question in enumerate(group.questions):
+            yield from _texts_of_question(question, f"{path}/questions/{index}/translations/{locale}", locale)
+    for place, ending in enumerate(definition.endings):
+        own_texts = ending.translations.get(locale) or endings.EndingTexts()
+        path = f"/endings/{place}/translations/{locale}"
+        yield from _texts_of_members(f"{ending.ending_id}/", path, endings.TEXTS, ending, own_texts)
+
+
+def _texts_of_question(question: Question, path: str, locale: str) -> Iterator[Text]:
+    texts = question.translations.get(locale) or Translation()
+    key = f"{question.question_id}/"
+    yield from _texts_of_members(key, path, questions.TEXTS, question, texts, question_id=question.question_id)
+    parts: list[tuple[str, str, str | None]] = [
+        (f"choices/{one.value}", one.label, texts.choices.get(one.value)) for one in question.choices
     ]
-    for index, question in enumerate(group.questions):
-        below = f"{path}/questions/{index}/translations/{locale}"
-        missing += [f"{below}/{name}" for name in questions.untranslated(question, locale)]
-    return missing
+    parts += [(f"rows/{one.row_id}", one.label, texts.rows.get(one.row_id)) for one in question.rows]
+    for member, source, target in parts:
+        yield Text(key + member, f"{path}/{member}", member, source, target, question.question_id)
+
+
+def _texts_of_members(
+    key: str, path: str, names: Sequence[str], sources: object, targets: object, *, question_id: str | None = None
+) -> Iterator[Text]:
+    for name in names:
+        source = getattr(sources, name)
+        if source:
+            yield Text(key + name, f"{path}/{name}", name, source, getattr(targets, name), question_id)

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from afterword.core.questionnaires import conditions, ending_differences
+from afterword.core.questionnaires import conditions, endings, question_types
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
-from afterword.core.questionnaires.question_types import Question, Translation
+from afterword.core.questionnaires.endings import Ending, EndingTexts
+from afterword.core.questionnaires.question_types import TYPES, Question, Translation
 
 # `{title}` names the question or group, `{member}` is a text of MEMBERS, `{label}` that of a choice or row.
 SENTENCES: Final[Mapping[str, str]] = {
@@ -53,31 +54,19 @@ SENTENCES: Final[Mapping[str, str]] = {
     "endings_moved": "The endings have another order.",
 }  # fmt: skip
 MEMBERS: Final[Mapping[str, str]] = {
-    "title": "the title", "description": "the description", "low_label": "the label of the low end",
-    "high_label": "the label of the high end", "welcome": "the welcome", "thank_you": "the thanks",
-    "closed": "the text when closed", "expired": "the text when too late", "display_name": "the internal name",
-    "display_probability": "the share of people who are asked", "randomize": "the shuffling",
-    "scale_min": "the low end of the scale", "scale_max": "the high end of the scale",
-    "style": "the look of the scale", "choices_min": "the least number of choices",
-    "choices_max": "the greatest number of choices", "rank_max": "the number of places",
-    "length_max": "the greatest length", "multiline": "the height of the field", "number_min": "the least number",
-    "number_max": "the greatest number", "decimals": "the number of decimals", "date_min": "the first date",
-    "date_max": "the last date", "contact_fields": "the fields", "file_types": "the kinds of files",
-    "files_max": "the greatest number of files", "bytes_max": "the greatest size of a file",
-    "other": "the text field", "exclusive": "the exclusion of other choices", "conditions": "the condition",
+    **{name: member.meaning for name, member in question_types.MEMBERS.items() if member.meaning},
+    "welcome": "the welcome", "thank_you": "the thanks", "closed": "the text when closed",
+    "expired": "the text when too late", "conditions": "the condition",
     "text": "the text", "button_label": "the text of the button", "button_url": "the address of the button",
     "review_label": "the text of the review link", "review_url": "the address of the review link",
     "coupon_pool": "the coupon pool", "call_back": "the call-back form",
-    "responses_max": "the greatest number of responses", "picture": "the picture", "points": "the points",
-    "scored": "the counting of its answer as points",
+    "responses_max": "the greatest number of responses", "picture": "the picture",
 }  # fmt: skip
 QUESTION_TEXTS: Final = ("title", "description", "low_label", "high_label")
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")
-OF_TYPES: Final = (
-    "scale_min", "scale_max", "style", "choices_min", "choices_max", "rank_max", "length_max", "multiline",
-    "number_min", "number_max", "decimals", "date_min", "date_max", "contact_fields", "file_types", "files_max",
-    "bytes_max",
-)  # fmt: skip
+OF_TYPES: Final = tuple(
+    dict.fromkeys(name for one in TYPES.values() for name in one.fields if name not in {"choices", "rows"})
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +100,8 @@ class Difference:
 
 def differences(earlier: Definition, later: Definition) -> list[Difference]:
     """Every change from `earlier` to `later`: languages and page texts, groups, questions, then endings."""
-    endings = [Difference(**one) for one in ending_differences.changes(earlier, later, _locales(earlier, later))]
+    endings = [Difference(**one) for one in changes(earlier, later, _locales(earlier, later))]
     return [*_whole(earlier, later), *_groups(earlier, later), *_questions(earlier, later), *endings]
-
-
-# The questionnaire --------------------------------------------------------------------------------------------
 
 
 def _whole(earlier: Definition, later: Definition) -> Iterator[Difference]:
@@ -152,7 +138,6 @@ def _whole(earlier: Definition, later: Definition) -> Iterator[Difference]:
 
 
 def _locales(earlier: Definition, later: Definition) -> list[str]:
-    """All languages in which one of them may have texts."""
     return list(dict.fromkeys([*earlier.locales, *later.locales, earlier.default_locale, later.default_locale]))
 
 
@@ -182,9 +167,6 @@ def _texts(
                 after=new,
                 texts=texts,
             )
-
-
-# Groups -------------------------------------------------------------------------------------------------------
 
 
 def _groups(earlier: Definition, later: Definition) -> Iterator[Difference]:
@@ -232,7 +214,6 @@ def _group_changes(
 
 
 def group_title(group: Group, definition: Definition) -> str:
-    """Its title, its internal name, or its number from 1."""
     return group.title or group.display_name or str(definition.groups.index(group) + 1)
 
 
@@ -258,9 +239,6 @@ def _of_group(
         after=values[1],
         texts={"title": group_title(group, definition)},
     )
-
-
-# Questions ----------------------------------------------------------------------------------------------------
 
 
 def _questions(earlier: Definition, later: Definition) -> Iterator[Difference]:
@@ -441,3 +419,68 @@ def _of(
         after=values[1],
         texts={"title": question.title, **texts},
     )
+
+
+SETTINGS: Final = ("conditions", *endings.ADDRESSES, *endings.OPTIONAL)
+
+
+def changes(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[dict[str, Any]]:
+    before = {one.ending_id: (place, one) for place, one in enumerate(earlier.endings)}
+    after = {one.ending_id: (place, one) for place, one in enumerate(later.endings)}
+    for ending_id, (place, ending) in before.items():
+        if ending_id not in after:
+            yield _change("ending_removed", ending, place)
+    for ending_id, (place, ending) in after.items():
+        if ending_id not in before:
+            yield _change("ending_added", ending, place)
+        else:
+            old = before[ending_id][1]
+            yield from _settings(old, ending, place)
+            for locale in locales:
+                yield from _ending_texts(_in(old, earlier, locale), ending, later, locale)
+    if [each for each in before if each in after] != [each for each in after if each in before]:
+        yield {"kind": "endings_moved", "path": "/endings", "before": [*before], "after": [*after]}
+
+
+def _settings(before: Ending, after: Ending, place: int) -> Iterator[dict[str, Any]]:
+    documents = endings.document_of(before), endings.document_of(after)
+    for name in SETTINGS:
+        values = documents[0].get(name), documents[1].get(name)
+        if values[0] != values[1]:
+            yield _change("ending_changed", after, place, f"/{name}", member=name, values=values)
+
+
+def _ending_texts(
+    before: Ending | EndingTexts, after: Ending, later: Definition, locale: str
+) -> Iterator[dict[str, Any]]:
+    below = "" if locale == later.default_locale else f"/translations/{locale}"
+    place, new = later.endings.index(after), _in(after, later, locale)
+    for name in endings.TEXTS:
+        values = getattr(before, name), getattr(new, name)
+        if values[0] != values[1]:
+            at = f"{below}/{name}"
+            yield _change("ending_text_changed", after, place, at, locale=locale, member=name, values=values)
+
+
+def _in(ending: Ending, definition: Definition, locale: str) -> Ending | EndingTexts:
+    return ending if locale == definition.default_locale else ending.translations.get(locale) or EndingTexts()
+
+
+def _change(
+    kind: str,
+    ending: Ending,
+    place: int,
+    below: str = "",
+    *,
+    values: tuple[object, object] = (None, None),
+    **more: object,
+) -> dict[str, Any]:
+    title = endings.name_of(ending) or str(place + 1)
+    return {
+        "kind": kind,
+        "path": f"/endings/{place}{below}",
+        "before": values[0],
+        "after": values[1],
+        "texts": {"title": title},
+        **more,
+    }

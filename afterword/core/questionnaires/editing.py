@@ -1,15 +1,20 @@
 """Single changes of a definition's document, as an editor makes them; it may be wrong elsewhere and stays so there.
 
-A place is named by the id that stands before it: of a question, or of a group for its first place.
+A place is named by the id that stands before it: of a question, or of a group for its first place. A form may be wrong
+too: its values stay as they were typed.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 
-from afterword.core.questionnaires.question_types import TYPES
-from afterword.core.reading.documents import is_array, is_object
+from afterword.core.questionnaires.question_types import FOLDED, MEMBERS, TYPES
+from afterword.core.reading.documents import Members, is_array, is_object
+from afterword.core.reading.findings import Findings
 
 Document = dict[str, Any]
 NewId = Callable[[], str]
@@ -33,13 +38,9 @@ def question_of(document: Mapping[str, Any], question_id: str) -> Document | Non
 
 
 def blank(question_type: str, question_id: str) -> Document:
-    return {
-        "question_id": question_id,
-        "type": question_type if question_type in TYPES else "text",
-        "title": "",
-        **({"choices": []} if "choices" in TYPES.get(question_type, TYPES["text"]).fields else {}),
-        **({"rows": []} if question_type == "matrix" else {}),
-    }
+    known = TYPES.get(question_type, TYPES["text"])
+    lists = {name: list[object]() for name in known.fields if name in {"choices", "rows"}}
+    return {"question_id": question_id, "type": known.name, "title": "", **lists}
 
 
 def with_question(document: Mapping[str, Any], question: Document) -> Document:
@@ -141,7 +142,6 @@ def jumps_of(question: Mapping[str, Any]) -> list[Document]:
 
 
 def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -> Document:
-    """The question with this jump at the place `number` (behind the last one: added), or without it (None)."""
     jumps = jumps_of(question)
     jumps[number : number + 1] = [] if jump is None else [jump]
     return {**question, "jumps": jumps}
@@ -231,7 +231,6 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def names(value: object, identity: str) -> bool:
-    """Whether any text of a document has this id."""
     if isinstance(value, str):
         return identity in value
     if is_object(value):
@@ -240,7 +239,6 @@ def names(value: object, identity: str) -> bool:
 
 
 def _moved_one(entries: list[Document], id_name: str, identity: str, to: str) -> list[Document]:
-    """The list with one entry a place up or down."""
     at = next((number for number, one in enumerate(entries) if one.get(id_name) == identity), None)
     other = None if at is None else at + (1 if to == DOWN else -1)
     if at is not None and other is not None and 0 <= other < len(entries):
@@ -249,7 +247,6 @@ def _moved_one(entries: list[Document], id_name: str, identity: str, to: str) ->
 
 
 def _mapped(document: Mapping[str, Any], change: Callable[[Document], Document | None]) -> Document:
-    """The document with each question changed; None takes it out."""
     return _regrouped(
         document,
         [
@@ -269,3 +266,193 @@ def _objects(value: object) -> list[Document]:
 
 def _object(value: object) -> Document:
     return dict(value) if is_object(value) else {}
+
+
+Typed = Mapping[str, Sequence[str]]
+Values = dict[str, str | list[str]]
+NEAR_MAX: Final = 10  # entries in the places around a changed line that it is compared with
+SIMILAR_MIN: Final = 0.75  # of a changed line, which keeps its value; a new meaning gets a new one
+_OF_CHOICES: Final = ("points", "other", "exclusive")  # fields of the form for all choices together
+_KEPT: Final = ("question_id", "key", "show_if", "jumps", "translations")
+_WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?\d{1,15}[.,]\d{1,6}\Z", re.ASCII)
+
+
+def fields_of(question_type: str) -> tuple[str, ...]:
+    """The members that the form of a type has, besides `type`, in its order."""
+    known = TYPES.get(question_type, TYPES["statement"])
+    own = {"title", "description", *FOLDED, *known.form, *known.fields, *(["required"] if known.is_answered else [])}
+    return tuple(name for name in MEMBERS if name in own)
+
+
+def values_of(question: Mapping[str, Any]) -> Values:
+    """The values that the form shows: texts, "1" for ticks, lines for choices and rows."""
+    values: Values = {}
+    choices = _objects(question.get("choices"))
+    for name in fields_of(str(question.get("type"))):
+        member, value = MEMBERS[name], question.get(name)
+        if name == "other":
+            values[name] = next((str(one.get("value")) for one in choices if one.get("other") is True), "")
+        elif name == "points":
+            points = [_text(one.get("points")) for one in choices]
+            values[name] = ", ".join(points) if any(points) else ""
+        elif name == "exclusive":
+            values[name] = [str(one.get("value")) for one in choices if one.get("exclusive") is True]
+        elif member.kind == "check":
+            values[name] = "1" if (member.default if value is None else value) is True else ""
+        elif member.kind == "lines":
+            values[name] = "\n".join(_label(one) for one in _objects(value))
+        elif member.kind == "checks":
+            values[name] = [str(one) for one in (value if is_array(value) else _default(question, name))]
+        else:
+            values[name] = _text(member.default if value is None else value)
+    return values | {picture_name(one): _text(one.get("picture")) for one in choices if one.get("picture")}
+
+
+def _default(question: Mapping[str, Any], name: str) -> Sequence[object]:
+    read = TYPES[str(question["type"])].members[name](Members({}, "", Findings()), name, 0)
+    return read if is_array(read) else ()
+
+
+def picture_name(choice: Mapping[str, Any]) -> str:
+    return f"picture-{choice.get('value')}"
+
+
+def question_from(
+    before: Mapping[str, Any], typed: Typed, *, known: Mapping[str, Any] | None, new_id: NewId
+) -> Document:
+    """The question with the values of a form, of the form's type.
+
+    Lines of choices and rows keep the value or id of the line that they were, in `before` or in the published
+    question `known`, whose values no new choice gets.
+    """
+    question_type = _first(typed, "type") or str(before.get("type"))
+    question: Document = {name: before[name] for name in _KEPT if name in before} | {"type": question_type}
+    for name in fields_of(question_type):
+        kind, text = MEMBERS[name].kind, _first(typed, name)
+        if name == "choices":
+            question[name] = choices_of(typed, before, known or {})
+        elif name == "rows":
+            question[name] = _rows_of(text, [before, known or {}], new_id)
+        elif name in _OF_CHOICES:
+            continue
+        elif kind == "check":
+            question[name] = bool(text)
+        elif kind == "checks":
+            question[name] = list(typed.get(name, ()))
+        elif kind in {"text", "area", "date"} or name == "style":
+            question[name] = text or (None if name != "title" else "")
+        elif text:
+            question[name] = _number(text, is_whole=kind != "decimal")
+    return {**question, "translations": _translations(question)}
+
+
+def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]) -> list[Document]:
+    """The choices of the lines; a new one gets a value above all that were used."""
+    lines = lines_of(_first(typed, "choices"))
+    earlier, published = _objects(before.get("choices")), _objects(known.get("choices"))
+    values: list[object] = [*_kept(lines, earlier, "value")]
+    by_label = {_folded(_label(one)): one.get("value") for one in published}
+    taken = {one for one in values if one is not None}
+    for number, line in enumerate(lines):
+        if values[number] is None and (value := by_label.get(_folded(line))) is not None and value not in taken:
+            values[number] = value
+            taken.add(value)
+    used = [one.get("value") for one in (*earlier, *published)]
+    highest = max((one for one in used if isinstance(one, int)), default=0)
+    found: list[Document] = []
+    points = [one.strip() for one in _first(typed, "points").split(",")]
+    shown = {one.get("value"): one.get("picture") for one in earlier}
+    for number, (line, value) in enumerate(zip(lines, values, strict=True)):
+        if value is None:
+            highest += 1
+        own = highest if value is None else value
+        name = picture_name({"value": own})
+        picture = _first(typed, name) if name in typed else shown.get(own)
+        found.append(
+            {
+                "value": own,
+                "label": line,
+                "other": _first(typed, "other") == str(own),
+                "exclusive": str(own) in typed.get("exclusive", ()),
+                **({"picture": picture} if picture else {}),
+                **({"points": _number(points[number], is_whole=True)} if any(points[number : number + 1]) else {}),
+            }
+        )
+    return found
+
+
+def lines_of(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def mark_of(values: Values) -> str:
+    """A short digest of what a form shows, by which a change of somebody else is noticed."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _rows_of(text: str, earlier: Sequence[Mapping[str, Any]], new_id: NewId) -> list[Document]:
+    lines = lines_of(text)
+    ids: list[object] = [None] * len(lines)
+    for question in earlier:
+        more = _kept(lines, _objects(question.get("rows")), "row_id")
+        ids = [one if one is not None or other in ids else other for one, other in zip(ids, more, strict=True)]
+    return [{"row_id": one or new_id(), "label": line} for one, line in zip(ids, lines, strict=True)]
+
+
+def _kept(lines: Sequence[str], earlier: Sequence[Document], name: str) -> list[object]:
+    """For each line the value of the entry that it was: with the same label, or with a similar one in its place."""
+    labels = [_folded(_label(one)) for one in earlier]
+    new = [_folded(line) for line in lines]
+    found: list[object] = [None] * len(lines)
+    free = dict(enumerate(earlier))
+    for number, line in enumerate(new):
+        at = next((index for index in free if labels[index] == line), None)
+        if at is not None:
+            found[number] = free.pop(at).get(name)
+    for number, line in enumerate(new):
+        if found[number] is None:
+            near = sorted(free, key=lambda index, place=number: abs(index - place))[:NEAR_MAX]
+            close = get_close_matches(line, [labels[index] for index in near], n=1, cutoff=SIMILAR_MIN)
+            if (at := next((index for index in near if labels[index] in close), None)) is not None:
+                found[number] = free.pop(at).get(name)
+    return found
+
+
+def _translations(question: Document) -> Document:
+    """The translations without labels of choices and rows that are gone, which would be errors."""
+    names = {
+        "choices": {str(one.get("value")) for one in _objects(question.get("choices"))},
+        "rows": {str(one.get(name)) for one in _objects(question.get("rows")) for name in ("row_id", "key")},
+    }
+    found: Document = {}
+    for locale, texts in _object(question.get("translations")).items():
+        kept = {name: value for name, value in _object(texts).items() if name not in names}
+        for name, known in names.items():
+            labels = {each: text for each, text in _object(_object(texts).get(name)).items() if each in known}
+            if labels:
+                kept[name] = labels
+        found[locale] = kept
+    return found
+
+
+def _number(text: str, *, is_whole: bool) -> object:
+    if _WHOLE.match(text):
+        return int(text)
+    return text if is_whole or not _DECIMAL.match(text) else float(text.replace(",", "."))
+
+
+def _first(typed: Typed, name: str) -> str:
+    return next(iter(typed.get(name, ())), "").strip()
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _label(entry: Mapping[str, Any]) -> str:
+    return _text(entry.get("label"))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from afterword.core.questionnaires import condition_reader, conditions
-from afterword.core.questionnaires.condition_reader import Scope
-from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Node, Scope
 from afterword.core.reading.documents import Members, read_by_locale
 from afterword.core.text import placeholders
 
@@ -69,12 +68,10 @@ def chosen(
 
 
 def holding(endings: Sequence[Ending], facts: conditions.Facts) -> Iterator[Ending]:
-    """The endings whose condition holds, without quotas."""
     return (one for one in endings if one.responses_max is None and conditions.matches(one.conditions, facts))
 
 
 def quotas(endings: Sequence[Ending], facts: conditions.Facts) -> list[Ending]:
-    """The quotas that a response with these facts counts toward."""
     return [one for one in endings if one.responses_max is not None and conditions.matches(one.conditions, facts)]
 
 
@@ -87,14 +84,6 @@ def name_of(ending: Ending) -> str:
     """Its title, else the beginning of its text; empty without both."""
     text = ending.title or ending.text or ""
     return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS].rstrip()}…"
-
-
-def untranslated(ending: Ending, locale: str) -> list[str]:
-    texts = ending.translations.get(locale) or EndingTexts()
-    return [name for name in TEXTS if getattr(ending, name) and not getattr(texts, name)]
-
-
-# Writing ------------------------------------------------------------------------------------------------------
 
 
 def document_of(ending: Ending) -> dict[str, object]:
@@ -111,16 +100,11 @@ def document_of(ending: Ending) -> dict[str, object]:
     }
 
 
-# Reading ------------------------------------------------------------------------------------------------------
-
-
 def read(members: Members, *, ending_id: str, key: str | None, locales: Sequence[str], scope: Scope) -> Ending:
     ending = Ending(
         ending_id=ending_id,
         key=key,
-        conditions=condition_reader.read(
-            members.take("conditions"), members.pointer("conditions"), members.findings, scope
-        ),
+        conditions=conditions.read(members.take("conditions"), members.pointer("conditions"), members.findings, scope),
         **_read_texts(members),
         button_url=_read_address(members, "button_url"),
         review_url=_read_address(members, "review_url"),

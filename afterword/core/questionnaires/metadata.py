@@ -58,7 +58,6 @@ class MetadataDefinition:
     application_type_id: str | None = None  # of the level `application_type`
 
     def title_in(self, words: Callable[[str], str]) -> str:
-        """The title, or the name where it has none; the product's own titles in these words."""
         return words(self.title) if self.metadata_id in _PRODUCT_IDS else self.title or self.name
 
 
@@ -92,14 +91,12 @@ class Declared:
         return {f"{one.kind}_metadata:{one.name}": one.type for one in known}
 
     def kind_of(self, name: str) -> Kind:
-        """The kind of a flat name: the questionnaire's, unless it is declared for responders alone."""
         return "responder" if name in self.responder and name not in self.questionnaire else "questionnaire"
 
 
 def _own(
     name: str, kind: Kind, title: str, type_name: Type = "text", *, anonymize: bool = False, of: str | None = None
 ) -> MetadataDefinition:
-    """A definition of the product; its id, the same everywhere, is made of the names."""
     metadata_id = f"{of or ''}{name}".replace("_", "").rjust(ids.ID_CHARACTERS, "0")
     type_id = of and of.rjust(ids.ID_CHARACTERS, "0")
     return MetadataDefinition(

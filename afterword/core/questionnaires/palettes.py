@@ -67,7 +67,6 @@ class Brand:
 
 
 def read_slug(slug: str) -> Brand | None:
-    """The brand that an address names, or None where it is no address of ours."""
     match = _SLUG.match(slug)
     if not slug or match is None:
         return None

@@ -1,18 +1,38 @@
-"""The types of questions in one table, and the records that a question is made of. `questions.py` reads them."""
+"""The types of questions, one entry for each, and the records that a question is made of. `questions.py` reads them.
 
-from collections.abc import Collection, Mapping
+A type of a known shape is one entry of TYPES with a template: how its answers are read, shown, counted and exported
+follows from the shape.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.condition_reader import Kind
+from afterword.core.questionnaires.conditions import Kind
+from afterword.core.reading.documents import Members, expected_of
 from afterword.core.text import placeholders
+from afterword.errors import Sentence
 
 Number = int | float
 Shape = Literal[
     "scale", "choice", "choices", "yes_no", "matrix", "ranking", "text", "number", "date", "time", "date_time",
     "consent", "contact", "files", "none",
 ]  # fmt: skip
+TITLE_CHARACTERS_MAX: Final = 500
+DESCRIPTION_CHARACTERS_MAX: Final = 2000
+DISPLAY_NAME_CHARACTERS_MAX: Final = 200
+LABEL_CHARACTERS_MAX: Final = 200
+END_LABEL_CHARACTERS_MAX: Final = 100
+TEXT_CHARACTERS_MAX: Final = 5000
+TEXT_CHARACTERS_DEFAULT: Final = 2000
+LINES_CHARACTERS_MAX: Final = 20_000  # of the choices or rows in a form
+CHOICES_MAX: Final = 100
+DROPDOWN_CHOICES_MAX: Final = 500  # countries, shops, models
+COLUMNS_MAX: Final = 11
+RANKED_MAX: Final = 20
+NUMBER_DIGITS_MAX: Final = 15  # a double keeps as many
+DECIMALS_MAX: Final = 6
 CONTACT_FIELDS: Final = ("name", "email", "phone", "preferred_time")
 ADDRESS_FIELDS: Final = ("street", "postal_code", "city", "region", "country")
 FILE_TYPES: Final = ("picture", "pdf", "document", "spreadsheet", "text")
@@ -23,62 +43,73 @@ FILE_BYTES_DEFAULT: Final = 5_242_880
 FILES_MAX: Final = 5  # of one answer
 YES_NO: Final[Mapping[int, str]] = {1: "Yes", 0: "No"}
 """The values of a form or link, and their texts in our catalogues; true and false are the same keys."""
-# The fields that a question of the type may have, and those that it has if none are named.
-FIELDS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "contact": (CONTACT_FIELDS, ("name", "email")),
-    "address": (ADDRESS_FIELDS, ("street", "postal_code", "city", "country")),
-}
+
+Reader = Callable[[Members, str, int], object]
+"""Reads a member of a definition by its name; the number is that of the question's choices."""
+Rule = Callable[[Members, Mapping[str, Any]], None]
+"""Reports members that do not fit each other; they come as they were read."""
+
+
+class Style(NamedTuple):
+    label: str  # in the builder
+    control: str
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionType:
-    """A row of the table of types: what an answer is, the fixed ends of its scale, segments as name, low, high.
+    """One type. Its texts are in English, as keys of our catalogues.
 
-    `fields`: the members that only questions of this type have, in the order in which they are written.
+    `label`: in the builder. `control`: the template of its controls, `templates/public/controls/{control}.html`;
+    without one that of its shape, or of the question's style. `subject`: the kind of value that conditions compare.
+    `seconds`: to give an answer; of a matrix each row, of a ranking each place, of a contact each field.
+    `form`: names of MEMBERS that its form in the builder has beside those of all types and its own. `labels`: where
+    the form calls a member otherwise. `members`: readers of the members that only this type has.
+    `scale`: its fixed ends. `segments`: name, low, high. `ends`: labels of the ends if the author gave none.
+    `faces`: by the number of keys an emoji and a label for each. `parts`: the names of fields that it may have.
+    `identifies`: an answer says who gave it.
     """
 
     name: str
+    label: str
     shape: Shape
-    fields: tuple[str, ...] = ()
+    control: str = ""
+    subject: Kind = "presence"
+    seconds: float = 0
+    form: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    members: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
+    rule: Rule | None = None
+    styles: Mapping[str, Style] = field(default_factory=dict[str, Style])
+    choices_max: int = 0
+    has_rows: bool = False
     scale: tuple[int, int] | None = None
     segments: tuple[tuple[str, int, int], ...] = ()
+    ends: tuple[str, str] = ("", "")
+    faces: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict[int, Sequence[tuple[str, str]]])
+    parts: tuple[str, ...] = ()
+    identifies: bool = False
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        lists = [name for name, is_there in (("rows", self.has_rows), ("choices", self.choices_max)) if is_there]
+        return (*lists, *self.members, *(["style"] if self.styles else []))
 
-def _score(name: str, low: int, high: int, *segments: tuple[str, int, int]) -> QuestionType:
-    return QuestionType(name, "scale", scale=(low, high), segments=segments)
+    @property
+    def is_answered(self) -> bool:
+        return self.shape != "none"
 
+    @property
+    def is_scored(self) -> bool:
+        return "scored" in self.form
 
-TYPES: Final[Mapping[str, QuestionType]] = {
-    row.name: row
-    for row in (
-        _score("nps", 0, 10, ("detractor", 0, 6), ("passive", 7, 8), ("promoter", 9, 10)),
-        _score("csat", 1, 5, ("dissatisfied", 1, 2), ("neutral", 3, 3), ("satisfied", 4, 5)),
-        _score("ces", 1, 7, ("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
-        QuestionType("rating", "scale", ("scale_min", "scale_max", "style")),
-        QuestionType("smileys", "scale", ("scale_max",)),
-        QuestionType("single_choice", "choice", ("choices", "style")),
-        QuestionType("multiple_choice", "choices", ("choices", "choices_min", "choices_max")),
-        QuestionType("yes_no", "yes_no"),
-        QuestionType("matrix", "matrix", ("rows", "choices")),
-        QuestionType("ranking", "ranking", ("choices", "rank_max")),
-        QuestionType("text", "text", ("length_max", "multiline")),
-        QuestionType("number", "number", ("number_min", "number_max", "decimals", "style")),
-        QuestionType("date", "date", ("date_min", "date_max")),
-        QuestionType("time", "time"),
-        QuestionType("date_time", "date_time", ("date_min", "date_max")),
-        QuestionType("consent", "consent"),
-        QuestionType("contact", "contact", ("contact_fields",)),
-        QuestionType("address", "contact", ("contact_fields",)),
-        QuestionType("file", "files", ("file_types", "files_max", "bytes_max")),
-        QuestionType("statement", "none"),
-    )
-}
-# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts.
-KINDS: Final[Mapping[Shape, Kind]] = {
-    "scale": "integer", "choice": "integer", "choices": "integers", "yes_no": "boolean", "matrix": "presence",
-    "ranking": "integers", "text": "text", "number": "number", "date": "date", "time": "time",
-    "date_time": "date_time", "consent": "boolean", "contact": "presence", "files": "presence", "none": "any",
-}  # fmt: skip
+    @property
+    def has_rich_choices(self) -> bool:
+        """Whether its choices may have pictures, open a text, or exclude the others."""
+        return self.shape in {"choice", "choices"}
+
+    def control_of(self, style: str | None) -> str:
+        found = self.styles.get(style or "")
+        return found.control if found else self.control or self.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +129,6 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a matrix, to which one of the choices is given."""
-
     row_id: str
     label: str
     key: str | None = None
@@ -176,6 +205,10 @@ class Question:
         return TYPES[self.type].shape
 
     @property
+    def control(self) -> str:
+        return TYPES[self.type].control_of(self.style)
+
+    @property
     def is_answered(self) -> bool:
         return self.shape != "none"
 
@@ -192,7 +225,7 @@ class Question:
         """The keys of a scale from its low to its high end; empty for other shapes."""
         if self.shape != "scale":
             return range(0)
-        low, high = TYPES[self.type].scale or (self.scale_min or 0, self.scale_max or 0)
+        low, high = TYPES[self.type].scale or (1 if self.scale_min is None else self.scale_min, self.scale_max or 0)
         return range(low, high + 1)
 
     @property
@@ -202,15 +235,13 @@ class Question:
 
     @property
     def known_values(self) -> Collection[int]:
-        """The values that an answer chooses among, by their numbers; empty where it is free."""
         return [choice.value for choice in self.choices] or self.scale
 
     @property
     def kinds(self) -> dict[str, Kind]:
-        """The kinds for conditions, by `{question_id}` and, for its parts, `{question_id}:{part}`."""
         parts: dict[str, Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
         texts: dict[str, Kind] = {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
-        return {self.question_id: KINDS[self.shape], **parts, **texts}
+        return {self.question_id: TYPES[self.type].subject, **parts, **texts}
 
     def choice(self, value: object) -> Choice | None:
         return next((choice for choice in self.choices if choice.value == value), None)
@@ -221,7 +252,6 @@ class Question:
         return next((choice.label for choice in known if str(choice.value) == str(value)), None)
 
     def naming(self, older: "Question") -> "Question":
-        """The question with the choices that only an older version had."""
         known = {choice.value for choice in (*self.choices, *self.removed_choices)}
         more = [choice for choice in older.choices if choice.value not in known]
         return replace(self, removed_choices=(*self.removed_choices, *more)) if more else self
@@ -232,3 +262,295 @@ class Question:
     @property
     def other_choice(self) -> Choice | None:
         return next((choice for choice in self.choices if choice.other), None)
+
+
+class Member(NamedTuple):
+    """`meaning`: in sentences about changes. `most`: characters of its field. `default`: of a document without it."""
+
+    kind: Literal["text", "number", "decimal", "date", "area", "lines", "check", "choice", "checks"]
+    label: str
+    meaning: str = ""
+    hint: str = ""
+    most: int = 20
+    default: object = None
+
+
+MEMBERS: Final[Mapping[str, Member]] = {
+    "title": Member("area", "Question", "the title", most=TITLE_CHARACTERS_MAX),
+    "description": Member("area", "Explanation below it", "the description", most=DESCRIPTION_CHARACTERS_MAX),
+    "rows": Member("lines", "Rows", "", "One on each line. A line that changes little keeps its answers."),
+    "choices": Member("lines", "Choices", "",
+        "One on each line; paste as many as you like. A line that changes little keeps its answers."),
+    "points": Member("text", "Points", "the points",
+        "A number for each choice, in their order: 10, 5, 0. Empty: none. Their sum is the score of a response.",
+        most=1_000),
+    "other": Member("choice", "Opens a field for words", "the text field"),
+    "exclusive": Member("checks", "Excludes the others", "the exclusion of other choices"),
+    "contact_fields": Member("checks", "Fields", "the fields"),
+    "file_types": Member("checks", "Kinds of files", "the kinds of files",
+        "Each file is checked by its content. A kiosk, which works without a connection, leaves it out."),
+    "files_max": Member("choice", "Greatest number of files", "the greatest number of files", default=1),
+    "bytes_max": Member("choice", "Greatest size of each file", "the greatest size of a file",
+        default=FILE_BYTES_DEFAULT),
+    "scale_min": Member("choice", "Lowest value", "the low end of the scale"),
+    "scale_max": Member("choice", "Highest value", "the high end of the scale"),
+    "style": Member("choice", "Shown as", "the look of the scale"),
+    "low_label": Member("text", "Label of the low end", "the label of the low end", most=END_LABEL_CHARACTERS_MAX),
+    "high_label": Member("text", "Label of the high end", "the label of the high end", most=END_LABEL_CHARACTERS_MAX),
+    "choices_min": Member("number", "Least number of choices", "the least number of choices"),
+    "choices_max": Member("number", "Greatest number of choices", "the greatest number of choices",
+        "Empty: all of them."),
+    "rank_max": Member("number", "Only the best", "the number of places", "Empty: all of them are ordered."),
+    "number_min": Member("decimal", "Least number", "the least number"),
+    "number_max": Member("decimal", "Greatest number", "the greatest number"),
+    "decimals": Member("number", "Decimals", "the number of decimals"),
+    "date_min": Member("date", "First day", "the first date"),
+    "date_max": Member("date", "Last day", "the last date"),
+    "length_max": Member("number", "Longest answer in characters", "the greatest length",
+        default=TEXT_CHARACTERS_DEFAULT),
+    "multiline": Member("check", "Several lines", "the height of the field", default=True),
+    "randomize": Member("check", "In random order", "the shuffling", default=False),
+    "scored": Member("check", "Its answer counts as points", "the counting of its answer as points",
+        "The number of the answer, or 1 for yes, is added to the score of a response.", default=False),
+    "required": Member("check", "An answer is required", default=False),
+    "display_name": Member("text", "Name in reports", "the internal name", "A short one. Empty: the question itself.",
+        DISPLAY_NAME_CHARACTERS_MAX),
+    "enabled": Member("check", "Shown to customers", default=True),
+    "display_probability": Member("number", "Shown to so many of 100 people", "the share of people who are asked",
+        default=100),
+}  # fmt: skip
+"""In the order of the form."""
+FOLDED: Final = ("display_name", "enabled", "display_probability")
+
+
+def _whole(low: int, high: int, default: int) -> Reader:
+    return lambda members, name, _: members.integer(name, low, high, default)
+
+
+def _of_choices(default: int | None = None) -> Reader:
+    """A number of choices; without a default from 1 on, or None."""
+
+    def read(members: Members, name: str, count: int) -> object:
+        if default is None:
+            return members.optional_integer(name, 1, max(count, 1))
+        return members.integer(name, default, max(count, 1), default)
+
+    return read
+
+
+def _names(known: Sequence[str], default: tuple[str, ...]) -> Reader:
+    def read(members: Members, name: str, _: int) -> object:
+        if not members.has(name):
+            members.take(name)
+            return default
+        found: list[str] = []
+        for path, entry in members.items(name, 1, len(known)):
+            if not isinstance(entry, str) or entry not in known:
+                members.findings.error(path, "unknown_value", expected_of(known))
+            elif entry in found:
+                members.findings.error(path, "duplicate", "This is in the list already.")
+            else:
+                found.append(entry)
+        return tuple(found)
+
+    return read
+
+
+def _bound(members: Members, name: str, _: int) -> object:
+    return members.number(name, NUMBER_DIGITS_MAX)
+
+
+def _day(members: Members, name: str, _: int) -> object:
+    return members.date(name)
+
+
+_DAYS: Final[Mapping[str, Reader]] = {"date_min": _day, "date_max": _day}
+
+
+def _check_smileys(members: Members, read: Mapping[str, Any]) -> None:
+    if read["scale_max"] not in FACES:
+        members.error("scale_max", "out_of_range", "3 or 5 smileys are possible.")
+
+
+def _check_dropdown(members: Members, read: Mapping[str, Any]) -> None:
+    if read["style"] and any(choice.picture for choice in read["choices"]):
+        members.error("style", "exclusive", "A list that opens shows no pictures.")
+
+
+def _check_choices(members: Members, read: Mapping[str, Any]) -> None:
+    if read["choices_max"] is not None and read["choices_min"] > read["choices_max"]:
+        members.error("choices_min", "out_of_range", "The least number of choices is over the greatest.")
+
+
+def _check_number(members: Members, read: Mapping[str, Any]) -> None:
+    decimals, low, high = read["decimals"], read["number_min"], read["number_max"]
+    for name, bound in (("number_min", low), ("number_max", high)):
+        if bound is not None and round(bound, decimals) != bound:
+            message = Sentence("Answers have at most {n} decimals, so no bound has more.", n=decimals)
+            members.error(name, "out_of_range", message)
+    if low is not None and high is not None and low > high:
+        members.error("number_min", "out_of_range", "The least number is over the greatest.")
+    if read["style"] is not None and (low is None or high is None or low >= high):
+        members.error("style", "required", "A slider has a least and a greatest number.")
+
+
+def _check_days(members: Members, read: Mapping[str, Any]) -> None:
+    low, high = read["date_min"], read["date_max"]
+    if low is not None and high is not None and low > high:
+        members.error("date_min", "out_of_range", "The first date is after the last.")
+
+
+def _scale(name: str, label: str, **more: Any) -> QuestionType:
+    form = ("low_label", "high_label", "scored")
+    return QuestionType(name, label, "scale", subject="integer", seconds=3, form=form, **more)
+
+
+def _contact(name: str, label: str, parts: tuple[str, ...], default: tuple[str, ...]) -> QuestionType:
+    members = {"contact_fields": _names(parts, default)}
+    return QuestionType(name, label, "contact", seconds=6, members=members, parts=parts, identifies=True)
+
+
+FACES: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
+    3: (("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good")),
+    5: (("😞", "Very bad"), ("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good"), ("😀", "Very good")),
+}
+
+TYPES: Final[Mapping[str, QuestionType]] = {
+    row.name: row
+    for row in (
+        _scale(
+            "nps",
+            "Recommendation, 0 to 10 (NPS)",
+            scale=(0, 10),
+            segments=(("detractor", 0, 6), ("passive", 7, 8), ("promoter", 9, 10)),
+            ends=("Not at all likely", "Extremely likely"),
+        ),
+        _scale(
+            "csat",
+            "Satisfaction, 1 to 5 (CSAT)",
+            scale=(1, 5),
+            segments=(("dissatisfied", 1, 2), ("neutral", 3, 3), ("satisfied", 4, 5)),
+            ends=("Very dissatisfied", "Very satisfied"),
+        ),
+        _scale(
+            "ces",
+            "Effort, 1 to 7 (CES)",
+            scale=(1, 7),
+            segments=(("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
+            ends=("Strongly disagree", "Strongly agree"),
+        ),
+        _scale(
+            "rating",
+            "Rating by numbers or stars",
+            members={"scale_min": _whole(0, 1, 1), "scale_max": _whole(3, 10, 5)},
+            styles={"numbers": Style("Numbers", "scale"), "stars": Style("Stars", "stars")},
+        ),
+        _scale(
+            "smileys",
+            "Smileys",
+            control="smileys",
+            members={"scale_max": _whole(min(FACES), max(FACES), max(FACES))},
+            rule=_check_smileys,
+            ends=("Very bad", "Very good"),
+            faces=FACES,
+        ),
+        QuestionType(
+            "single_choice",
+            "One choice",
+            "choice",
+            subject="integer",
+            seconds=3,
+            form=("points", "other", "randomize"),
+            rule=_check_dropdown,
+            styles={
+                "": Style("All choices below each other", "choices"),
+                "dropdown": Style("A list that opens", "dropdown"),
+            },
+            choices_max=CHOICES_MAX,
+        ),
+        QuestionType(
+            "multiple_choice",
+            "Several choices",
+            "choices",
+            subject="integers",
+            seconds=5,
+            form=("points", "other", "exclusive", "randomize"),
+            members={"choices_min": _of_choices(0), "choices_max": _of_choices()},
+            rule=_check_choices,
+            choices_max=CHOICES_MAX,
+        ),
+        QuestionType(
+            "yes_no", "Yes or no", "yes_no", control="choices", subject="boolean", seconds=3, form=("scored",)
+        ),
+        QuestionType(
+            "matrix",
+            "Matrix",
+            "matrix",
+            seconds=3,
+            form=("points", "randomize"),
+            labels={"choices": "Columns"},
+            choices_max=COLUMNS_MAX,
+            has_rows=True,
+        ),
+        QuestionType(
+            "ranking",
+            "Ranking",
+            "ranking",
+            subject="integers",
+            seconds=4,
+            form=("randomize",),
+            members={"rank_max": _of_choices()},
+            choices_max=RANKED_MAX,
+        ),
+        QuestionType(
+            "text",
+            "Words",
+            "text",
+            subject="text",
+            seconds=24,
+            members={
+                "length_max": _whole(1, TEXT_CHARACTERS_MAX, TEXT_CHARACTERS_DEFAULT),
+                "multiline": lambda members, name, _: members.boolean(name, default=True),
+            },
+        ),
+        QuestionType(
+            "number",
+            "Number",
+            "number",
+            subject="number",
+            seconds=5,
+            form=("low_label", "high_label"),  # the ends of its slider
+            members={"number_min": _bound, "number_max": _bound, "decimals": _whole(0, DECIMALS_MAX, 0)},
+            rule=_check_number,
+            styles={"": Style("A field", "number"), "slider": Style("A slider", "slider")},
+        ),
+        QuestionType("date", "Date", "date", subject="date", seconds=6, members=_DAYS, rule=_check_days),
+        QuestionType("time", "Time of day", "time", subject="time", seconds=5),
+        QuestionType(
+            "date_time", "Date and time", "date_time", subject="date_time", seconds=10, members=_DAYS, rule=_check_days
+        ),
+        QuestionType("consent", "Consent", "consent", subject="boolean", seconds=3),
+        _contact("contact", "Contact", CONTACT_FIELDS, ("name", "email")),
+        _contact("address", "Postal address", ADDRESS_FIELDS, ("street", "postal_code", "city", "country")),
+        QuestionType(
+            "file",
+            "Files",
+            "files",
+            seconds=30,
+            members={
+                "file_types": _names(FILE_TYPES, FILE_TYPES_DEFAULT),
+                "files_max": _whole(1, FILES_MAX, 1),
+                "bytes_max": _whole(FILE_BYTES_MIN, FILE_BYTES_MAX, FILE_BYTES_DEFAULT),
+            },
+            identifies=True,
+        ),
+        QuestionType(
+            "statement",
+            "Text without a question",
+            "none",
+            control="statement",
+            subject="any",
+            labels={"title": "Text"},
+        ),
+    )
+}

@@ -3,52 +3,32 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from afterword.core.questionnaires import condition_reader, conditions
-from afterword.core.questionnaires.pictures import read_address
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.question_types import (
-    FIELDS,
-    FILE_BYTES_DEFAULT,
-    FILE_BYTES_MAX,
-    FILE_BYTES_MIN,
-    FILE_TYPES,
-    FILE_TYPES_DEFAULT,
-    FILES_MAX,
+    DESCRIPTION_CHARACTERS_MAX,
+    DISPLAY_NAME_CHARACTERS_MAX,
+    DROPDOWN_CHOICES_MAX,
+    END_LABEL_CHARACTERS_MAX,
+    LABEL_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
     TYPES,
     Choice,
     Jump,
     Question,
+    QuestionType,
     Row,
-    Shape,
     Translation,
 )
-from afterword.core.reading.documents import Members, read_by_locale
-from afterword.errors import Sentence
+from afterword.core.questionnaires.visuals import read_address
+from afterword.core.reading.documents import Members, expected_of, read_by_locale
 
-TITLE_CHARACTERS_MAX = 500
-DESCRIPTION_CHARACTERS_MAX = 2000
-DISPLAY_NAME_CHARACTERS_MAX = 200
 PICTURE_CHARACTERS_MAX = 100
-LABEL_CHARACTERS_MAX = 200
-END_LABEL_CHARACTERS_MAX = 100
-CHOICES_MAX = 100
-DROPDOWN_CHOICES_MAX = 500  # countries, shops, models
-COLUMNS_MAX = 11
-RANKED_MAX = 20
 ROWS_MAX = 30
 CHOICE_VALUE_MAX = 1000
 POINTS_MAX = 1000
-SCORED: Final = frozenset({"scale", "yes_no"})  # shapes whose answer is a number of points
 JUMPS_MAX = 20
-TEXT_CHARACTERS_MAX = 5000
-TEXT_CHARACTERS_DEFAULT = 2000
-NUMBER_DIGITS_MAX = 15  # a double keeps as many
-DECIMALS_MAX = 6
-SMILEYS: Final = (3, 5)
-_CHOICES_MAX: Final[Mapping[Shape, int]] = {
-    "choice": CHOICES_MAX, "choices": CHOICES_MAX, "matrix": COLUMNS_MAX, "ranking": RANKED_MAX,
-}  # fmt: skip
 
 TEXTS: Final = ("title", "description", "low_label", "high_label")
 _COMMON: Final = (
@@ -68,24 +48,23 @@ def localized(question: Question, locale: str, *, seed: str | None = None) -> Qu
     `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
     for one instance on every page, another for the next. Without a seed they keep the authored order.
     """
+    shown = translated(question if seed is None or not question.randomize else _shuffled(question, seed), locale)
+    choices = tuple(replace(one, points=None) for one in shown.choices)
+    return replace(shown, choices=choices, scored=False, show_if=None, jumps=(), translations={})
+
+
+def translated(question: Question, locale: str) -> Question:
+    """The question with its texts in `locale`, as far as there are some."""
     texts = question.translations.get(locale) or Translation()
-    shown = question if seed is None or not question.randomize else _shuffled(question, seed)
     return replace(
-        shown,
+        question,
         **{name: getattr(texts, name) or getattr(question, name) for name in TEXTS},
-        choices=tuple(
-            replace(one, label=texts.choices.get(one.value) or one.label, points=None) for one in shown.choices
-        ),
-        scored=False,
-        rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in shown.rows),
-        show_if=None,
-        jumps=(),
-        translations={},
+        choices=tuple(replace(one, label=texts.choices.get(one.value) or one.label) for one in question.choices),
+        rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in question.rows),
     )
 
 
 def _shuffled(question: Question, seed: str) -> Question:
-    """Every order is as likely as every other; `other` and `exclusive` choices stay last, columns where they are."""
 
     def draw(name: object) -> bytes:
         return hashlib.sha256(f"{seed}:{question.question_id}:{name}".encode()).digest()
@@ -95,9 +74,6 @@ def _shuffled(question: Question, seed: str) -> Question:
     fixed = [choice for choice in question.choices if choice.other or choice.exclusive]
     free = [choice for choice in question.choices if not (choice.other or choice.exclusive)]
     return replace(question, choices=(*sorted(free, key=lambda choice: draw(choice.value)), *fixed))
-
-
-# Writing ------------------------------------------------------------------------------------------------------
 
 
 def document_of(question: Question) -> dict[str, object]:
@@ -139,7 +115,6 @@ def _type_fields(question: Question) -> dict[str, object]:
 
 
 def _translation_document(question: Question, texts: Translation) -> dict[str, object]:
-    """Only what is translated: an absent text falls back to the default locale."""
     document: dict[str, object] = {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
     if question.choices:
         document["choices"] = {str(value): label for value, label in texts.choices.items()}
@@ -148,20 +123,17 @@ def _translation_document(question: Question, texts: Translation) -> dict[str, o
     return document
 
 
-# Reading ------------------------------------------------------------------------------------------------------
-
-
 def read(
     members: Members, *, question_id: str, key: str | None, locales: Sequence[str], row_identity: RowIdentity
 ) -> Question:
     """A question without its jumps, which need to know all the others. `locales`: those a translation may be in."""
     type_name = members.required_text("type", 1, 50)
     if type_name and type_name not in TYPES:
-        members.error("type", "unknown_value", Sentence("One of {values} is expected.", values=", ".join(TYPES)))
+        members.error("type", "unknown_value", expected_of(TYPES))
     known = TYPES.get(type_name, TYPES["statement"])
-    choices = _read_choices(members, known.shape) if "choices" in known.fields else ()
-    rows = _read_rows(members, row_identity) if "rows" in known.fields else ()
-    question = Question(
+    choices = _read_choices(members, known) if known.choices_max else ()
+    rows = _read_rows(members, row_identity) if known.has_rows else ()
+    return Question(
         question_id=question_id,
         key=key,
         type=known.name,
@@ -172,7 +144,7 @@ def read(
         enabled=members.boolean("enabled", default=True),
         display_probability=members.integer("display_probability", 1, 100, 100),
         randomize=members.boolean("randomize", default=False),
-        scored=_read_scored(members, known.shape),
+        scored=_read_scored(members, known),
         low_label=members.text("low_label", 0, END_LABEL_CHARACTERS_MAX),
         high_label=members.text("high_label", 0, END_LABEL_CHARACTERS_MAX),
         translations=read_by_locale(
@@ -180,11 +152,11 @@ def read(
         ),
         choices=choices,
         rows=rows,
+        **_read_own(members, known, choices),
     )
-    return _read_type_fields(question, members)
 
 
-def read_jumps(members: Members, scope: condition_reader.Scope, later: Mapping[str, str]) -> tuple[Jump, ...]:
+def read_jumps(members: Members, scope: conditions.Scope, later: Mapping[str, str]) -> tuple[Jump, ...]:
     """The jumps. `later`: the ids that a jump may lead to, by id and by key."""
     jumps: list[Jump] = []
     for path, entry in members.items("jumps", 0, JUMPS_MAX):
@@ -192,63 +164,25 @@ def read_jumps(members: Members, scope: condition_reader.Scope, later: Mapping[s
         target = jump.text("target_question_id", 1, 64)
         if target is not None and target not in later:
             jump.error("target_question_id", "unknown_id", "A jump leads to a later question, or with null to the end.")
-        condition = condition_reader.read(jump.take("conditions"), jump.pointer("conditions"), members.findings, scope)
+        condition = conditions.read(jump.take("conditions"), jump.pointer("conditions"), members.findings, scope)
         jump.finish()
         jumps.append(Jump(None if target is None else later.get(target), condition))
     return tuple(jumps)
 
 
-def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: C901, PLR0911, PLR0912  one for each type
-    match question.type:
-        case "rating":
-            return replace(
-                question,
-                scale_min=members.integer("scale_min", 0, 1, 1),
-                scale_max=members.integer("scale_max", 3, 10, 5),
-                style=members.one_of("style", ("numbers", "stars"), "numbers"),
-            )
-        case "smileys":
-            scale_max = members.integer("scale_max", min(SMILEYS), max(SMILEYS), max(SMILEYS))
-            if scale_max not in SMILEYS:
-                members.error("scale_max", "out_of_range", "3 or 5 smileys are possible.")
-            return replace(question, scale_min=1, scale_max=scale_max)
-        case "single_choice":
-            style = _read_style(members, "dropdown")
-            if style and any(choice.picture for choice in question.choices):
-                members.error("style", "exclusive", "A list that opens shows no pictures.")
-            return replace(question, style=style)
-        case "multiple_choice":
-            return _read_choice_bounds(question, members)
-        case "ranking":
-            count = max(len(question.choices), 1)
-            return replace(question, rank_max=members.optional_integer("rank_max", 1, count))
-        case "text":
-            return replace(
-                question,
-                length_max=members.integer("length_max", 1, TEXT_CHARACTERS_MAX, TEXT_CHARACTERS_DEFAULT),
-                multiline=members.boolean("multiline", default=True),
-            )
-        case "number":
-            return _read_number_bounds(question, members)
-        case "date" | "date_time":
-            return _read_date_bounds(question, members)
-        case "contact" | "address":
-            return replace(question, contact_fields=_read_names(members, "contact_fields", *FIELDS[question.type]))
-        case "file":
-            return replace(
-                question,
-                file_types=_read_names(members, "file_types", FILE_TYPES, FILE_TYPES_DEFAULT),
-                files_max=members.integer("files_max", 1, FILES_MAX, 1),
-                bytes_max=members.integer("bytes_max", FILE_BYTES_MIN, FILE_BYTES_MAX, FILE_BYTES_DEFAULT),
-            )
-        case _:
-            return question
+def _read_own(members: Members, known: QuestionType, choices: Sequence[Choice]) -> dict[str, Any]:
+    found = {name: reader(members, name, len(choices)) for name, reader in known.members.items()}
+    if known.styles:
+        found["style"] = _read_style(members, [*known.styles])
+    if known.rule is not None:
+        known.rule(members, {**found, "choices": choices})
+    return found
 
 
-def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
+def _read_choices(members: Members, known: QuestionType) -> tuple[Choice, ...]:
     choices: list[Choice] = []
-    is_dropdown = shape == "choice" and members.take("style") == "dropdown"
-    for path, entry in members.items("choices", 2, DROPDOWN_CHOICES_MAX if is_dropdown else _CHOICES_MAX[shape]):
+    is_dropdown = bool(known.styles) and members.take("style") == "dropdown"
+    for path, entry in members.items("choices", 2, DROPDOWN_CHOICES_MAX if is_dropdown else known.choices_max):
         one = Members(entry, path, members.findings)
         choice = Choice(
             value=one.required_integer("value", 1, CHOICE_VALUE_MAX),
@@ -256,36 +190,36 @@ def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
             other=one.boolean("other", default=False),
             exclusive=one.boolean("exclusive", default=False),
             points=one.optional_integer("points", -POINTS_MAX, POINTS_MAX),
-            picture=_read_picture(one, shape),
+            picture=_read_picture(one, known),
         )
         one.finish()
         if one.take("value") in [earlier.value for earlier in choices]:
             one.error("value", "duplicate", "Each choice has a value of its own.")
         if choice.other and any(earlier.other for earlier in choices):
             one.error("other", "duplicate", "Only one choice can open a text.")
-        if shape in {"matrix", "ranking"} and (choice.other or choice.exclusive):
+        if not known.has_rich_choices and (choice.other or choice.exclusive):
             name = "other" if choice.other else "exclusive"
-            one.error(name, "unknown_value", f"No choice of a {shape} can be {name}.")
-        if choice.points is not None and shape == "ranking":
+            one.error(name, "unknown_value", f"No choice of a {known.shape} can be {name}.")
+        if choice.points is not None and "points" not in known.form:
             one.error("points", "unknown_value", "Choices of a ranking have no points.")
         choices.append(choice)
     return tuple(choices)
 
 
-def _read_picture(choice: Members, shape: Shape) -> str | None:
+def _read_picture(choice: Members, known: QuestionType) -> str | None:
     found = choice.text("picture", 0, PICTURE_CHARACTERS_MAX) or None
-    if found is not None and shape in {"matrix", "ranking"}:
-        choice.error("picture", "unknown_value", f"Choices of a {shape} have no pictures.")
+    if found is not None and not known.has_rich_choices:
+        choice.error("picture", "unknown_value", f"Choices of a {known.shape} have no pictures.")
     elif found is not None and read_address(found) is None:
         choice.error("picture", "invalid_format", "The path of an uploaded picture is expected.")
     return found
 
 
-def _read_scored(members: Members, shape: Shape) -> bool:
+def _read_scored(members: Members, known: QuestionType) -> bool:
     scored = members.boolean("scored", default=False)
-    if scored and shape not in SCORED:
+    if scored and not known.is_scored:
         members.error("scored", "unknown_value", "Answers of scales, and yes, count as points; choices have points.")
-    return scored and shape in SCORED
+    return scored and known.is_scored
 
 
 def _read_rows(members: Members, identity: RowIdentity) -> tuple[Row, ...]:
@@ -298,62 +232,14 @@ def _read_rows(members: Members, identity: RowIdentity) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _read_choice_bounds(question: Question, members: Members) -> Question:
-    count = max(len(question.choices), 1)
-    choices_min = members.integer("choices_min", 0, count, 0)
-    choices_max = members.optional_integer("choices_max", 1, count)
-    if choices_max is not None and choices_min > choices_max:
-        members.error("choices_min", "out_of_range", "The least number of choices is over the greatest.")
-    return replace(question, choices_min=choices_min, choices_max=choices_max)
-
-
-def _read_style(members: Members, style: str) -> str | None:
-    """The one style that the type has beside its plain form; None for that."""
+def _read_style(members: Members, styles: Sequence[str]) -> str | None:
+    if "" not in styles:
+        return members.one_of("style", styles, styles[0])
     found = members.text("style", 0, LABEL_CHARACTERS_MAX) or None
-    if found not in {None, style}:
-        members.error("style", "unknown_value", f"{style} is expected, or nothing.")
+    if found is not None and found not in styles:
+        others = ", ".join(style for style in styles if style)
+        members.error("style", "unknown_value", f"{others} is expected, or nothing.")
     return found
-
-
-def _read_number_bounds(question: Question, members: Members) -> Question:
-    decimals = members.integer("decimals", 0, DECIMALS_MAX, 0)
-    low = members.number("number_min", NUMBER_DIGITS_MAX)
-    high = members.number("number_max", NUMBER_DIGITS_MAX)
-    for name, bound in (("number_min", low), ("number_max", high)):
-        if bound is not None and round(bound, decimals) != bound:
-            members.error(
-                name, "out_of_range", Sentence("Answers have at most {n} decimals, so no bound has more.", n=decimals)
-            )
-    if low is not None and high is not None and low > high:
-        members.error("number_min", "out_of_range", "The least number is over the greatest.")
-    style = _read_style(members, "slider")
-    if style is not None and (low is None or high is None or low >= high):
-        members.error("style", "required", "A slider has a least and a greatest number.")
-    return replace(question, decimals=decimals, number_min=low, number_max=high, style=style)
-
-
-def _read_date_bounds(question: Question, members: Members) -> Question:
-    low, high = members.date("date_min"), members.date("date_max")
-    if low is not None and high is not None and low > high:
-        members.error("date_min", "out_of_range", "The first date is after the last.")
-    return replace(question, date_min=low, date_max=high)
-
-
-def _read_names(members: Members, name: str, known: Sequence[str], default: tuple[str, ...]) -> tuple[str, ...]:
-    if not members.has(name):
-        members.take(name)
-        return default
-    found: list[str] = []
-    for path, entry in members.items(name, 1, len(known)):
-        if not isinstance(entry, str) or entry not in known:
-            members.findings.error(
-                path, "unknown_value", Sentence("One of {values} is expected.", values=", ".join(known))
-            )
-        elif entry in found:
-            members.findings.error(path, "duplicate", "This is in the list already.")
-        else:
-            found.append(entry)
-    return tuple(found)
 
 
 def _read_translation(members: Members, choices: Sequence[Choice], rows: Sequence[Row]) -> Translation:
@@ -388,14 +274,3 @@ def _read_labels(members: Members, name: str, names: Mapping[str, Name], message
             labels[meant] = label
     below.refuse_others(message)
     return labels
-
-
-# Completeness -------------------------------------------------------------------------------------------------
-
-
-def untranslated(question: Question, locale: str) -> list[str]:
-    """The fields without a text in `locale`, of which its readers see the default locale; `choices/3` for a label."""
-    texts = question.translations.get(locale) or Translation()
-    names = [name for name in TEXTS if getattr(question, name) and not getattr(texts, name)]
-    names += [f"choices/{choice.value}" for choice in question.choices if choice.value not in texts.choices]
-    return names + [f"rows/{row.row_id}" for row in question.rows if row.row_id not in texts.rows]

@@ -1,41 +1,27 @@
-"""The texts of a definition beside those of another language, which may be missing or outdated."""
+"""The texts of a definition in its languages: missing or outdated ones, another default, texts of another direction.
+
+Where a translation is missing, readers get the default locale, which on an Arabic page may be English.
+"""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from afterword.core.questionnaires import endings
-from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, PageTexts, Texts
+from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Text, Texts
+from afterword.core.questionnaires.endings import Ending, EndingTexts
 from afterword.core.questionnaires.question_types import Question, Translation
 from afterword.core.questionnaires.questions import TEXTS
+from afterword.core.questionnaires.questions import translated as translated_question
 from afterword.core.reading.documents import is_array, is_object
+from afterword.core.text.locales import direction
 
 State = Literal["missing", "source_changed", "translated"]
 Sources = Mapping[
     str, Mapping[str, str]
 ]  # by language and key: the text that a translation was made for, if it changed
 Document = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text to translate. `key` stays when the order changes; `path` points to its translation in the definition.
-
-    `member`: `title`, `welcome`, `choices/3`, `rows/{row_id}`.
-    """
-
-    key: str
-    path: str
-    member: str
-    source: str
-    target: str | None
-    question_id: str | None = None
-
-
-def texts_of(definition: Definition, locale: str, own: Texts) -> list[Text]:
-    """All texts that have one in the default language. `own`: the questionnaire's title and description."""
-    return list(_texts_of(definition, locale, own))
 
 
 def state_of(text: Text, outdated: Mapping[str, str]) -> State:
@@ -104,39 +90,105 @@ def _below(place: Any, step: str) -> Any:
     return place[step]
 
 
-def _texts_of(definition: Definition, locale: str, own: Texts) -> Iterator[Text]:
-    translated_texts = definition.translations.get(locale) or Texts()
-    yield from _members("", f"/translations/{locale}", GROUP_TEXTS, own, translated_texts)
-    page_texts = [definition.pages.get(each) or PageTexts() for each in (definition.default_locale, locale)]
-    yield from _members("pages/", f"/pages/{locale}", PAGES, *page_texts)
-    for place, group in enumerate(definition.groups):
-        texts = group.translations.get(locale) or Texts()
-        path = f"/groups/{place}"
-        yield from _members(f"{group.group_id}/", f"{path}/translations/{locale}", GROUP_TEXTS, group, texts)
-        for index, question in enumerate(group.questions):
-            yield from _of_question(question, f"{path}/questions/{index}/translations/{locale}", locale)
-    for place, ending in enumerate(definition.endings):
-        own_texts = ending.translations.get(locale) or endings.EndingTexts()
-        path = f"/endings/{place}/translations/{locale}"
-        yield from _members(f"{ending.ending_id}/", path, endings.TEXTS, ending, own_texts)
+def with_languages(
+    definition: Definition, own: Texts, *, default: str, kept: Collection[str]
+) -> tuple[Definition, Texts]:
+    """The definition with `default`, one of its languages, and those of `kept`; texts that it lacks stay as they are.
+
+    `own`: the questionnaire's title and description in the default language, before and in the result after.
+    """
+    locales = (default, *(each for each in definition.locales if each in kept and each != default))
+    first = definition.default_locale
+
+    def changed(texts: Texts, translations: dict[str, Texts]) -> tuple[Texts, dict[str, Texts]]:
+        mine = texts if default == first else translations.get(default) or Texts()
+        new = Texts(mine.title or texts.title, mine.description or texts.description)
+        all_texts = {first: texts, **translations}
+        return new, {each: all_texts[each] for each in locales if each in all_texts and each != default}
+
+    def group(one: Group) -> Group:
+        texts, translations = changed(Texts(one.title, one.description), dict(one.translations))
+        return replace(
+            one,
+            title=texts.title,
+            description=texts.description,
+            translations=translations,
+            questions=tuple(_question(question, first, locales) for question in one.questions),
+        )
+
+    texts, translations = changed(own, dict(definition.translations))
+    return replace(
+        definition,
+        default_locale=default,
+        locales=locales,
+        groups=tuple(group(one) for one in definition.groups),
+        pages={each: definition.page_texts(each) for each in locales},
+        translations=translations,
+        endings=tuple(_ending(one, first, locales) for one in definition.endings),
+    ), texts
 
 
-def _of_question(question: Question, path: str, locale: str) -> Iterator[Text]:
-    texts = question.translations.get(locale) or Translation()
-    key = f"{question.question_id}/"
-    yield from _members(key, path, TEXTS, question, texts, question_id=question.question_id)
-    parts: list[tuple[str, str, str | None]] = [
-        (f"choices/{one.value}", one.label, texts.choices.get(one.value)) for one in question.choices
-    ]
-    parts += [(f"rows/{one.row_id}", one.label, texts.rows.get(one.row_id)) for one in question.rows]
-    for member, source, target in parts:
-        yield Text(key + member, f"{path}/{member}", member, source, target, question.question_id)
+def _ending(ending: Ending, first: str, locales: Collection[str]) -> Ending:
+    default, *others = locales
+    texts = {first: EndingTexts(**{name: getattr(ending, name) for name in endings.TEXTS}), **ending.translations}
+    mine = texts.get(default) or texts[first]
+    return replace(
+        ending,
+        **{name: getattr(mine, name) or getattr(ending, name) for name in endings.TEXTS},
+        translations={each: texts[each] for each in others if each in texts},
+    )
 
 
-def _members(
-    key: str, path: str, names: Sequence[str], sources: object, targets: object, *, question_id: str | None = None
-) -> Iterator[Text]:
-    for name in names:
-        source = getattr(sources, name)
-        if source:
-            yield Text(key + name, f"{path}/{name}", name, source, getattr(targets, name), question_id)
+def _question(question: Question, first: str, locales: Collection[str]) -> Question:
+    default, *others = locales
+    original = Translation(
+        **{name: getattr(question, name) for name in TEXTS},
+        choices={choice.value: choice.label for choice in question.choices},
+        rows={row.row_id: row.label for row in question.rows},
+    )
+    texts = {first: original, **question.translations}
+    kept = {each: texts[each] for each in others if each in texts}
+    return replace(translated_question(question, default), translations=kept)
+
+
+FIRST_STRONG, POP = "\u2068", "\u2069"  # "first strong isolate" and its end (UAX 9)
+
+
+def isolated(text: str) -> str:
+    return "\n".join(line and f"{FIRST_STRONG}{line}{POP}" for line in text.split("\n"))
+
+
+def runs_against(definition: Definition, locale: str) -> bool:
+    """Whether texts of the default locale run the other way on a page in `locale`."""
+    return direction(definition.default_locale) != direction(locale)
+
+
+def readable(definition: Definition, locale: str) -> Definition:
+    """The definition as pages in `locale` show it: texts of its default locale isolated, where they run against it."""
+    if not runs_against(definition, locale):
+        return definition
+    own = definition.pages.get(definition.default_locale) or PageTexts()
+    return replace(
+        definition,
+        groups=tuple(_isolated_group(group) for group in definition.groups),
+        pages={**definition.pages, definition.default_locale: PageTexts(**_isolated(own, PAGES))},
+        endings=tuple(replace(one, **_isolated(one, endings.TEXTS)) for one in definition.endings),
+    )
+
+
+def _isolated_group(group: Group) -> Group:
+    questions = tuple(_isolated_question(question) for question in group.questions)
+    return replace(group, questions=questions, **_isolated(group, GROUP_TEXTS))
+
+
+def _isolated_question(question: Question) -> Question:
+    return replace(
+        question,
+        **_isolated(question, TEXTS),
+        choices=tuple(replace(choice, label=isolated(choice.label)) for choice in question.choices),
+        rows=tuple(replace(row, label=isolated(row.label)) for row in question.rows),
+    )
+
+
+def _isolated(owner: Group | PageTexts | Question | endings.Ending, names: Sequence[str]) -> dict[str, Any]:
+    return {name: text and isolated(text) for name in names for text in [getattr(owner, name)]}

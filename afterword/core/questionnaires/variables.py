@@ -43,7 +43,6 @@ class AuthoredText:
 
 
 def fill(text: str, value_of: Callable[[str], str]) -> str:
-    """The text with its variables; `value_of` gives the value of a name, "" for none."""
     if "{{" not in text:
         return text
     template = _parsed(text)
@@ -51,7 +50,6 @@ def fill(text: str, value_of: Callable[[str], str]) -> str:
 
 
 def address(url: str, value_of: Callable[[str], str]) -> str:
-    """The address with its variables percent-encoded."""
     return "".join(
         [
             part if isinstance(part, str) else quote(value_of(part.name) or part.fallback, safe="")
@@ -126,7 +124,6 @@ def places(definition: Definition) -> Iterator[AuthoredText]:
 
 
 def _conditions(definition: Definition) -> Iterator[tuple[Node | None, str | None]]:
-    """Each condition with the question that it belongs to; None for those of endings."""
     for question in definition.questions():
         for condition in (question.show_if, *(jump.conditions for jump in question.jumps)):
             yield condition, question.question_id

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final, Literal, cast
 
-from afterword.core.questionnaires.pictures import read_address
 from afterword.core.reading.documents import Members
 from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
@@ -92,7 +91,6 @@ def read(
 
 
 def inherited(*configurations: Mapping[str, object] | None) -> Theme:
-    """The theme of several configurations, the strongest last. What is wrong in one is inherited."""
     theme = DEFAULT
     for configuration in configurations:
         if configuration:
@@ -113,7 +111,6 @@ def sources(configurations: Mapping[str, Mapping[str, object] | None]) -> dict[s
 
 
 def unused(configuration: Mapping[str, object] | None) -> list[str]:
-    """The keys that pages and mails do not read: those of another client, stored and returned as they came."""
     return sorted(set(configuration or ()) - KEYS)
 
 
@@ -182,3 +179,37 @@ def _kind_of(image: bytes) -> str | None:
     if image.startswith(b"\xff\xd8\xff"):
         return "jpeg"
     return "webp" if image[:4] == b"RIFF" and image[8:12] == b"WEBP" else None
+
+
+FINGERPRINT_CHARACTERS: Final = 10
+MEDIA_TYPES: Final = {"png": "image/png", "jpg": "image/jpeg"}
+
+_ADDRESS: Final = re.compile(
+    rf"/asset/([0-9A-Za-z]{{22}})/([0-9a-f]{{{FINGERPRINT_CHARACTERS}}})-([1-9][0-9]{{0,3}})x([1-9][0-9]{{0,3}})"
+    rf"\.({'|'.join(MEDIA_TYPES)})\Z",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture by its address. `fingerprint`: the beginning of the hash of its bytes; sizes in pixels."""
+
+    asset_id: str
+    fingerprint: str
+    width: int
+    height: int
+    suffix: str
+
+    @property
+    def address(self) -> str:
+        return f"/asset/{self.asset_id}/{self.fingerprint}-{self.width}x{self.height}.{self.suffix}"
+
+
+def read_address(text: str) -> Picture | None:
+    match = _ADDRESS.match(text)
+    return match and Picture(match[1], match[2], int(match[3]), int(match[4]), match[5])
+
+
+def suffix_of(media_type: str) -> str:
+    return next(suffix for suffix, each in MEDIA_TYPES.items() if each == media_type)

@@ -23,7 +23,7 @@ from afterword.core.answers import values as answer_values
 from afterword.core.answers.files import names_of
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.question_types import YES_NO, Question, Shape
+from afterword.core.questionnaires.question_types import YES_NO, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.reading.documents import plain
 
@@ -31,9 +31,9 @@ Format = Literal["csv", "xlsx", "jsonl", "sav", "parquet"]
 Values = Literal["labels", "codes", "both"]
 Cell = str | int | float | bool | None
 Kind = Literal["text", "integer", "number", "boolean", "date", "time", "date_time", "moment"]  # moment: with its offset
-KINDS: Final[Mapping[Shape, Kind]] = {
-    "scale": "integer", "choice": "integer", "matrix": "integer", "number": "number", "yes_no": "boolean",
-    "consent": "boolean", "date": "date", "time": "time", "date_time": "date_time",
+KINDS: Final[Mapping[str, Kind]] = {  # by the kind that conditions compare an answer with; others are texts
+    "integer": "integer", "number": "number", "boolean": "boolean", "date": "date", "time": "time",
+    "date_time": "date_time",
 }  # fmt: skip
 SPLIT: Final[Collection[Format]] = {"sav", "parquet"}  # a column for each choice of a multiple choice or a ranking
 LOCAL: Final[Collection[Format]] = {"xlsx", "sav"}  # their times have no offset
@@ -245,8 +245,9 @@ class ExportTable:
                     _place_of(value, is_ranked=is_ranked),
                 )
             return
-        kind = KINDS.get(question.shape, "text")
         for member, header, is_labelled in _members(question, name):
+            subject = f"{question.question_id}:{member}" if member else question.question_id
+            kind = KINDS.get(question.kinds[subject], "text")
             row = question.row(member) if member else None
             code = f"{short}_{(row and row.key) or member}" if member else short
             if is_labelled and self.values != "codes":

@@ -170,7 +170,6 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
 
 
 async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
-    """Record the first view of an answer page by a person, unless it has expired."""
     instance = await instances_store.get_public_instance(db, instance_id=instance_id)
     if instance is None:
         raise errors.NotFound("There is no such questionnaire instance.")

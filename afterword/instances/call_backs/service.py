@@ -101,13 +101,11 @@ def read(answer_page: AnswerPage, form: CallBack, fields: Fields) -> Read:
 
 
 def again(form: CallBack, fields: Fields, call: Read) -> CallBack:
-    """The form with the values that were sent, and what is wrong with them."""
     number, window, note = (first(fields, name)[:NOTE_CHARACTERS_MAX] for name in ("number", "window", "note"))
     return replace(form, number=number, window=window, note=note, wrong={**CALL_RIGHT, **call.wrong})
 
 
 def said(answer_page: AnswerPage, call: Read) -> CallBack:
-    """The call of a test, which nobody makes."""
     return CallBack(said=_said(answer_page, call.number, *call.window))
 
 

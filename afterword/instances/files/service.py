@@ -85,7 +85,6 @@ async def remove_strays(db: Database, *, file_folder: str, now: datetime) -> int
 
 
 async def without_known(db: Database, *, instance: Instance, received: Mapping[str, Received]) -> dict[str, Received]:
-    """Leave out files that the question has already: the page was sent twice."""
     known = await store.list_hashes(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
     return {
         question_id: [
@@ -98,7 +97,6 @@ async def without_known(db: Database, *, instance: Instance, received: Mapping[s
 async def keep(
     db: Database, *, instance: Instance, answers: Mapping[str, Given], files: Sequence[NewFile], now: datetime
 ) -> None:
-    """Store the files that these saved answers list, and delete those that they list no more."""
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     new = {one.file_id: one for one in files}
     for question_id, given in answers.items():

@@ -261,7 +261,6 @@ def _new_instance(
     item: ItemIssueInput | None = None,
     test: bool = False,
 ) -> Instance:
-    """The instance to insert; the questionnaire's settings complete the request."""
     definition, by = version.definition, actor.id if actor.kind in {"user", "token"} else None
     asked = "response" if actor.kind == "responder" else "invitation"
     return Instance(

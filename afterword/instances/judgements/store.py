@@ -98,7 +98,6 @@ async def update_accepted(
 async def update_rejected(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
 ) -> Instance | None:
-    """Keep a response apart that was held back once."""
     row = await db.fetch_row(
         f"""with answers as (
              update answer set provisional = true

@@ -1,6 +1,8 @@
 """The answer page and the mail of a draft. Nothing is written: the answers so far travel in a hidden field."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Final
 from urllib.parse import parse_qs, urlencode
@@ -9,16 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import db, errors
-from afterword.core.answers import forms as answer_forms
+from afterword.core.answers import values as answer_forms
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires.endings import Ending
-from afterword.core.questionnaires.visuals import Scheme
+from afterword.core.questionnaires.visuals import Scheme, Theme
+from afterword.core.text import locales
 from afterword.core.wire.site import Site
-from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong
+from afterword.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong, head_of
 from afterword.instances.call_backs import service as call_backs
 from afterword.instances.pages import read_post
 from afterword.instances.previews import service
 from afterword.instances.rendering import preview_end_page, question_page
+from afterword.instances.store import PublicQuestionnaire
+from afterword.questionnaires.files import File
 from afterword.texts import accepted, texts
 from afterword.web import html, public
 from afterword.web.mails import mail_page
@@ -193,3 +199,39 @@ def _ended(request: Request) -> Response:
 def _framed(response: Response) -> Response:
     """The console shows it in a frame; no other site may."""
     return html.framed(response, ["'self'"])
+
+
+NOBODY: Final = ""
+
+
+def first_page(file: File, *, brand: str, theme: Theme, locale: str, time_zone: str, now: datetime) -> Response:
+    """Its form leads nowhere."""
+    definition = file.definition
+    questionnaire = PublicQuestionnaire(
+        organization_id=NOBODY,
+        questionnaire_id=NOBODY,
+        owner_application_id=NOBODY,
+        slug=None,
+        template_questionnaire_id=None,
+        active=True,
+        application_active=True,
+        is_active=True,
+        published_version_id=None,
+        archived_time=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        created_by=None,
+        updated_by=None,
+        brand=brand,
+        time_zone=time_zone,
+        organization_brand={},
+        application_brand={},
+        configuration=None,
+        **file.settings,
+    )
+    head = head_of(questionnaire, definition, locales.match(locale, definition.locales, definition.default_locale))
+    head = replace(head, theme=theme)
+    asked = frozenset(question.question_id for question in definition.questions())
+    sequence = PageSequence(definition, asked, {}, {}, head.theme.layout)
+    return question_page(AnswerPage(head, sequence, NOBODY), 1, action="", token="", wrong={})

@@ -15,9 +15,8 @@ from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.length import length
-from afterword.core.questionnaires.pictures import read_address
-from afterword.core.questionnaires.visuals import Scheme
+from afterword.core.questionnaires.flow import length
+from afterword.core.questionnaires.visuals import Scheme, read_address
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
 from afterword.core.wire.site import Site

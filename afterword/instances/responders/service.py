@@ -42,7 +42,6 @@ async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownRespon
 
 
 async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
-    """A page of the responders that the caller sees; `search`: the beginning of an address, or as `SEARCH` says."""
     if search is None:
         return await store.list_responders(db, **caller.reach, page=page)
     return await store.list_responders(

@@ -64,8 +64,6 @@ _IS_SEEN: Final[LiteralString] = f"""(cardinality(reach.application_ids) = 0 and
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One address of a responder, in its normal form."""
-
     responder_id: str
     channel_id: int
     identifier: str
@@ -101,7 +99,6 @@ async def get_responder(
 async def get_is_whole(
     db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str], test_only: bool
 ) -> bool:
-    """True if the caller sees all instances of the responder."""
     return await db.fetch_value(
         f"""select {IS_WHOLE} from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach

@@ -13,7 +13,7 @@ from afterword.alerts.recoveries import service as recoveries
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.db import Database
-from afterword.instances.children.trees import DEPTH_MAX
+from afterword.instances.resources import DEPTH_MAX
 from afterword.intake.dry_runs import service as dry_runs
 from afterword.intake.recoveries import store
 from afterword.intake.recoveries.store import Way

@@ -6,7 +6,7 @@ from typing import Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.pictures import read_address
+from afterword.core.questionnaires.visuals import read_address
 from afterword.db import Database
 from afterword.organizations import store as organizations_store
 from afterword.organizations.assets import store

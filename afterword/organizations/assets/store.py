@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
 
-from afterword.core.questionnaires.pictures import FINGERPRINT_CHARACTERS, Picture, suffix_of
+from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Picture, suffix_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.organizations.assets.encoding import Encoded

@@ -8,7 +8,7 @@ from msgspec import Meta, field
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import GROUPS_MAX
 from afterword.core.questionnaires.endings import ENDINGS_MAX
-from afterword.core.questionnaires.length import length
+from afterword.core.questionnaires.flow import length
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.db import Database
 from afterword.questionnaires import access

@@ -9,9 +9,9 @@ import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import anonymity, dependencies, drafts, flow, translations, variables
 from afterword.core.questionnaires import definition as core_definition
-from afterword.core.questionnaires.definition import Definition, Texts
+from afterword.core.questionnaires import dependencies, drafts, flow, translations, variables
+from afterword.core.questionnaires.definition import Definition, Texts, texts_of
 from afterword.core.questionnaires.differences import Difference, differences
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
@@ -103,7 +103,6 @@ async def version_of(db: Database, questionnaire: Questionnaire, version_id: str
 
 
 async def compare(db: Database, *, questionnaire: Questionnaire, version_id: str, compared_id: str) -> list[Difference]:
-    """The changes from a version to another one, or to the draft where `compared_id` is `draft`. Raises NoDraft."""
     earlier = (await version_of(db, questionnaire, version_id)).definition
     if compared_id == DRAFT:
         draft = await get(db, **questionnaire.key)
@@ -164,13 +163,12 @@ async def discard(db: Database, *, questionnaire: Questionnaire, check_version: 
 
 
 def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> list[Finding]:
-    """All problems of a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
     findings = Findings(strict=is_strict)
     prepared = drafts.prepared(document, known={}, new_id=lambda: ids.ordered(now))
     definition = core_definition.read(prepared, findings)
     _require_members(findings)
     check_size(prepared, findings)
-    anonymity.check(definition, findings)
+    dependencies.check_anonymity(definition, findings)
     flow.warn(definition, findings)
     return findings.found
 
@@ -200,7 +198,7 @@ async def examine(db: Database, *, questionnaire: Questionnaire, draft: Draft) -
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
-    anonymity.check(definition, findings)
+    dependencies.check_anonymity(definition, findings)
     flow.warn(definition, findings)
     variables.check(definition, declared, findings)
     await _check_dependencies(db, questionnaire.organization_id, definition, findings)
@@ -250,8 +248,8 @@ def _outdated(
     own = Texts(questionnaire.title, questionnaire.description)
     found = {
         locale: translations.outdated_after(
-            translations.texts_of(earlier, locale, own),
-            translations.texts_of(after, locale, own),
+            texts_of(earlier, locale, own),
+            texts_of(after, locale, own),
             known=known.get(locale, {}),
             made_for=made_for.get(locale, {}),
         )

@@ -12,8 +12,8 @@ from afterword import errors, ids
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import Definition, Texts
-from afterword.core.questionnaires.languages import with_languages
-from afterword.core.questionnaires.length import Length, length
+from afterword.core.questionnaires.flow import Length, length
+from afterword.core.questionnaires.translations import with_languages
 from afterword.questionnaires import files
 
 NAMES: Final = (

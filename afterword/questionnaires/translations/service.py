@@ -9,8 +9,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts as core_drafts
 from afterword.core.questionnaires import translations
-from afterword.core.questionnaires.definition import Texts
-from afterword.core.questionnaires.translations import Text, state_of
+from afterword.core.questionnaires.definition import Text, Texts, texts_of
+from afterword.core.questionnaires.translations import state_of
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Findings
 from afterword.core.wire import translation_files
@@ -108,6 +108,4 @@ def _shown(draft: Draft, questionnaire: Questionnaire, wanted: str | None) -> Sh
         raise errors.Invalid.of(errors.FieldError("too_many", message, parameter="locale"))
     own = Texts(questionnaire.title, questionnaire.description)
     outdated = (draft.translated_sources or {}).get(locale, {})
-    return Shown(
-        draft, definition.default_locale, locale, translations.texts_of(definition, locale, own), dict(outdated)
-    )
+    return Shown(draft, definition.default_locale, locale, texts_of(definition, locale, own), dict(outdated))

@@ -11,7 +11,7 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
-from afterword.core.questionnaires.pictures import read_address
+from afterword.core.questionnaires.visuals import read_address
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.organizations.assets import service as assets
@@ -93,7 +93,6 @@ async def change(
 async def delete(
     db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, check_version: Callable[[int], None]
 ) -> None:
-    """Delete a visual; without an active one pages have the default theme. Raises NotFound, Stale."""
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from afterword.core.answers import instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_SMS
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import LeafResult, Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Findings
@@ -480,7 +480,7 @@ def rules_of(settings: LaneSettings) -> Rules:
         application_active=settings.application_active,
         is_closed=settings.is_closed,
         has_credits=settings.fingerprint.has_credits,
-        conditions=condition_reader.read(pipeline.conditions, "/conditions", Findings()),
+        conditions=conditions.read(pipeline.conditions, "/conditions", Findings()),
         cap=timedelta(
             days=pipeline.frequency_cap_days, hours=pipeline.frequency_cap_hours, minutes=pipeline.frequency_cap_minutes
         ),

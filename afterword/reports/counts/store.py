@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from afterword.core.figures.cells import NUMERIC, Cell, Repeat
+from afterword.core.figures.cells import NUMERIC, RANKED, Cell, Repeat
 from afterword.core.figures.queries import CountQuery, Scope
 from afterword.db import Database, Row
 from afterword.reports.values.store import DIMENSION, PARTS, VALUES_AND_RANKS
@@ -233,7 +233,7 @@ async def list_live(
         query,
         *_chosen(organization_id, asked, scope),
         *asked.question_columns,
-        *("ranking" in asked.types, limit, number_max, list(asked.questionnaire_ids)),
+        *(bool(asked.types & RANKED), limit, number_max, list(asked.questionnaire_ids)),
         *([part.from_time for part in parts], [part.to_time for part in parts], size_max),
     )
     number, sizes, cells = 0, [0] * len(parts), list[Cell]()

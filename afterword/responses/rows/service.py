@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword.alerts.recoveries import service as recoveries
-from afterword.core.questionnaires.question_types import FIELDS, TYPES
+from afterword.core.questionnaires.question_types import TYPES, Shape
 from afterword.core.questionnaires.questions import Question
 from afterword.core.text import words
 from afterword.db import Database
@@ -134,9 +134,9 @@ def _row(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
     ]
     places = {question_id: place for place, question_id in enumerate(questions)}
     texts.sort(key=lambda one: places.get(one[0]["question_id"], len(places)))
-    comment = next((text for answer, text in texts if _type(questions, answer) == "text"), "").strip()
+    comment = next((text for answer, text in texts if _shape(questions, answer) == "text"), "").strip()
     parts = [
-        *((text, PERSON if _type(questions, answer) in FIELDS else ANSWERED) for answer, text in texts),
+        *((text, PERSON if _shape(questions, answer) == "contact" else ANSWERED) for answer, text in texts),
         (source.external_reference or "", REFERENCE),
         *((str(value), VALUES) for value in source.metadata.values()),
         *((text, PERSON) for text in source.person),
@@ -170,6 +170,11 @@ def _type(questions: Mapping[str, Question], answer: Mapping[str, Any]) -> str:
     return question.type if question else ""
 
 
+def _shape(questions: Mapping[str, Question], answer: Mapping[str, Any]) -> Shape | None:
+    question = questions.get(answer["question_id"])
+    return question.shape if question else None
+
+
 def _score(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
     """The columns of the score: of the key question where it was answered, else of the first in the order of SCORES."""
     places = {question_id: place for place, question_id in enumerate(questions)}
@@ -201,8 +206,8 @@ def band_of(kind: str, score: int) -> str | None:
 
 def _texts(question: Question | None, answer: Mapping[str, Any]) -> list[str]:
     found = [answer["other_text"] or ""]
-    if question is not None and question.type == "text":
+    if question is not None and question.shape == "text":
         found.insert(0, str(answer["value"]))
-    elif question is not None and question.type in FIELDS and isinstance(answer["value"], dict):
+    elif question is not None and question.shape == "contact" and isinstance(answer["value"], dict):
         found += [str(value) for value in answer["value"].values()]
     return [text for text in found if text]

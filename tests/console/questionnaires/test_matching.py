@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.console.questionnaires import matching
-from afterword.core.answers.forms import field_name
+from afterword.console.questionnaires import condition_form
+from afterword.core.answers.values import field_name
 from afterword.responses.rows import service as rows
 from tests.alerts.previews.test_service import follow
 from tests.console.questionnaires.test_builder import added, begun, saved, text_of
@@ -63,7 +63,7 @@ async def test_the_scope_that_reads_responses_is_enough(office: Office, monkeypa
         await office.add_user("nik@kalamata.example")
         await log_in(other, email="nik@kalamata.example")
         assert "Of the last 1 answers, 1 would go there." in said(await other.get(f"{path}/flow"))
-        monkeypatch.setattr(matching, "SCOPE", "Alert.Create")  # which agents do not have
+        monkeypatch.setattr(condition_form, "SCOPE", "Alert.Create")  # which agents do not have
         assert "would go there" not in said(await other.get(f"{path}/flow"))
 
 

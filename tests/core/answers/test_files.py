@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.answers import files, forms, values
+from afterword.core.answers import files, values
 from afterword.core.answers.files import NewFile, RefusedFile
 from afterword.core.answers.values import Given, InvalidAnswer
 from tests.core.answers.questions import question
@@ -121,8 +121,8 @@ def test_refused(value: Any, code: str) -> None:
 def test_kept_removed_and_added() -> None:
     asked, stored = question("file"), Given([ENTRY])
     new = NewFile(file_id="F2", name="b.pdf", media_type="application/pdf", content=b"12", content_hash=b"")
-    added = forms.read_files(asked, {}, stored=stored, received=[new, RefusedFile("c.exe", "wrong_kind")])
+    added = values.read_files(asked, {}, stored=stored, received=[new, RefusedFile("c.exe", "wrong_kind")])
     assert Given([ENTRY, {**ENTRY, "file_id": "F2", "name": "b.pdf", "bytes": 2}]) == added
-    assert Given([ENTRY]) == forms.read_files(asked, {"q_Q_remove": ["F9"]}, stored=stored, received=())
-    assert forms.read_files(asked, {"q_Q_remove": ["F1"]}, stored=stored, received=()) is None
+    assert Given([ENTRY]) == values.read_files(asked, {"q_Q_remove": ["F9"]}, stored=stored, received=())
+    assert values.read_files(asked, {"q_Q_remove": ["F1"]}, stored=stored, received=()) is None
     assert "a.pdf" == values.label(asked, [ENTRY], "en")

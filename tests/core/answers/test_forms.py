@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.answers import forms as answer_forms
 from afterword.core.answers import values
-from afterword.core.answers.forms import read_date, read_number
-from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.answers import values as answer_forms
+from afterword.core.answers.values import Given, InvalidAnswer, read_date, read_number
 from afterword.core.questionnaires.question_types import TYPES
 from tests.core.answers.questions import question
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from afterword.core.answers.openings import STATES, state_of
+from afterword.core.answers.instances import STATES, state_of
 
 NOW = datetime(2026, 11, 26, 8, tzinfo=UTC)
 BEFORE, AFTER = NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)

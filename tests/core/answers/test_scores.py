@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from afterword.core.answers.progress import SCORE_FACT, PageSequence
-from afterword.core.answers.scores import points, score
+from afterword.core.answers.progress import SCORE_FACT, PageSequence, points, score
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.definition import Definition, Group

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import condition_reader, conditions, metadata
-from afterword.core.questionnaires.condition_reader import Scope
-from afterword.core.questionnaires.conditions import Leaf
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.conditions import Leaf, Scope
 from afterword.core.reading.findings import Findings
 
 QUESTIONS = Scope(
@@ -34,13 +33,13 @@ def nested(depth: int) -> dict[str, Any]:
 
 def problems(document: object, scope: Scope = QUESTIONS) -> list[tuple[str, str]]:
     findings = Findings()
-    condition_reader.read(document, "", findings, scope)
+    conditions.read(document, "", findings, scope)
     return [(finding.path, finding.code) for finding in findings.found]
 
 
 def read(document: object, scope: Scope = QUESTIONS) -> conditions.Node | None:
     findings = Findings()
-    node = condition_reader.read(document, "", findings, scope)
+    node = conditions.read(document, "", findings, scope)
     assert [] == findings.found
     return node
 
@@ -110,15 +109,15 @@ class TestRead:
         [
             (
                 leaf("questionnaire_metadata:nix", "greater", 1),
-                condition_reader.scope_of(metadata.Declared.of([])),
+                conditions.scope_of(metadata.Declared.of([])),
                 "not declared is a text",
             ),
-            (leaf("question:Q1"), condition_reader.METADATA_ONLY, "Only metadata can be read here."),
+            (leaf("question:Q1"), conditions.METADATA_ONLY, "Only metadata can be read here."),
         ],
     )
-    def test_refusal_says_why(self, document: object, scope: condition_reader.Scope, sentence: str) -> None:
+    def test_refusal_says_why(self, document: object, scope: conditions.Scope, sentence: str) -> None:
         findings = Findings()
-        condition_reader.read(document, "", findings, scope)
+        conditions.read(document, "", findings, scope)
         assert [True] == [sentence in found.message for found in findings.found]
 
     @pytest.mark.parametrize(
@@ -147,7 +146,7 @@ class TestRead:
         assert [] == problems(document)
 
     def test_null_is_always_true(self) -> None:
-        assert condition_reader.read(None, "", Findings()) is None
+        assert conditions.read(None, "", Findings()) is None
         assert conditions.matches(None, {})
 
     def test_keys_become_ids(self) -> None:
@@ -174,5 +173,5 @@ class TestRead:
 ), max_leaves=10))  # fmt: skip
 def test_any_json_is_read_or_reported(document: object) -> None:
     findings = Findings()
-    node = condition_reader.read(document, "", findings, QUESTIONS)
+    node = conditions.read(document, "", findings, QUESTIONS)
     assert findings.found or node is None or conditions.document_of(node) is not None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import condition_reader, conditions, metadata
+from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not
 from afterword.core.reading.findings import Findings
 
@@ -149,7 +149,7 @@ def test_negations_are_exact(operator: str, actual: object, value: object) -> No
 @given(node=NODES, facts=st.dictionaries(SUBJECTS, SCALARS))
 def test_a_tree_survives_its_document(node: conditions.Node, facts: dict[str, object]) -> None:
     findings = Findings()
-    again = condition_reader.read(conditions.document_of(node), "", findings)
+    again = conditions.read(conditions.document_of(node), "", findings)
     if not findings.found:  # deeper than allowed otherwise
         assert node == again
         assert conditions.matches(node, facts) is conditions.matches(again, facts)

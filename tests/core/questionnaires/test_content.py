@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from afterword.core.questionnaires import content, definition
+from afterword.core.questionnaires import definition
 from tests.core.questionnaires.test_definition import document, give_id
 from tests.core.questionnaires.test_questions import parse
 
@@ -10,7 +10,7 @@ from tests.core.questionnaires.test_questions import parse
 def test_rows_have_no_keys() -> None:
     good = parse("matrix")
     ids = [question.question_id for question in good.questions()]
-    shown = content.content(good, "en", question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
+    shown = definition.content(good, "en", question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
     groups: Any = shown["groups"]
     assert [{"row_id": give_id("row", "asked.speed"), "label": "Speed"}] == groups[0]["questions"][0]["rows"][:1]
 
@@ -18,7 +18,7 @@ def test_rows_have_no_keys() -> None:
 def test_what_was_drawn_in_one_language() -> None:
     good = definition.parse(document(), give_id=give_id)
     why = give_id("question", "why")
-    shown = content.content(good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V")
+    shown = definition.content(good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V")
     groups: Any = shown["groups"]
     assert [give_id("group", "second")] == [group["group_id"] for group in groups]
     assert 1 == groups[0]["position"]

@@ -1,6 +1,6 @@
 """Texts that run against a page: isolated line by line, and only where they do."""
 
-from afterword.core.questionnaires import directions
+from afterword.core.questionnaires import translations
 from afterword.core.questionnaires.definition import parse
 
 QUESTION = {
@@ -18,11 +18,11 @@ DEFINITION = parse(
 
 
 def test_the_same_direction() -> None:
-    assert DEFINITION is directions.readable(DEFINITION, "el")
+    assert DEFINITION is translations.readable(DEFINITION, "el")
 
 
 def test_against_it() -> None:
-    shown = directions.readable(DEFINITION, "ar")
+    shown = translations.readable(DEFINITION, "ar")
     [group] = shown.groups
     [question] = group.questions
     assert ("\u2068A group.\u2069", None) == (group.title, group.description)

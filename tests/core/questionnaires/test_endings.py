@@ -4,19 +4,11 @@ from typing import Any
 
 import pytest
 
-from afterword.core.questionnaires import (
-    definition,
-    differences,
-    directions,
-    drafts,
-    endings,
-    translations,
-    variables,
-)
+from afterword.core.questionnaires import definition, differences, drafts, endings, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.endings import Ending
-from afterword.core.questionnaires.languages import with_languages
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
+from afterword.core.questionnaires.translations import with_languages
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import document, give_id
 
@@ -147,7 +139,7 @@ def test_metadata() -> None:
 
 
 def test_languages() -> None:
-    texts = {one.path: (one.source, one.target) for one in translations.texts_of(WHOLE, "el", Texts())}
+    texts = {one.path: (one.source, one.target) for one in definition.texts_of(WHOLE, "el", Texts())}
     assert ("Wonderful", "Υπέροχα") == texts["/endings/0/translations/el/title"]
     assert ("We shall do better.", None) == texts["/endings/1/translations/el/text"]
     assert ("Υπέροχα", "To the shop") == (
@@ -156,8 +148,8 @@ def test_languages() -> None:
     )
     turned, _ = with_languages(WHOLE, Texts(), default="el", kept=["en"])
     assert ("Υπέροχα", "Wonderful") == (turned.endings[0].title, turned.endings[0].translations["en"].title)
-    arabic = directions.readable(WHOLE, "ar").endings[0]
-    assert arabic.title == directions.isolated("Wonderful")
+    arabic = translations.readable(WHOLE, "ar").endings[0]
+    assert arabic.title == translations.isolated("Wonderful")
     assert WHOLE.endings[0].button_url == arabic.button_url
 
 

@@ -3,9 +3,8 @@
 from typing import Any
 
 from afterword.core.questionnaires import definition
-from afterword.core.questionnaires.content import content
-from afterword.core.questionnaires.definition import Definition, Texts
-from afterword.core.questionnaires.languages import with_languages
+from afterword.core.questionnaires.definition import Definition, Texts, content
+from afterword.core.questionnaires.translations import with_languages
 from tests.core.questionnaires.test_definition import document, give_id
 
 

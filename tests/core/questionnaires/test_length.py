@@ -1,13 +1,11 @@
 """The estimated length: more words, questions and choices make it longer, and ways that nobody goes do not count."""
 
-from typing import get_args
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.questionnaires import definition
-from afterword.core.questionnaires.length import ANSWER_SECONDS, Length, length
-from afterword.core.questionnaires.question_types import Shape
+from afterword.core.questionnaires.flow import Length, length
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.core.reading.findings import Findings
 from tests.core.questionnaires.test_definition import JSON, changed, give_id, places
 from tests.core.questionnaires.test_definition import document as example
@@ -23,8 +21,8 @@ def test_of_a_short_one() -> None:
     assert Length(seconds=5, screens=0) == length(definition.read({"default_locale": "en"}, Findings()))
 
 
-def test_each_shape_takes_time() -> None:
-    assert set(get_args(Shape)) == ANSWER_SECONDS.keys()
+def test_each_type_takes_time() -> None:
+    assert all((one.seconds > 0) is one.is_answered for one in TYPES.values())
     long = {"type": "single_choice", "choices": [{"value": n, "label": "Reason"} for n in range(1, 25)]}
     assert length(document({**long, "style": "dropdown"})).screens < length(document(long)).screens
     whole = {**long, "style": "dropdown", "choices": [{"value": n, "label": "A store"} for n in range(1, 501)]}

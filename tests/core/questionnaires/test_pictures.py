@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.questionnaires.pictures import Picture, read_address
+from afterword.core.questionnaires.visuals import Picture, read_address
 
 PICTURE = Picture("A" * 22, "0123456789", 640, 160, "png")
 

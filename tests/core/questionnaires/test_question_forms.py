@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import ids
-from afterword.core.questionnaires import drafts, question_forms
+from afterword.core.questionnaires import drafts, editing
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.questionnaires.definition import parse
 from afterword.questionnaires import files
@@ -18,7 +18,7 @@ def question_of(
     before: dict[str, Any], known: dict[str, Any] | None = None, **typed: str | list[str]
 ) -> dict[str, Any]:
     numbers = count(1)
-    return question_forms.question_of(
+    return editing.question_from(
         before,
         {name: value if isinstance(value, list) else [value] for name, value in typed.items()},
         known=known,
@@ -59,12 +59,12 @@ def test_long_lists_are_compared_in_near_places(monkeypatch: pytest.MonkeyPatch)
         compared.append(len(possibilities))
         return difflib.get_close_matches(word, possibilities, n, cutoff)
 
-    monkeypatch.setattr(question_forms, "get_close_matches", get_close_matches)
+    monkeypatch.setattr(editing, "get_close_matches", get_close_matches)
     before = choices(*((n, f"{n:04}" * 3) for n in range(60)))
     lines = [f"{n:04}" * 3 + ("!" if n == 50 else "") if n >= 40 else f"new {'xyz'[n % 3] * n}" for n in range(60)]
     found = [one["value"] for one in question_of(before, choices="\n".join(lines))["choices"]]
     assert list(range(40, 60)) == found[40:]
-    assert (41, question_forms.NEAR_MAX) == (len(compared), max(compared))
+    assert (41, editing.NEAR_MAX) == (len(compared), max(compared))
 
 
 def test_values_that_were_published() -> None:
@@ -88,7 +88,7 @@ def test_rows_and_their_translations() -> None:
 def test_wrong_values_stay() -> None:
     after = question_of({"question_id": "q", "type": "number"}, number_min="1,5", number_max="many", decimals="2.5")
     assert (1.5, "many", "2.5", "") == tuple(after[one] for one in ("number_min", "number_max", "decimals", "title"))
-    assert {"number_min": "1.5", "number_max": "many"}.items() <= question_forms.values_of(after).items()
+    assert {"number_min": "1.5", "number_max": "many"}.items() <= editing.values_of(after).items()
 
 
 def test_another_type() -> None:
@@ -101,9 +101,9 @@ def test_every_type_comes_back() -> None:
     definition = files.read(EVERY_TYPE, give_id=lambda *names: ids.derived(":".join(names))).definition
     for question in definition.questions():
         document = core_questions.document_of(question)
-        values = question_forms.values_of(document)
+        values = editing.values_of(document)
         typed = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
-        again = question_forms.question_of(document, typed, known=None, new_id=str)
+        again = editing.question_from(document, typed, known=None, new_id=str)
         group = {"group_id": "g" * 22, "questions": [{**again, "jumps": []}]}
         [back] = parse({"default_locale": "en", "locales": list(definition.locales), "groups": [group]}).questions()
         plain = {"groups": [{"questions": [{**document, "jumps": []}]}]}
@@ -114,7 +114,7 @@ def test_every_type_comes_back() -> None:
 def test_pictures() -> None:
     """A choice keeps its picture unless its field says another one, or none."""
     pictured = {**BEFORE, "choices": [{**one, "picture": f"p{one['value']}"} for one in BEFORE["choices"]]}
-    shown = question_forms.values_of(pictured)
+    shown = editing.values_of(pictured)
     assert ["p1", "p2", "p3"] == [shown[f"picture-{value}"] for value in (1, 2, 3)]
     typed = question_of(
         pictured, choices="Price\nSpeed\nTaste", **{"picture-2": "new", "picture-3": "", "picture-4": "t"}

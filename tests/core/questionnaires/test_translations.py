@@ -16,8 +16,8 @@ WHOLE: Final = definition.parse(document(), give_id=give_id)
 DOCUMENT: Final = definition.document_of(WHOLE)
 
 
-def texts(whole: Any = DOCUMENT, locale: str = "el") -> list[translations.Text]:
-    return translations.texts_of(definition.read(whole, Findings()), locale, OWN)
+def texts(whole: Any = DOCUMENT, locale: str = "el") -> list[definition.Text]:
+    return definition.texts_of(definition.read(whole, Findings()), locale, OWN)
 
 
 def test_all_texts() -> None:

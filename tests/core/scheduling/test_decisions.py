@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import conditions
 from afterword.core.reading.findings import Findings
 from afterword.core.scheduling import decisions
 from afterword.core.scheduling.decisions import (
@@ -37,7 +37,7 @@ def facts(**values: Any) -> Facts:
 
 def tree(document: dict[str, object]) -> conditions.Node | None:
     findings = Findings()
-    node = condition_reader.read(document, "", findings)
+    node = conditions.read(document, "", findings)
     assert not findings.found
     return node
 

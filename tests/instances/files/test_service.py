@@ -15,7 +15,7 @@ from PIL import Image
 
 from afterword import db
 from afterword.app import create_app
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.instances.files import service
 from afterword.privacy.rows import store as privacy
 from tests.browser import markup

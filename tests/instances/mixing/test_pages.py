@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.instances.mixing.service import TOGETHER_MIN
 from tests.browser import markup
 from tests.instances.mixing.test_service import COMMENT, SCORE, Survey

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.instances.mixing import service, store
 from afterword.instances.mixing.service import TOGETHER_MIN
 from tests.browser import markup

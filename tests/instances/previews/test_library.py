@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from afterword.core.questionnaires import visuals
-from afterword.instances.previews.library import first_page
+from afterword.instances.previews.pages import first_page
 from afterword.questionnaires import files
 from afterword.questionnaires.library import service as library
 

@@ -7,7 +7,7 @@ import httpx2
 
 from afterword import db, ids
 from afterword.core.answers.form_tokens import token_of
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.instances.call_backs.service import PURPOSE
 from afterword.web.html import CONTENT_SECURITY_POLICY
 from tests.conftest import SITE as PAGES

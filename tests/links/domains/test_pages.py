@@ -8,7 +8,7 @@ import httpx2
 from afterword import db
 from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.conftest import settled
 from tests.instances.conftest import NPS, Shop

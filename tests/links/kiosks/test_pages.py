@@ -4,7 +4,7 @@ import html
 from typing import Any
 
 from afterword import db
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.instances.conftest import NPS, PUBLIC_URL, SINGLE, Shop
 from tests.instances.test_statements import get, post

@@ -9,7 +9,7 @@ import pytest
 
 from afterword import errors
 from afterword.core.answers.progress import PageSequence
-from afterword.core.questionnaires import content, definition
+from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.definition import PAGES, Definition
 from afterword.core.questionnaires.flow import Flow
 from afterword.core.text import locales
@@ -30,7 +30,9 @@ def texts(entry: service.Entry, locale: str) -> Iterator[str]:
     yield asked.texts(locale).title or entry.settings["title"] or ""
     yield asked.texts(locale).description or entry.settings["description"] or ""
     ids = [question.question_id for question in asked.questions()]
-    shown: Any = content.content(asked, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
+    shown: Any = definition.content(
+        asked, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V"
+    )
     yield from (shown["pages"][name] for name in PAGES)
     for group in shown["groups"]:
         yield from (group[name] for name in ("title", "description") if group[name] is not None)

@@ -11,8 +11,7 @@ import httpx2
 import pytest
 
 from afterword import db, errors
-from afterword.core.answers.forms import field_name
-from afterword.core.answers.values import Given
+from afterword.core.answers.values import Given, field_name
 from afterword.core.figures import periods
 from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import field_name
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
 from afterword.events.webhooks import WEBHOOK

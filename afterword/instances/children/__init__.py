@@ -1,1 +1,0 @@
-"""Instances that a sequence issued because of other instances."""
