@@ -22,11 +22,9 @@ from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
-from afterword.instances.judgements import api as judgements_api
-from afterword.instances.mixing import api as mixing_api
 from afterword.instances.previews import api as previews_api
 from afterword.instances.previews import pages as preview_pages
-from afterword.instances.quotas import api as quotas_api
+from afterword.instances.spam import api as spam_api
 from afterword.intake import sequences
 from afterword.intake.batches import api as batches_api
 from afterword.intake.dry_runs import api as dry_runs_api
@@ -201,13 +199,12 @@ def api_routes() -> list[Routes]:
         assets_api.routes,
         metadata_api.routes,
         instances_api.routes,
-        quotas_api.routes,
-        mixing_api.routes,
+        instances_api.of_questionnaires,
         coupon_pools.routes,
         links_api.routes,
         previews_api.routes,
         responses_api.routes,
-        judgements_api.routes,
+        spam_api.routes,
         comments_api.routes,
         taggings_api.routes,
         views_api.routes,

@@ -12,19 +12,22 @@ from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.files import EXTENSIONS
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.definition import content
+from afterword.core.questionnaires import conditions, endings, metadata
+from afterword.core.questionnaires.definition import Definition, content
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.instances import facts, resources, service, store
+from afterword.instances.anonymity import store as anonymity_store
+from afterword.instances.anonymity.service import TOGETHER_MIN
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.files import service as files
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
+from afterword.instances.quotas import service as quotas
 from afterword.instances.resources import (
     INSTANCES,
     ConditionTest,
@@ -45,7 +48,7 @@ from afterword.instances.values import api as values_api
 from afterword.questionnaires import access
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Version
+from afterword.questionnaires.store import Questionnaire, Version
 from afterword.responders import store as responders_store
 from afterword.responders.store import Responder
 from afterword.web import fields
@@ -54,6 +57,7 @@ from afterword.web.operations import Answer, Call, Routes
 routes = Routes(tag="Questionnaire Instances")
 simplified = Routes(tag="Questionnaire Instances - Simplified")
 questions = Routes(tag="Questions")
+of_questionnaires = Routes(tag="Questionnaires")
 
 ValidDays = Annotated[int, Meta(ge=0, le=core_instances.VALID_DAYS_MAX)]
 ReferenceId = Annotated[
@@ -66,6 +70,23 @@ ReferenceId = Annotated[
     ),
 ]
 REFUSALS = "application_inactive", "questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed"
+
+
+class Quota(fields.Answer):
+    """An ending with `responses_max`, and the complete responses that count toward it."""
+
+    ending_id: Annotated[fields.Id, Meta(description="The ending, which is the quota's id in `full_quota_id` too.")]
+    title: Annotated[str, Meta(description="Its title, else the beginning of its text.")]
+    responses_max: Annotated[int, Meta(description="From this number on, people whose answers match see the ending.")]
+    responses_count: Annotated[int, Meta(description="Complete responses that count toward it, up to `responses_max`.")]
+
+
+class Anonymity(fields.Answer):
+    """The anonymity of a questionnaire, and the answers to it that nobody can see yet."""
+
+    anonymous: Annotated[bool, Meta(description="Whether invitations that are issued now are anonymous.")]
+    waiting_count: Annotated[int, Meta(description="Answers that wait for those of others, of all versions.")]
+    together_min: Annotated[int, Meta(description="So many answers to one version become responses at once.")]
 
 
 class InstanceRequest(fields.Request):
@@ -410,11 +431,66 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     )
 
 
+@of_questionnaires.get(
+    "/q/questionnaire/{questionnaire_id}/quota",
+    scope="Questionnaire.Read",
+    answer=Quota,
+    shape="array",
+    summary="Get quotas of a questionnaire",
+    description=(
+        "Those of the published version. A response counts once it is complete, with the answers that it has then; "
+        "tests, and those held back or rejected, do not."
+    ),
+)
+async def list_quotas(call: Call[None], db: Database) -> Answer:
+    questionnaire, definition = await _published(call, db)
+    if definition is None:
+        return Answer([])
+    found = await quotas.places(db, organization_id=questionnaire.organization_id, definition=definition)
+    return Answer(
+        [
+            Quota(
+                ending_id=one.ending_id,
+                title=endings.name_of(one),
+                responses_max=one.responses_max or 0,
+                responses_count=count,
+            )
+            for one, count in found
+        ]
+    )
+
+
+@of_questionnaires.get(
+    "/q/questionnaire/{questionnaire_id}/anonymity",
+    scope="Questionnaire.Read",
+    answer=Anonymity,
+    summary="Get anonymity of a questionnaire",
+    description="Set it with `anonymous` in the draft. Instances keep that of the version with which they were issued.",
+)
+async def get_anonymity(call: Call[None], db: Database) -> Answer:
+    questionnaire, definition = await _published(call, db)
+    return Answer(
+        Anonymity(
+            anonymous=definition is not None and definition.anonymous,
+            waiting_count=await anonymity_store.count_waiting(db, **questionnaire.key),
+            together_min=TOGETHER_MIN,
+        )
+    )
+
+
 # One package; the reference lists its families separately.
 routes.all += [
     *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all,
     *responders_api.routes.all,
 ]  # fmt: skip
+
+
+async def _published(call: Call[None], db: Database) -> tuple[Questionnaire, Definition | None]:
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
+    if questionnaire.published_version_id is None:
+        return questionnaire, None
+    version = await _version(db, questionnaire.organization_id, questionnaire.published_version_id)
+    return questionnaire, version.definition
 
 
 async def _instances_of_questionnaire(call: Call[None], db: Database) -> Rows[store.ShownInstance]:

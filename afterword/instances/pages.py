@@ -16,6 +16,8 @@ from afterword.core.answers.values import field_name
 from afterword.core.questionnaires.question_types import FILE_BYTES_MAX, Question
 from afterword.core.wire.site import Site
 from afterword.instances import service, store
+from afterword.instances.anonymity import pages as anonymity
+from afterword.instances.anonymity.pages import refused_page
 from afterword.instances.answer_page import (
     FIELDS_MAX,
     AnswerPage,
@@ -35,8 +37,6 @@ from afterword.instances.call_backs import service as call_backs
 from afterword.instances.files import service as files
 from afterword.instances.files.service import Upload
 from afterword.instances.issuing import service as issuing
-from afterword.instances.mixing import pages as mixing
-from afterword.instances.mixing.pages import refused_page
 from afterword.instances.rendering import (
     Marked,
     closed_page,
@@ -287,7 +287,7 @@ async def _keep(
     start: answers.Start | None = None,
 ) -> Response:
     if answer_page.is_invitation:
-        return await mixing.send(request, database, answer_page, posted, show=_page)
+        return await anonymity.send(request, database, answer_page, posted, show=_page)
     sequence, now = answer_page.sequence, database.clock.now()
     number = sequence.at(posted.page)
     if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others

@@ -20,8 +20,8 @@ from afterword.instances import service as instances
 from afterword.instances.answers.service import Start, lock_context, save_answers
 from afterword.instances.issuing import service as issuing
 from afterword.instances.issuing.service import IssueInput
-from afterword.instances.judgements import service as judgements
-from afterword.instances.judgements.service import Decision
+from afterword.instances.spam import service as judgements
+from afterword.instances.spam.service import Decision
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store

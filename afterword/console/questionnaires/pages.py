@@ -19,8 +19,8 @@ from afterword.core.questionnaires.metadata import Kind
 from afterword.core.reading.documents import is_object
 from afterword.core.wire.lists import Page
 from afterword.db import Database
-from afterword.instances.mixing import store as mixing
-from afterword.instances.mixing.service import TOGETHER_MIN
+from afterword.instances.anonymity import store as anonymity_store
+from afterword.instances.anonymity.service import TOGETHER_MIN
 from afterword.questionnaires import access, store
 from afterword.questionnaires.drafts import editing as drafts
 from afterword.questionnaires.store import Questionnaire
@@ -111,7 +111,7 @@ async def save_anonymity(visit: Visit) -> Response:
 async def _anonymity(visit: Visit, stale: errors.Stale | None = None) -> Response:
     async with visit.read() as db:
         work = await work_of(visit, db)
-        waiting = await mixing.count_waiting(db, **work.questionnaire.key)
+        waiting = await anonymity_store.count_waiting(db, **work.questionnaire.key)
     stored = work.draft.definition.get("anonymous") is True
     anonymity = {
         "is_on": visit.form.text("anonymous") == "1" if stale else stored,

@@ -12,10 +12,10 @@ from afterword.console.text import near_moment
 from afterword.core.answers.suspicion import FLAGS, Judgement
 from afterword.core.wire.lists import Page
 from afterword.instances import service as instances
-from afterword.instances.judgements import service, store
-from afterword.instances.judgements.api import LISTING
-from afterword.instances.judgements.service import Decision
-from afterword.instances.judgements.store import STATES, State
+from afterword.instances.spam import service, store
+from afterword.instances.spam.api import LISTING
+from afterword.instances.spam.service import Decision
+from afterword.instances.spam.store import STATES, State
 from afterword.texts import Texts
 from afterword.web import html
 

@@ -20,7 +20,7 @@ from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.call_backs.store import get_call
 from afterword.instances.files import service as files
-from afterword.instances.judgements import store as judgements
+from afterword.instances.spam import store as spam_store
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
@@ -41,7 +41,7 @@ async def list_responses(visit: Visit) -> Response:
         choice = ResponseFilter.read(visit.query)
         values = await list_of(visit, db, choice)
         views = await views_of(visit, db, choice)
-        held = await judgements.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
+        held = await spam_store.count_doubtful(db, **visit.caller.reach, states=["held"], limit=COUNTED_MAX)
     if held["held"]:
         count = f"{COUNTED_MAX}+" if held["held"] == COUNTED_MAX else held["held"]
         values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})

@@ -20,7 +20,7 @@ ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "alerts/mails/service.py:schedule_link": ["notice_mail.link"],
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
-    "instances/mixing/service.py:close": ["anonymous_pool.sealed"],
+    "instances/anonymity/service.py:close": ["anonymous_pool.sealed"],
     "instances/previews/service.py:address_of": [],
     "links/service.py:_sealed": [],
     "logins/identities/service.py:_sealed": ["identity_provider.client_secret"],

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from afterword import db
-from tests.instances.mixing.test_service import Survey
-from tests.instances.mixing.test_service import survey as survey  # noqa: PLC0414  a fixture
+from tests.instances.anonymity.test_service import Survey
+from tests.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 
 ANSWERED, SENT = 5, 8

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.db import Database
+from afterword.instances.anonymity import service
 from afterword.instances.answer_page import AnswerPage, PageAnswers, Posted, first
 from afterword.instances.answers import service as answers
-from afterword.instances.mixing import service
 from afterword.instances.rendering import closed_page, expired_page, thank_you_page
 
 

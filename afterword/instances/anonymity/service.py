@@ -20,10 +20,10 @@ from afterword.core.figures.periods import day_of, day_start
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.instances.anonymity import store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers.service import AnswerContext, Finalized
 from afterword.instances.issuing import service as issuing
-from afterword.instances.mixing import store
 from afterword.questionnaires import store as questionnaires_store
 
 TOGETHER_MIN: Final = 5
@@ -109,14 +109,14 @@ class _Pool:
             return
         sealed = b""
         if waiting:
-            text = _json.encode(_mixed(waiting)).decode()
+            text = _json.encode(_in_random_order(waiting)).decode()
             padded = text + " " * (-len(text.encode()) % PADDED_BYTES)
             sealed = sealing.seal(padded, secret=self._secret, context=self._context)
         await store.settle_pool(self._db, **self._key, responses=len(waiting), sealed=sealed)
 
 
-def _mixed(waiting: list[Waiting]) -> list[Waiting]:
-    """In the order of their random ids, which says nothing about the order in which people answered."""
+def _in_random_order(waiting: list[Waiting]) -> list[Waiting]:
+    """By their random ids, which say nothing about the order in which people answered."""
     return sorted(waiting, key=lambda one: one.instance_id)
 
 
@@ -129,7 +129,7 @@ async def _publish(
     version = await questionnaires_store.get_version(
         db, organization_id=invitation.organization_id, version_id=invitation.version_id
     )
-    for one in _mixed(waiting):
+    for one in _in_random_order(waiting):
         response, _ = await issuing.issue_by_link(
             db,
             issuable=context.questionnaire,

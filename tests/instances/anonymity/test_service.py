@@ -16,8 +16,8 @@ import pytest
 
 from afterword import db
 from afterword.core.answers.values import field_name
-from afterword.instances.mixing import service, store
-from afterword.instances.mixing.service import TOGETHER_MIN
+from afterword.instances.anonymity import service, store
+from afterword.instances.anonymity.service import TOGETHER_MIN
 from tests.browser import markup
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.questionnaires.http import FORM, Api, definition, published

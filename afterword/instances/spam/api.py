@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from afterword.core.answers.suspicion import Flag
 from afterword.db import Database
-from afterword.instances.judgements import service, store
-from afterword.instances.judgements.service import Decision
-from afterword.instances.judgements.store import State
+from afterword.instances.spam import service, store
+from afterword.instances.spam.service import Decision
+from afterword.instances.spam.store import State
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 

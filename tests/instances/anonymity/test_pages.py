@@ -7,10 +7,10 @@ import pytest
 
 from afterword import db
 from afterword.core.answers.values import field_name
-from afterword.instances.mixing.service import TOGETHER_MIN
+from afterword.instances.anonymity.service import TOGETHER_MIN
 from tests.browser import markup
-from tests.instances.mixing.test_service import COMMENT, SCORE, Survey
-from tests.instances.mixing.test_service import survey as survey  # noqa: PLC0414  a fixture
+from tests.instances.anonymity.test_service import COMMENT, SCORE, Survey
+from tests.instances.anonymity.test_service import survey as survey  # noqa: PLC0414  a fixture
 from tests.questionnaires.conftest import api as api  # noqa: PLC0414  a fixture
 from tests.questionnaires.http import FORM
 

@@ -13,7 +13,7 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.instances import store as instances_store
 from afterword.instances.answers import service as answers
-from afterword.instances.judgements import store
+from afterword.instances.spam import store
 from afterword.instances.store import Instance
 from afterword.organizations.plans import service as plans
 
