@@ -487,10 +487,8 @@ routes.all += [
 
 async def _published(call: Call[None], db: Database) -> tuple[Questionnaire, Definition | None]:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
-    if questionnaire.published_version_id is None:
-        return questionnaire, None
-    version = await _version(db, questionnaire.organization_id, questionnaire.published_version_id)
-    return questionnaire, version.definition
+    version = await access.published(db, questionnaire)
+    return questionnaire, version.definition if version else None
 
 
 async def _instances_of_questionnaire(call: Call[None], db: Database) -> Rows[store.ShownInstance]:

@@ -27,6 +27,7 @@ from afterword.instances.triggers import Response, matched, responses_of
 from afterword.nouns.api import routes_of
 from afterword.nouns.declaration import Change, Editable, Hidden, Noun, Record
 from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires import access as questionnaires_access
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import service as queue
@@ -94,12 +95,9 @@ async def _condition_errors(change: Change[Sequence]) -> list[FieldError]:
         db, organization_id=organization_id, questionnaire_id=questionnaire_id
     )
     kinds: dict[str, QuestionKind] = {"\0": "any"}  # no id: with no question at all every id would pass
-    if questionnaire.published_version_id is not None:
-        version = await questionnaires_store.get_version(
-            db, organization_id=organization_id, version_id=questionnaire.published_version_id
-        )
-        for question in version.definition.questions():
-            kinds |= question.kinds
+    version = await questionnaires_access.published(db, questionnaire)
+    for question in version.definition.questions() if version else ():
+        kinds |= question.kinds
     declared = await metadata_service.declared_of(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id
     )

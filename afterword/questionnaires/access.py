@@ -1,9 +1,9 @@
-"""Questionnaires within the reach of a caller."""
+"""Questionnaires within the reach of a caller, and what they have published."""
 
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.questionnaires import store
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires.store import Questionnaire, Version
 
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked: bool = False) -> Questionnaire:
@@ -12,3 +12,10 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked:
 
 async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
     return await get(db, caller=caller, questionnaire_id=questionnaire_id, is_locked=True)
+
+
+async def published(db: Database, questionnaire: Questionnaire) -> Version | None:
+    version_id = questionnaire.published_version_id
+    if version_id is None:
+        return None
+    return await store.get_version(db, organization_id=questionnaire.organization_id, version_id=version_id)

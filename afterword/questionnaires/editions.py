@@ -8,7 +8,7 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, Group
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
-from afterword.questionnaires import store
+from afterword.questionnaires import access
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.store import Questionnaire
 
@@ -28,12 +28,10 @@ class Edition:
 async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     """The edition, or None without version and draft."""
     key = questionnaire.key
-    version_id = questionnaire.published_version_id
-    if version_id is not None:
-        version = await store.get_version(db, organization_id=questionnaire.organization_id, version_id=version_id)
-        return Edition(
-            **key, version_id=version_id, definition=version.definition, revision=questionnaire.version, draft=None
-        )
+    version = await access.published(db, questionnaire)
+    if version is not None:
+        version_id, definition = version.version_id, version.definition
+        return Edition(**key, version_id=version_id, definition=definition, revision=questionnaire.version, draft=None)
     draft = await drafts_store.get_draft(db, **key)
     if draft is None:
         return None

@@ -124,7 +124,7 @@ async def publish(
     examined = await drafts.examine(db, questionnaire=before, draft=draft)
     examined.findings.check()
     definition = examined.definition
-    published = await _published(db, before)
+    published = await access.published(db, before) if before else None
     version = await _publish(db, before, published, definition, note=note, now=now, actor=caller)
     await drafts.settle(db, draft=draft, definition=definition, version_id=version.version_id, now=now)
     if version is published:
@@ -155,7 +155,7 @@ async def import_file(
     if before is not None and before.archived_time is not None:
         raise Archived("This questionnaire is archived.")
     questionnaire_id = ids.ordered(now) if before is None else before.questionnaire_id
-    published = await _published(db, before)
+    published = await access.published(db, before) if before else None
     declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
     file = files.read(
         text,
@@ -259,7 +259,7 @@ async def written(db: Database, *, caller: Caller, questionnaire_id: str) -> str
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    published = await _published(db, questionnaire)
+    published = await access.published(db, questionnaire)
     if published is not None:
         found.append(core_definition.document_of(published.definition))
     draft = await drafts_store.get_draft(db, **questionnaire.key)
@@ -293,14 +293,6 @@ async def _lock_by_slug(db: Database, *, organization_id: str, application_id: s
         raise errors.Invalid.of(errors.FieldError(code, message, parameter="slug"))
     return await store.get_questionnaire_by_slug(
         db, organization_id=organization_id, application_id=application_id, slug=slug
-    )
-
-
-async def _published(db: Database, questionnaire: Questionnaire | None) -> Version | None:
-    if questionnaire is None or questionnaire.published_version_id is None:
-        return None
-    return await store.get_version(
-        db, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
     )
 
 

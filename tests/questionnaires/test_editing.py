@@ -8,7 +8,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.core.questionnaires import editing as core_editing
-from afterword.questionnaires.drafts import editing
+from afterword.questionnaires.drafts import service
 from tests.conftest import House
 from tests.questionnaires.http import Api, published
 
@@ -22,7 +22,7 @@ async def test_edit(api: Api, house: House) -> None:
     async def add(name: str, **caller: Any) -> None:
         question = {**core_editing.blank("text", name.ljust(22, "0")), "title": name}
         async with db.transaction(api.pool) as database:
-            await editing.edit(
+            await service.edit(
                 database,
                 caller=replace(house.caller, **caller),
                 questionnaire_id=questionnaire_id,

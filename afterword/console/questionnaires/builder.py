@@ -21,8 +21,8 @@ from afterword.core.questionnaires.question_types import FOLDED
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.organizations.assets import store as assets_store
-from afterword.questionnaires.drafts import editing as drafts
-from afterword.questionnaires.drafts.editing import Change
+from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.drafts.service import Change
 from afterword.search.uses import service as uses
 from afterword.web import html, static
 

@@ -18,12 +18,10 @@ from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.metadata import Kind
 from afterword.core.reading.documents import is_object
 from afterword.core.wire.lists import Page
-from afterword.db import Database
 from afterword.instances.anonymity import store as anonymity_store
 from afterword.instances.anonymity.service import TOGETHER_MIN
 from afterword.questionnaires import access, store
-from afterword.questionnaires.drafts import editing as drafts
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires.drafts import service as drafts
 from afterword.web import html
 
 PAGE: Final = f"{EDIT}/page/{{group_id}}"
@@ -138,7 +136,7 @@ async def others_page(visit: Visit) -> Response:
         found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
         others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
         source = next((each for each in others if each.questionnaire_id == chosen), None)
-        definition = await _definition_of(db, source) if source else {}
+        definition = await drafts.begun(db, questionnaire=source) if source else {}
     path = f"{address_of(visit)}"
     return visit.page(
         "builder_others.html",
@@ -161,7 +159,7 @@ async def copy_others(visit: Visit) -> Response:
     form = visit.form
     async with visit.read() as db:
         source = await access.get(db, caller=visit.caller, questionnaire_id=form.text("from"))
-        definition = await _definition_of(db, source)
+        definition = await drafts.begun(db, questionnaire=source)
     copies = [
         editing.copied(each, new_id=lambda: ids.ordered(visit.now))
         for group in editing.groups_of(definition)
@@ -179,10 +177,6 @@ async def copy_others(visit: Visit) -> Response:
     if copies:
         await save(visit, change)
     return html.redirect(f"{address_of(visit)}?done=copied" if copies else f"{address_of(visit)}/others")
-
-
-async def _definition_of(db: Database, questionnaire: Questionnaire) -> dict[str, Any]:
-    return await drafts.begun(db, questionnaire=questionnaire)
 
 
 @routes.get(PAGE, scope="Questionnaire.Update")

@@ -22,7 +22,6 @@ from afterword.db import Database
 from afterword.pipelines import store as pipelines_store
 from afterword.pipelines.resources import state_of
 from afterword.questionnaires import access, api, store
-from afterword.questionnaires.drafts import editing as drafts_editing
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.store import Draft, State
@@ -71,16 +70,13 @@ async def work_of(visit: Visit, db: Database) -> Work:
             questionnaire_id=questionnaire.questionnaire_id,
             base_version_id=questionnaire.published_version_id,
             revision=-1,
-            definition=await drafts_editing.begun(db, questionnaire=questionnaire),
+            definition=await drafts.begun(db, questionnaire=questionnaire),
             updated_time=questionnaire.updated_time,
             updated_by=None,
             translated_sources=None,
         )
     examined = await drafts.examine(db, questionnaire=questionnaire, draft=draft)
-    version_id = questionnaire.published_version_id
-    version = version_id and await store.get_version(
-        db, organization_id=questionnaire.organization_id, version_id=version_id
-    )
+    version = await access.published(db, questionnaire)
     published = version.definition if version else None
     return Work(questionnaire, draft, examined.findings.found, examined.definition, examined.declared, published)
 

@@ -17,7 +17,7 @@ from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.questionnaires import access, api, service, store
-from afterword.questionnaires.drafts import editing as drafts
+from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.files import MEDIA_TYPE
 from afterword.questionnaires.library import service as library
 from afterword.questionnaires.visuals import service as themes

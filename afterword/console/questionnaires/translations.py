@@ -24,7 +24,7 @@ from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import Format, Row
 from afterword.db import Database
 from afterword.questionnaires import access
-from afterword.questionnaires.drafts import editing as drafts
+from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.store import Questionnaire
 from afterword.questionnaires.translations import service
 from afterword.questionnaires.translations.service import Shown

@@ -28,7 +28,7 @@ from afterword.messages.invitation import Authored, compile_invitation
 from afterword.organizations import service as organizations
 from afterword.organizations import store as organizations_store
 from afterword.questionnaires import access, editions
-from afterword.questionnaires.drafts import editing
+from afterword.questionnaires.drafts import service
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.metadata import service as metadata
 from afterword.responders import store as responders_store
@@ -134,7 +134,7 @@ async def page_of(
             if permission.brand_level == "organization"
             else replace(questionnaire, application_brand=shown)
         )
-    document = await editing.begun(db, questionnaire=questionnaire)
+    document = await service.begun(db, questionnaire=questionnaire)
     definition = editions.sound(core_definition.read(document, Findings()))
     if not has_jumps:
         definition = _without_jumps(definition)

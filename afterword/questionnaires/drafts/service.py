@@ -1,6 +1,6 @@
 """Saves, checks and discards drafts; `questionnaires/service.py` publishes them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -20,6 +20,7 @@ from afterword.coupons import pools as coupons
 from afterword.db import Database
 from afterword.organizations.assets import store as assets
 from afterword.organizations.checks import CheckVersion
+from afterword.questionnaires import access
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
 from afterword.questionnaires.drafts.store import Draft
@@ -27,6 +28,7 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire, Version
 
 DRAFT: Final = "draft"  # in place of a version's id
+Change = Callable[[dict[str, Any]], dict[str, Any]]
 NO_SOURCES: Final[Sources] = {}
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
@@ -263,12 +265,8 @@ async def _known(db: Database, questionnaire: Questionnaire, before: Draft | Non
     """The document to look up the keys of given ids in: the draft, else the published version."""
     if before is not None:
         return before.definition
-    if questionnaire.published_version_id is None:
-        return {}
-    version = await questionnaires_store.get_version(
-        db, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
-    )
-    return core_definition.document_of(version.definition)
+    version = await access.published(db, questionnaire)
+    return core_definition.document_of(version.definition) if version else {}
 
 
 def _require_members(findings: Findings) -> None:
@@ -276,3 +274,30 @@ def _require_members(findings: Findings) -> None:
     unknown = [one for one in findings.errors if one.code == "unknown_member"] if findings.strict else []
     if unknown:
         raise errors.Invalid.of(*unknown)
+
+
+async def begun(db: Database, *, questionnaire: Questionnaire) -> dict[str, Any]:
+    """The definition to edit: the draft's; without a draft the published version's, from which one begins."""
+    draft = await store.get_draft(db, **questionnaire.key)
+    if draft is not None:
+        return draft.definition
+    version = await access.published(db, questionnaire)
+    if version is None:
+        return {"default_locale": questionnaire.default_locale, "groups": []}
+    return core_definition.document_of(version.definition)
+
+
+async def edit(db: Database, *, caller: Caller, questionnaire_id: str, change: Change, now: datetime) -> Draft:
+    """Save the draft as `change` makes it of the definition that is stored now. Raises NotFound, and what it raises."""
+    questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
+    document = change(await begun(db, questionnaire=questionnaire))
+    draft, _ = await save(
+        db,
+        questionnaire=questionnaire,
+        document=document,
+        caller=caller,
+        check_version=lambda _: None,  # the change was made of this very revision: the questionnaire is locked
+        is_strict=False,
+        now=now,
+    )
+    return draft
