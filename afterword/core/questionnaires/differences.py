@@ -4,13 +4,14 @@ Keys of files are left out: they are no content. `SENTENCES` and `MEMBERS` are t
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from afterword.core.questionnaires import conditions, endings, question_types
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
-from afterword.core.questionnaires.endings import Ending, EndingTexts
+from afterword.core.questionnaires.endings import EndingTexts
 from afterword.core.questionnaires.question_types import TYPES, Question, Translation
 
 # `{title}` names the question or group, `{member}` is a text of MEMBERS, `{label}` that of a choice or row.
@@ -100,165 +101,133 @@ class Difference:
 
 def differences(earlier: Definition, later: Definition) -> list[Difference]:
     """Every change from `earlier` to `later`: languages and page texts, groups, questions, then endings."""
-    endings = [Difference(**one) for one in changes(earlier, later, _locales(earlier, later))]
-    return [*_whole(earlier, later), *_groups(earlier, later), *_questions(earlier, later), *endings]
+    locales = list(dict.fromkeys([*earlier.locales, *later.locales, earlier.default_locale, later.default_locale]))
+    parts = (_whole, _groups, _questions, _endings)
+    return [one for part in parts for one in part(earlier, later, locales)]
 
 
-def _whole(earlier: Definition, later: Definition) -> Iterator[Difference]:
+Make = Callable[..., Difference]  # of kind and path, with the ids and the title of its group, question or ending
+
+
+def _make(
+    kind: str,
+    path: str,
+    *,
+    title: str | None = None,
+    label: str | None = None,
+    values: tuple[object, object] = (None, None),
+    **more: Any,
+) -> Difference:
+    texts = {name: text for name, text in (("title", title), ("label", label)) if text is not None}
+    return Difference(kind=kind, path=path, before=values[0], after=values[1], texts=texts, **more)
+
+
+def _whole(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
     if earlier.default_locale != later.default_locale:
-        yield Difference(
-            kind="default_locale_changed",
-            path="/default_locale",
-            before=earlier.default_locale,
-            after=later.default_locale,
-        )
+        values = earlier.default_locale, later.default_locale
+        yield _make("default_locale_changed", "/default_locale", values=values)
     if earlier.anonymous != later.anonymous:
-        yield Difference(kind="anonymity_added" if later.anonymous else "anonymity_removed", path="/anonymous")
+        yield _make("anonymity_added" if later.anonymous else "anonymity_removed", "/anonymous")
     for locale in (each for each in later.locales if each not in earlier.locales):
-        yield Difference(kind="locale_added", path="/locales", locale=locale)
+        yield _make("locale_added", "/locales", locale=locale)
     for locale in (each for each in earlier.locales if each not in later.locales):
-        yield Difference(kind="locale_removed", path="/locales", locale=locale)
-    for locale in _locales(earlier, later):
-        yield from _texts(
-            "questionnaire_text_changed",
-            GROUP_TEXTS,
-            earlier.texts(locale),
-            later.texts(locale),
-            locale=locale,
-            path=f"/translations/{locale}",
-        )
-        yield from _texts(
-            "page_changed",
-            PAGES,
-            earlier.pages.get(locale) or PageTexts(),
-            later.pages.get(locale) or PageTexts(),
-            locale=locale,
-            path=f"/pages/{locale}",
-        )
-
-
-def _locales(earlier: Definition, later: Definition) -> list[str]:
-    return list(dict.fromkeys([*earlier.locales, *later.locales, earlier.default_locale, later.default_locale]))
+        yield _make("locale_removed", "/locales", locale=locale)
+    for locale in locales:
+        texts, path = (earlier.texts(locale), later.texts(locale)), f"/translations/{locale}"
+        yield from _texts(_make, "questionnaire_text_changed", GROUP_TEXTS, *texts, locale=locale, path=path)
+        pages = [each.pages.get(locale) or PageTexts() for each in (earlier, later)]
+        yield from _texts(_make, "page_changed", PAGES, *pages, locale=locale, path=f"/pages/{locale}")
 
 
 def _texts(
-    kind: str,
-    names: Sequence[str],
-    before: object,
-    after: object,
-    *,
-    locale: str,
-    path: str,
-    group_id: str | None = None,
-    question_id: str | None = None,
-    **texts: str,
+    make: Make, kind: str, names: Sequence[str], before: object, after: object, *, locale: str, path: str
 ) -> Iterator[Difference]:
     for name in names:
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield Difference(
-                kind=kind,
-                path=f"{path}/{name}",
-                group_id=group_id,
-                question_id=question_id,
-                locale=locale,
-                member=name,
-                before=old,
-                after=new,
-                texts=texts,
-            )
+        values = getattr(before, name), getattr(after, name)
+        if values[0] != values[1]:
+            yield make(kind, f"{path}/{name}", locale=locale, member=name, values=values)
 
 
-def _groups(earlier: Definition, later: Definition) -> Iterator[Difference]:
-    before = {group.group_id: group for group in earlier.groups}
-    after = {group.group_id: group for group in later.groups}
-    old_places = {group.group_id: place for place, group in enumerate(earlier.groups)}
-    new_places = {group.group_id: place for place, group in enumerate(later.groups)}
-    for group_id, group in before.items():
-        if group_id not in after:
-            yield _of_group("group_removed", earlier, group, path=f"/groups/{old_places[group_id]}")
-    moved = _moved([each for each in before if each in after], [each for each in after if each in before])
-    for group_id, group in after.items():
-        path = f"/groups/{new_places[group_id]}"
-        if group_id not in before:
-            yield _of_group("group_added", later, group, path=path)
-            continue
-        if group_id in moved:
-            places = old_places[group_id], new_places[group_id]
-            yield _of_group("group_moved", later, group, path=path, values=places)
-        yield from _group_changes(before[group_id], group, earlier, later, path)
-
-
-def _group_changes(
-    before: Group, after: Group, earlier: Definition, later: Definition, path: str
-) -> Iterator[Difference]:
-    title = group_title(after, later)
-    for locale in _locales(earlier, later):
-        yield from _texts(
-            "group_text_changed",
-            GROUP_TEXTS,
-            _group_texts(before, earlier, locale),
-            _group_texts(after, later, locale),
-            locale=locale,
-            path=_text_path(path, later, locale),
-            group_id=after.group_id,
-            title=title,
-        )
-    if before.enabled != after.enabled:
-        yield _of_group("group_enabled" if after.enabled else "group_disabled", later, after, path=f"{path}/enabled")
-    if before.display_name != after.display_name:
-        values = before.display_name, after.display_name
-        yield _of_group(
-            "group_changed", later, after, path=f"{path}/display_name", member="display_name", values=values
-        )
-
-
-def group_title(group: Group, definition: Definition) -> str:
-    return group.title or group.display_name or str(definition.groups.index(group) + 1)
-
-
-def _group_texts(group: Group, definition: Definition, locale: str) -> Group | Texts:
-    return group if locale == definition.default_locale else group.translations.get(locale) or Texts()
-
-
-def _of_group(
+def _translated_texts(
+    make: Make,
     kind: str,
-    definition: Definition,
-    group: Group,
+    names: Sequence[str],
+    owners: tuple[tuple[Any, Definition], tuple[Any, Definition]],
+    none: object,
     *,
+    locales: Sequence[str],
     path: str,
-    member: str | None = None,
-    values: tuple[object, object] = (None, None),
-) -> Difference:
-    return Difference(
-        kind=kind,
-        path=path,
-        group_id=group.group_id,
-        member=member,
-        before=values[0],
-        after=values[1],
-        texts={"title": group_title(group, definition)},
-    )
+) -> Iterator[Difference]:
+    """`owners`: the earlier and the later group, question or ending, each with its definition."""
+    for locale in locales:
+        before, after = (
+            owner if locale == whole.default_locale else owner.translations.get(locale) or none
+            for owner, whole in owners
+        )
+        below = path if locale == owners[1][1].default_locale else f"{path}/translations/{locale}"
+        yield from _texts(make, kind, names, before, after, locale=locale, path=below)
 
 
-def _questions(earlier: Definition, later: Definition) -> Iterator[Difference]:
+def _groups(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
+    before = {group.group_id: (place, group) for place, group in enumerate(earlier.groups)}
+    after = {group.group_id: (place, group) for place, group in enumerate(later.groups)}
+    for group_id, (place, group) in before.items():
+        if group_id not in after:
+            yield _of_group(group, earlier)("group_removed", f"/groups/{place}")
+    moved = _moved([each for each in before if each in after], [each for each in after if each in before])
+    for group_id, (place, group) in after.items():
+        path, make = f"/groups/{place}", _of_group(group, later)
+        if group_id not in before:
+            yield make("group_added", path)
+            continue
+        old_place, old = before[group_id]
+        if group_id in moved:
+            yield make("group_moved", path, values=(old_place, place))
+        owners = (old, earlier), (group, later)
+        yield from _translated_texts(
+            make, "group_text_changed", GROUP_TEXTS, owners, Texts(), locales=locales, path=path
+        )
+        if old.enabled != group.enabled:
+            yield make("group_enabled" if group.enabled else "group_disabled", f"{path}/enabled")
+        if old.display_name != group.display_name:
+            values = old.display_name, group.display_name
+            yield make("group_changed", f"{path}/display_name", member="display_name", values=values)
+
+
+def _of_group(group: Group, definition: Definition) -> Make:
+    title = group.title or group.display_name or str(definition.groups.index(group) + 1)
+    return partial(_make, title=title, group_id=group.group_id)
+
+
+def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
     before = {one.question_id: one for one in earlier.questions()}
     after = {one.question_id: one for one in later.questions()}
     old_paths, new_paths = _paths(earlier), _paths(later)
     for question_id, question in before.items():
         if question_id not in after:
             group_id = earlier.group_of(question_id).group_id
-            yield _of("question_removed", question, old_paths[question_id], group_id=group_id)
+            yield _of_question(question)("question_removed", old_paths[question_id], group_id=group_id)
     moved = _moved_questions(earlier, later)
     for question_id, question in after.items():
         path, group_id = new_paths[question_id], later.group_of(question_id).group_id
+        make = _of_question(question)
         if question_id not in before:
-            yield _of("question_added", question, path, group_id=group_id)
+            yield make("question_added", path, group_id=group_id)
             continue
         if question_id in moved:
-            places = old_paths[question_id], path
-            yield _of("question_moved", question, path, group_id=group_id, values=places)
-        yield from _question_changes(before[question_id], question, earlier, later, path)
+            yield make("question_moved", path, group_id=group_id, values=(old_paths[question_id], path))
+        old = before[question_id]
+        if old.type != question.type:
+            yield make("question_retyped", f"{path}/type", values=(old.type, question.type))
+        owners = (old, earlier), (question, later)
+        yield from _translated_texts(
+            make, "question_text_changed", QUESTION_TEXTS, owners, Translation(), locales=locales, path=path
+        )
+        yield from _question_changes(make, old, question, locales, path)
+
+
+def _of_question(question: Question) -> Make:
+    return partial(_make, title=question.title, question_id=question.question_id)
 
 
 def _paths(definition: Definition) -> dict[str, str]:
@@ -288,102 +257,69 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> set[str]:
 
 
 def _question_changes(
-    before: Question, after: Question, earlier: Definition, later: Definition, path: str
+    make: Make, before: Question, after: Question, locales: Sequence[str], path: str
 ) -> Iterator[Difference]:
-    if before.type != after.type:
-        yield _of("question_retyped", after, f"{path}/type", values=(before.type, after.type))
-    for locale in _locales(earlier, later):
-        yield from _texts(
-            "question_text_changed",
-            QUESTION_TEXTS,
-            _question_texts(before, earlier, locale),
-            _question_texts(after, later, locale),
-            locale=locale,
-            path=_text_path(path, later, locale),
-            question_id=after.question_id,
-            title=after.title,
-        )
     if before.required != after.required:
-        yield _of("question_required" if after.required else "question_optional", after, f"{path}/required")
+        yield make("question_required" if after.required else "question_optional", f"{path}/required")
     if before.enabled != after.enabled:
-        yield _of("question_enabled" if after.enabled else "question_disabled", after, f"{path}/enabled")
+        yield make("question_enabled" if after.enabled else "question_disabled", f"{path}/enabled")
     for name in OF_ALL_TYPES + (OF_TYPES if before.type == after.type else ()):
         values = _plain(getattr(before, name)), _plain(getattr(after, name))
         if values[0] != values[1]:
-            yield _of("question_changed", after, f"{path}/{name}", member=name, values=values)
-    locales = _locales(earlier, later)
-    yield from _choices(before, after, locales, path)
-    yield from _rows(before, after, locales, path)
-    shown = conditions.document_of(before.show_if), conditions.document_of(after.show_if)
-    if shown[0] != shown[1]:
-        kind = "show_if_added" if shown[0] is None else "show_if_removed" if shown[1] is None else "show_if_changed"
-        yield _of(kind, after, f"{path}/show_if", values=shown)
-    jumps = _jumps(before), _jumps(after)
-    if jumps[0] != jumps[1]:
-        yield _of("jumps_changed", after, f"{path}/jumps", values=jumps)
-
-
-def _choices(before: Question, after: Question, locales: Sequence[str], path: str) -> Iterator[Difference]:
-    old, new = ({one.value: one.label for one in each.choices} for each in (before, after))
-    yield from _parts("choice", after, old, new, f"{path}/choices")
+            yield make("question_changed", f"{path}/{name}", member=name, values=values)
+    choices = [{one.value: one.label for one in each.choices} for each in (before, after)]
+    yield from _parts(make, "choice", *choices, f"{path}/choices")
     for place, choice in enumerate(after.choices):
         earlier = before.choice(choice.value)
-        if earlier is None:
-            continue
-        for name in ("other", "exclusive", "points", "picture"):
+        for name in ("other", "exclusive", "points", "picture") if earlier else ():
             values = getattr(earlier, name), getattr(choice, name)
             if values[0] != values[1]:
                 below = f"{path}/choices/{place}/{name}"
-                yield _of("choice_changed", after, below, member=name, label=choice.label, values=values)
-    both = {name: label for name, label in new.items() if name in old}
-    for locale in locales:
-        texts = [(each.translations.get(locale) or Translation()).choices for each in (before, after)]
-        where = f"{path}/translations/{locale}/choices"
-        yield from _translated("choice", after, both, texts, at=(locale, where))
+                yield make("choice_changed", below, member=name, label=choice.label, values=values)
+    yield from _translated(make, "choice", *choices, (before, after), locales=locales, path=path)
+    rows = [{one.row_id: one.label for one in each.rows} for each in (before, after)]
+    yield from _parts(make, "row", *rows, f"{path}/rows")
+    yield from _translated(make, "row", *rows, (before, after), locales=locales, path=path)
+    shown = conditions.document_of(before.show_if), conditions.document_of(after.show_if)
+    if shown[0] != shown[1]:
+        kind = "show_if_added" if shown[0] is None else "show_if_removed" if shown[1] is None else "show_if_changed"
+        yield make(kind, f"{path}/show_if", values=shown)
+    jumps = _jumps(before), _jumps(after)
+    if jumps[0] != jumps[1]:
+        yield make("jumps_changed", f"{path}/jumps", values=jumps)
 
 
-def _rows(before: Question, after: Question, locales: Sequence[str], path: str) -> Iterator[Difference]:
-    old, new = ({one.row_id: one.label for one in each.rows} for each in (before, after))
-    yield from _parts("row", after, old, new, f"{path}/rows")
-    both = {name: label for name, label in new.items() if name in old}
-    for locale in locales:
-        texts = [(each.translations.get(locale) or Translation()).rows for each in (before, after)]
-        where = f"{path}/translations/{locale}/rows"
-        yield from _translated("row", after, both, texts, at=(locale, where))
-
-
-def _parts(
-    kind: str, question: Question, old: Mapping[Any, str], new: Mapping[Any, str], path: str
-) -> Iterator[Difference]:
+def _parts(make: Make, kind: str, old: Mapping[Any, str], new: Mapping[Any, str], path: str) -> Iterator[Difference]:
     """The choices by their values, or the rows by their ids, each with its label."""
     for name in (each for each in old if each not in new):
-        yield _of(f"{kind}_removed", question, path, values=(name, None), label=old[name])
+        yield make(f"{kind}_removed", path, values=(name, None), label=old[name])
     for place, (name, label) in enumerate(new.items()):
         if name not in old:
-            yield _of(f"{kind}_added", question, f"{path}/{place}", values=(None, name), label=label)
+            yield make(f"{kind}_added", f"{path}/{place}", values=(None, name), label=label)
         elif old[name] != label:
-            yield _of(f"{kind}_renamed", question, f"{path}/{place}/label", values=(old[name], label))
+            yield make(f"{kind}_renamed", f"{path}/{place}/label", values=(old[name], label))
     if [each for each in old if each in new] != [each for each in new if each in old]:
-        yield _of(f"{kind}s_moved", question, path, values=([*old], [*new]))
+        yield make(f"{kind}s_moved", path, values=([*old], [*new]))
 
 
 def _translated(
-    kind: str, question: Question, labels: Mapping[Any, str], texts: Sequence[Mapping[Any, str]], *, at: tuple[str, str]
+    make: Make,
+    kind: str,
+    old: Mapping[Any, str],
+    new: Mapping[Any, str],
+    questions: tuple[Question, Question],
+    *,
+    locales: Sequence[str],
+    path: str,
 ) -> Iterator[Difference]:
-    """`labels`: of the parts of both definitions. `texts`: the earlier and the later ones. `at`: locale and path."""
-    (before, after), (locale, path) = texts, at
-    for name, label in labels.items():
-        values = before.get(name), after.get(name)
-        if values[0] != values[1]:
-            yield _of(f"{kind}_translated", question, f"{path}/{name}", locale=locale, label=label, values=values)
-
-
-def _question_texts(question: Question, definition: Definition, locale: str) -> Question | Translation:
-    return question if locale == definition.default_locale else question.translations.get(locale) or Translation()
-
-
-def _text_path(path: str, definition: Definition, locale: str) -> str:
-    return path if locale == definition.default_locale else f"{path}/translations/{locale}"
+    """The translations of choices or rows that both questions have."""
+    for locale in locales:
+        before, after = (getattr(each.translations.get(locale) or Translation(), f"{kind}s") for each in questions)
+        for name in (each for each in new if each in old):
+            values = before.get(name), after.get(name)
+            if values[0] != values[1]:
+                below = f"{path}/translations/{locale}/{kind}s/{name}"
+                yield make(f"{kind}_translated", below, locale=locale, label=new[name], values=values)
 
 
 def _jumps(question: Question) -> list[object]:
@@ -397,90 +333,26 @@ def _plain(value: object) -> object:
     return list[object](value) if isinstance(value, tuple) else value
 
 
-def _of(
-    kind: str,
-    question: Question,
-    path: str,
-    *,
-    group_id: str | None = None,
-    locale: str | None = None,
-    member: str | None = None,
-    values: tuple[object, object] = (None, None),
-    **texts: str,
-) -> Difference:
-    return Difference(
-        kind=kind,
-        path=path,
-        group_id=group_id,
-        question_id=question.question_id,
-        locale=locale,
-        member=member,
-        before=values[0],
-        after=values[1],
-        texts={"title": question.title, **texts},
-    )
-
-
-SETTINGS: Final = ("conditions", *endings.ADDRESSES, *endings.OPTIONAL)
-
-
-def changes(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[dict[str, Any]]:
-    before = {one.ending_id: (place, one) for place, one in enumerate(earlier.endings)}
-    after = {one.ending_id: (place, one) for place, one in enumerate(later.endings)}
-    for ending_id, (place, ending) in before.items():
-        if ending_id not in after:
-            yield _change("ending_removed", ending, place)
-    for ending_id, (place, ending) in after.items():
-        if ending_id not in before:
-            yield _change("ending_added", ending, place)
-        else:
-            old = before[ending_id][1]
-            yield from _settings(old, ending, place)
-            for locale in locales:
-                yield from _ending_texts(_in(old, earlier, locale), ending, later, locale)
+def _endings(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
+    before = {one.ending_id: one for one in earlier.endings}
+    after = {one.ending_id: one for one in later.endings}
+    for place, ending in enumerate(earlier.endings):
+        if ending.ending_id not in after:
+            yield _make("ending_removed", f"/endings/{place}", title=endings.name_of(ending) or str(place + 1))
+    for place, ending in enumerate(later.endings):
+        path, make = f"/endings/{place}", partial(_make, title=endings.name_of(ending) or str(place + 1))
+        old = before.get(ending.ending_id)
+        if old is None:
+            yield make("ending_added", path)
+            continue
+        documents = endings.document_of(old), endings.document_of(ending)
+        for name in ("conditions", *endings.ADDRESSES, *endings.OPTIONAL):
+            values = documents[0].get(name), documents[1].get(name)
+            if values[0] != values[1]:
+                yield make("ending_changed", f"{path}/{name}", member=name, values=values)
+        owners = (old, earlier), (ending, later)
+        yield from _translated_texts(
+            make, "ending_text_changed", endings.TEXTS, owners, EndingTexts(), locales=locales, path=path
+        )
     if [each for each in before if each in after] != [each for each in after if each in before]:
-        yield {"kind": "endings_moved", "path": "/endings", "before": [*before], "after": [*after]}
-
-
-def _settings(before: Ending, after: Ending, place: int) -> Iterator[dict[str, Any]]:
-    documents = endings.document_of(before), endings.document_of(after)
-    for name in SETTINGS:
-        values = documents[0].get(name), documents[1].get(name)
-        if values[0] != values[1]:
-            yield _change("ending_changed", after, place, f"/{name}", member=name, values=values)
-
-
-def _ending_texts(
-    before: Ending | EndingTexts, after: Ending, later: Definition, locale: str
-) -> Iterator[dict[str, Any]]:
-    below = "" if locale == later.default_locale else f"/translations/{locale}"
-    place, new = later.endings.index(after), _in(after, later, locale)
-    for name in endings.TEXTS:
-        values = getattr(before, name), getattr(new, name)
-        if values[0] != values[1]:
-            at = f"{below}/{name}"
-            yield _change("ending_text_changed", after, place, at, locale=locale, member=name, values=values)
-
-
-def _in(ending: Ending, definition: Definition, locale: str) -> Ending | EndingTexts:
-    return ending if locale == definition.default_locale else ending.translations.get(locale) or EndingTexts()
-
-
-def _change(
-    kind: str,
-    ending: Ending,
-    place: int,
-    below: str = "",
-    *,
-    values: tuple[object, object] = (None, None),
-    **more: object,
-) -> dict[str, Any]:
-    title = endings.name_of(ending) or str(place + 1)
-    return {
-        "kind": kind,
-        "path": f"/endings/{place}{below}",
-        "before": values[0],
-        "after": values[1],
-        "texts": {"title": title},
-        **more,
-    }
+        yield _make("endings_moved", "/endings", values=([*before], [*after]))
