@@ -124,7 +124,7 @@ async def publish(
     examined = await drafts.examine(db, questionnaire=before, draft=draft)
     examined.findings.check()
     definition = examined.definition
-    published = await access.published(db, before) if before else None
+    published = await access.published(db, before)
     version = await _publish(db, before, published, definition, note=note, now=now, actor=caller)
     await drafts.settle(db, draft=draft, definition=definition, version_id=version.version_id, now=now)
     if version is published:

@@ -11,7 +11,7 @@ from afterword.console.questionnaires import condition_form, outline, question_f
 from afterword.console.questionnaires import preview as builder_preview
 from afterword.console.questionnaires.condition_form import Matching
 from afterword.console.questionnaires.question_form import inserts
-from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, work_of
+from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, length_text, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.pictures import PICTURES
 from afterword.console.text import near_moment
@@ -36,8 +36,7 @@ routes = Screens()
 
 @routes.get(EDIT, scope="Questionnaire.Update")
 async def outline_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     return show(visit, work)
 
 
@@ -52,8 +51,7 @@ async def add_question(visit: Visit) -> Response:
             document = editing.with_new_group(document, after)
         return editing.placed(document, [editing.blank(form.text("type"), new_id)], after=after)
 
-    await save(visit, change)
-    return html.redirect(f"{address_of(visit)}/{new_id}#title")
+    return await save(visit, change, f"/{new_id}#title")
 
 
 @routes.get(QUESTION, scope="Questionnaire.Update")
@@ -71,8 +69,7 @@ async def question_page(visit: Visit) -> Response:
 async def save_question(visit: Visit) -> Response:
     """Wrong values are saved too, as problems of the draft; only a change of somebody else stops it."""
     question_id, seen = visit.id("question_id"), visit.form.text("seen")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     known = known_of(work, question_id)
     typed = inserts(work, before=question_id).stored_fields(visit.form.values)
     typed |= {"type": [str(known["type"])]} if known else {}
@@ -144,15 +141,16 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{QUESTION}/removal", scope="Questionnaire.Update")
 async def remove_question(visit: Visit) -> Response:
     question_id = visit.id("question_id")
-    await save(visit, lambda document: editing.without_question(document, question_id))
-    return html.redirect(f"{address_of(visit)}?done=removed")
+    return await save(visit, lambda document: editing.without_question(document, question_id), "?done=removed")
 
 
-async def save(visit: Visit, change: Change) -> None:
+async def save(visit: Visit, change: Change, then: str = "") -> Response:
+    """Saves the draft as `change` makes it, and redirects to `then` below the editor. Raises Stale, Invalid."""
     async with visit.write() as db:
         await drafts.edit(
             db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"), change=change, now=visit.now
         )
+    return html.redirect(f"{address_of(visit)}{then}")
 
 
 def address_of(visit: Visit) -> str:
@@ -195,10 +193,8 @@ def show(visit: Visit, work: Work, *, title: str = "", status: int = 200, **valu
 
 
 def _places_in(document: Mapping[str, Any]) -> set[str]:
-    groups = editing.groups_of(document)
-    return {str(one.get("group_id")) for one in groups} | {
-        str(each.get("question_id")) for one in groups for each in editing.questions_of(one)
-    }
+    groups = {str(one.get("group_id")) for one in editing.groups_of(document)}
+    return groups | {str(one.get("question_id")) for one in editing.all_questions(document)}
 
 
 def known_of(work: Work, question_id: str) -> Document | None:

@@ -107,7 +107,7 @@ def subjects(words: Texts, work: Work, question_id: str, *, is_own: bool = True)
 
 
 def targets(words: Texts, document: Mapping[str, Any], question_id: str) -> list[tuple[str, str]]:
-    order = [one for group in editing.groups_of(document) for one in editing.questions_of(group)]
+    order = editing.all_questions(document)
     at = next((n for n, one in enumerate(order) if one.get("question_id") == question_id), len(order))
     later = [(str(one.get("question_id")), title_of(words, one)) for one in order[at + 1 :]]
     return [*later, (END, words("the end"))]

@@ -11,7 +11,7 @@ from afterword.console.conditions import Values
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.question_form import inserts
-from afterword.console.questionnaires.questionnaires import Work, work_of
+from afterword.console.questionnaires.questionnaires import Work, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
@@ -77,8 +77,7 @@ async def add_ending(visit: Visit) -> Response:
     ending: Document = {"ending_id": ending_id}
     if visit.form.text("kind") == "quota":
         ending["responses_max"] = QUOTA_RESPONSES
-    await save(visit, lambda document: editing.with_ending(document, ending_id, ending))
-    return html.redirect(f"{address_of(visit)}/endings/{ending_id}")
+    return await save(visit, lambda document: editing.with_ending(document, ending_id, ending), f"/endings/{ending_id}")
 
 
 @routes.get(ENDING, scope="Questionnaire.Update")
@@ -92,8 +91,7 @@ async def ending_page(visit: Visit) -> Response:
 async def save_ending(visit: Visit) -> Response:
     """Drafts may be saved with errors; only a value that is no condition at all is refused."""
     form, ending_id = visit.form, visit.id("ending_id")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     insert = inserts(work)
     typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
     if form.all("responses_max"):
@@ -111,26 +109,23 @@ async def save_ending(visit: Visit) -> Response:
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 
     try:
-        await save(visit, change)
+        return await save(visit, change, f"/endings/{ending_id}?done=saved")
     except (errors.Invalid, errors.Stale) as refusal:
         async with visit.read() as db:
             work, pools = await work_of(visit, db), await _pools(visit, db)
         return _page(visit, work, pools, {**_ending_in(visit, work), **typed}, values, refusal=refusal)
-    return html.redirect(f"{address_of(visit)}/endings/{ending_id}?done=saved")
 
 
 @routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
 async def move_ending(visit: Visit) -> Response:
     ending_id, to = visit.id("ending_id"), visit.form.text("to")
-    await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to))
-    return html.redirect(f"{address_of(visit)}/endings?done=moved")
+    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "/endings?done=moved")
 
 
 @routes.get(f"{ENDING}/removal", scope="Questionnaire.Update")
 async def confirm_removal(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     ending = _ending_in(visit, work)
     return visit.confirm(
         title=words("Remove the ending “{title}”?", title=outline.ending_name(words, ending, _number(work, ending))),

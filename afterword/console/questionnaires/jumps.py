@@ -10,9 +10,9 @@ from afterword import errors
 from afterword.console import conditions
 from afterword.console.conditions import Values
 from afterword.console.questionnaires import condition_form, outline
-from afterword.console.questionnaires.builder import QUESTION, address_of, question_in, save
+from afterword.console.questionnaires.builder import QUESTION, question_in, save
 from afterword.console.questionnaires.condition_form import Matching
-from afterword.console.questionnaires.questionnaires import ONE, Work, work_of
+from afterword.console.questionnaires.questionnaires import ONE, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.charts import lanes
 from afterword.core.questionnaires import editing
@@ -20,7 +20,6 @@ from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.flow import Flow
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Row, Subjects
-from afterword.web import html
 
 JUMP: Final = f"{QUESTION}/jump/{{number}}"
 NEW: Final = "new"
@@ -45,8 +44,7 @@ async def jump_page(visit: Visit) -> Response:
 async def save_jump(visit: Visit) -> Response:
     """Drafts may be saved with errors; only a value that is no condition at all is refused."""
     form, question_id = visit.form, visit.id("question_id")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     question_in(work, question_id)
     values = conditions.typed(visit)
 
@@ -60,12 +58,10 @@ async def save_jump(visit: Visit) -> Response:
         return editing.with_question(document, changed) if stored else document
 
     try:
-        await save(visit, change)
+        return await save(visit, change, f"/{question_id}?done=saved#jumps")
     except (errors.Invalid, errors.Stale) as refusal:
-        async with visit.read() as db:
-            work = await work_of(visit, db)
+        work = await read_work(visit)
         return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
-    return html.redirect(f"{address_of(visit)}/{question_id}?done=saved#jumps")
 
 
 def _page(
@@ -152,8 +148,7 @@ async def condition_page(visit: Visit) -> Response:
 async def save_condition(visit: Visit) -> Response:
     """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
     question_id = visit.id("question_id")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     values = conditions.typed(visit)
 
     def change(document: Document) -> Document:
@@ -164,12 +159,10 @@ async def save_condition(visit: Visit) -> Response:
         return editing.with_question(document, {**stored, "show_if": kept})
 
     try:
-        await save(visit, change)
+        return await save(visit, change, f"/{question_id}?done=saved#show_if")
     except (errors.Invalid, errors.Stale) as refusal:
-        async with visit.read() as db:
-            work = await work_of(visit, db)
+        work = await read_work(visit)
         return _condition_page(visit, work, question_in(work, question_id), values, refusal)
-    return html.redirect(f"{address_of(visit)}/{question_id}?done=saved#show_if")
 
 
 def _condition_page(
@@ -216,7 +209,7 @@ async def flow_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         work = await work_of(visit, db)
-        is_counted = any(map(condition_form.is_counted, _questions(work)))
+        is_counted = any(map(condition_form.is_counted, editing.all_questions(work.draft.definition)))
         counts = await condition_form.matching_of(visit, db, work) if is_counted else None
     flow = Flow(work.definition)
     rows = {question_id: number for number, question_id in enumerate(flow.nodes)}
@@ -258,7 +251,3 @@ def _sentences(visit: Visit, work: Work, question: Document, counts: Matching | 
         for number, one in enumerate(condition_form.sentences(words, work, question, path=""))
     ]
     return [*([" ".join([*shown, *asked]).strip()] if shown else []), *jumps]
-
-
-def _questions(work: Work) -> list[Document]:
-    return [one for group in editing.groups_of(work.draft.definition) for one in editing.questions_of(group)]

@@ -9,7 +9,7 @@ from afterword import errors, ids
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.console.questionnaires.question_form import Inserts, inserts
-from afterword.console.questionnaires.questionnaires import LISTING, Work, work_of
+from afterword.console.questionnaires.questionnaires import LISTING, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.metadata_names import METADATA, TYPES
 from afterword.core.questionnaires import editing, variables
@@ -42,8 +42,7 @@ routes = Screens()
 
 @routes.get(TEXTS, scope="Questionnaire.Update")
 async def texts_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     return _texts(visit, work, _texts_of(work.draft.definition))
 
 
@@ -59,12 +58,10 @@ async def save_texts(visit: Visit) -> Response:
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
     try:
-        await save(visit, change)
+        return await save(visit, change, "/texts?done=saved")
     except errors.Stale as stale:
-        async with visit.read() as db:
-            work = await work_of(visit, db)
+        work = await read_work(visit)
         return _texts(visit, work, typed, stale=stale)
-    return html.redirect(f"{address_of(visit)}/texts?done=saved")
 
 
 def _texts(visit: Visit, work: Work, values: Mapping[str, Any], *, stale: errors.Stale | None = None) -> Response:
@@ -99,10 +96,9 @@ async def save_anonymity(visit: Visit) -> Response:
         return {**document, "anonymous": is_on}
 
     try:
-        await save(visit, change)
+        return await save(visit, change, "/anonymity?done=saved")
     except errors.Stale as stale:
         return await _anonymity(visit, stale)
-    return html.redirect(f"{address_of(visit)}/anonymity?done=saved")
 
 
 @routes.get(ANONYMITY, scope="Questionnaire.Update")
@@ -146,9 +142,7 @@ async def others_page(visit: Visit) -> Response:
         chosen=source.questionnaire_id if source else "",
         after=visit.query.get("after", "")[: ids.ID_CHARACTERS],
         questions=[
-            (str(each.get("question_id")), outline.title_of(words, each))
-            for group in editing.groups_of(definition)
-            for each in editing.questions_of(group)
+            (str(each.get("question_id")), outline.title_of(words, each)) for each in editing.all_questions(definition)
         ],
     )
 
@@ -162,8 +156,7 @@ async def copy_others(visit: Visit) -> Response:
         definition = await drafts.begun(db, questionnaire=source)
     copies = [
         editing.copied(each, new_id=lambda: ids.ordered(visit.now))
-        for group in editing.groups_of(definition)
-        for each in editing.questions_of(group)
+        for each in editing.all_questions(definition)
         if each.get("question_id") in form.all("question")[:COPIED_MAX]
     ]
 
@@ -181,16 +174,14 @@ async def copy_others(visit: Visit) -> Response:
 
 @routes.get(PAGE, scope="Questionnaire.Update")
 async def group_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     return _group(visit, work, _values_of(_group_in(visit, work.draft.definition)[0]))
 
 
 @routes.post(PAGE, scope="Questionnaire.Update")
 async def save_group(visit: Visit) -> Response:
     form, group_id = visit.form, visit.id("group_id")
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
     texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
     values: Document = {**texts, "enabled": form.text("enabled") == "1"}
@@ -200,12 +191,10 @@ async def save_group(visit: Visit) -> Response:
         return editing.with_group(document, group_id, values)
 
     try:
-        await save(visit, change)
+        return await save(visit, change, f"/page/{group_id}?done=saved")
     except errors.Stale as stale:
-        async with visit.read() as db:
-            work = await work_of(visit, db)
+        work = await read_work(visit)
         return _group(visit, work, values, stale=stale)
-    return html.redirect(f"{address_of(visit)}/page/{group_id}?done=saved")
 
 
 def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | None = None) -> Response:
@@ -245,8 +234,9 @@ def _group(visit: Visit, work: Work, values: Document, *, stale: errors.Stale | 
 @routes.post(f"{PAGE}/move", scope="Questionnaire.Update")
 async def move_group(visit: Visit) -> Response:
     group_id, to = visit.id("group_id"), visit.form.text("to")
-    await save(visit, lambda document: editing.moved_group(document, group_id, to=to))
-    return html.redirect(f"{address_of(visit)}/page/{group_id}?done=moved")
+    return await save(
+        visit, lambda document: editing.moved_group(document, group_id, to=to), f"/page/{group_id}?done=moved"
+    )
 
 
 @routes.get(f"{PAGE}/removal", scope="Questionnaire.Update")
@@ -270,8 +260,7 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{PAGE}/removal", scope="Questionnaire.Update")
 async def remove_group(visit: Visit) -> Response:
     group_id = visit.id("group_id")
-    await save(visit, lambda document: editing.without_group(document, group_id))
-    return html.redirect(f"{address_of(visit)}?done=removed")
+    return await save(visit, lambda document: editing.without_group(document, group_id), "?done=removed")
 
 
 def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
@@ -309,8 +298,7 @@ OUTSIDE: Final = f"{EDIT}/values"
 @routes.get(OUTSIDE, scope="Questionnaire.Update")
 async def values_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     uses = variables.metadata_of(work.definition)
     rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
     undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]

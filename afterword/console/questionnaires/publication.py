@@ -9,7 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.lists import Listing, address
 from afterword.console.questionnaires.outline import type_name
-from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
+from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, texts_of
@@ -42,8 +42,7 @@ routes = Screens()
 
 @routes.get(PUBLISH, scope="Questionnaire Version.Create")
 async def publish_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     return _publish(visit, work)
 
 
@@ -61,8 +60,7 @@ async def publish(visit: Visit) -> Response:
                 db, caller=visit.caller, questionnaire_id=questionnaire_id, note=note or None, now=visit.now
             )
     except (errors.Invalid, errors.Stale, errors.Conflict) as refusal:
-        async with visit.read() as db:
-            work = await work_of(visit, db)
+        work = await read_work(visit)
         return _publish(visit, work, refusal)
     return html.redirect(f"{PATH}/{questionnaire_id}?done=published")
 

@@ -170,7 +170,7 @@ def inserts(work: Work, *, before: str | None = None) -> Inserts:
     asked: dict[str, str] = {}
     earlier: list[str] = []
     is_earlier = True
-    for one in (each for group in editing.groups_of(document) for each in editing.questions_of(group)):
+    for one in editing.all_questions(document):
         is_earlier = is_earlier and one.get("question_id") != before
         if is_answered(one):
             asked[str(one.get("question_id"))] = " ".join(str(one.get("title") or "").split())

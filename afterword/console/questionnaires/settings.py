@@ -226,8 +226,7 @@ async def _settings(visit: Visit, refusal: errors.Refusal | None = None) -> Resp
 def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) -> list[tuple[str, str]]:
     found = [
         (str(one.get("question_id")), outline.title_of(words, one))
-        for group in editing.groups_of(document)
-        for one in editing.questions_of(group)
+        for one in editing.all_questions(document)
         if outline.is_answered(one)
     ]
     others = [] if not chosen or chosen in dict(found) else [(chosen, words("a question that is gone"))]

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.lists import Listing, Tab, address
 from afterword.console.questionnaires import outline
-from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, work_of
+from afterword.console.questionnaires.questionnaires import ONE, PATH, Work, read_work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.text import near_moment
 from afterword.core.questionnaires import editing, question_types
@@ -44,8 +44,7 @@ routes = Screens()
 @routes.get(LANGUAGES, scope="Questionnaire.Update")
 async def list_languages(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
+    work = await read_work(visit)
     own = OwnTexts(work.questionnaire.title, work.questionnaire.description)
     others = [one for one in work.definition.locales if one != work.definition.default_locale]
     rows: list[dict[str, str]] = []

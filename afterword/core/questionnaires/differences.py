@@ -135,8 +135,8 @@ def _whole(earlier: Definition, later: Definition, locales: Sequence[str]) -> It
     for locale in locales:
         texts, path = (earlier.texts(locale), later.texts(locale)), f"/translations/{locale}"
         yield from _texts(_make, "questionnaire_text_changed", GROUP_TEXTS, *texts, locale=locale, path=path)
-        pages = [each.pages.get(locale) or PageTexts() for each in (earlier, later)]
-        yield from _texts(_make, "page_changed", PAGES, *pages, locale=locale, path=f"/pages/{locale}")
+        before, after = (each.pages.get(locale) or PageTexts() for each in (earlier, later))
+        yield from _texts(_make, "page_changed", PAGES, before, after, locale=locale, path=f"/pages/{locale}")
 
 
 def _texts(
@@ -267,8 +267,8 @@ def _question_changes(
         values = _plain(getattr(before, name)), _plain(getattr(after, name))
         if values[0] != values[1]:
             yield make("question_changed", f"{path}/{name}", member=name, values=values)
-    choices = [{one.value: one.label for one in each.choices} for each in (before, after)]
-    yield from _parts(make, "choice", *choices, f"{path}/choices")
+    old, new = ({one.value: one.label for one in each.choices} for each in (before, after))
+    yield from _parts(make, "choice", old, new, f"{path}/choices")
     for place, choice in enumerate(after.choices):
         earlier = before.choice(choice.value)
         for name in ("other", "exclusive", "points", "picture") if earlier else ():
@@ -276,10 +276,10 @@ def _question_changes(
             if values[0] != values[1]:
                 below = f"{path}/choices/{place}/{name}"
                 yield make("choice_changed", below, member=name, label=choice.label, values=values)
-    yield from _translated(make, "choice", *choices, (before, after), locales=locales, path=path)
-    rows = [{one.row_id: one.label for one in each.rows} for each in (before, after)]
-    yield from _parts(make, "row", *rows, f"{path}/rows")
-    yield from _translated(make, "row", *rows, (before, after), locales=locales, path=path)
+    yield from _translated(make, "choice", old, new, (before, after), locales=locales, path=path)
+    old_rows, new_rows = ({one.row_id: one.label for one in each.rows} for each in (before, after))
+    yield from _parts(make, "row", old_rows, new_rows, f"{path}/rows")
+    yield from _translated(make, "row", old_rows, new_rows, (before, after), locales=locales, path=path)
     shown = conditions.document_of(before.show_if), conditions.document_of(after.show_if)
     if shown[0] != shown[1]:
         kind = "show_if_added" if shown[0] is None else "show_if_removed" if shown[1] is None else "show_if_changed"

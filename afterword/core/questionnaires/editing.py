@@ -32,9 +32,12 @@ def questions_of(group: Mapping[str, Any]) -> list[Document]:
     return _objects(group.get("questions"))
 
 
+def all_questions(document: Mapping[str, Any]) -> list[Document]:
+    return [one for group in groups_of(document) for one in questions_of(group)]
+
+
 def question_of(document: Mapping[str, Any], question_id: str) -> Document | None:
-    found = (one for group in groups_of(document) for one in questions_of(group))
-    return next((one for one in found if one.get("question_id") == question_id), None)
+    return next((one for one in all_questions(document) if one.get("question_id") == question_id), None)
 
 
 def blank(question_type: str, question_id: str) -> Document:
@@ -61,7 +64,7 @@ def placed(document: Mapping[str, Any], questions: Sequence[Document], *, after:
     """The document with these questions behind `after`, or at the end where there is no such place."""
     groups = groups_of(document)
     known = {one.get("group_id") for one in groups}
-    known |= {one.get("question_id") for group in groups for one in questions_of(group)}
+    known |= {one.get("question_id") for one in all_questions(document)}
     found: list[Document] = []
     for number, group in enumerate(groups):
         kept: list[Document] = [*questions] if group.get("group_id") == after else []
@@ -180,17 +183,15 @@ def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Documen
     """The other questions whose jumps lead to it, and those whose jumps or own conditions ask for its answer."""
     leading: list[Document] = []
     asking: list[Document] = []
-    for group in groups_of(document):
-        for one in questions_of(group):
-            if one.get("question_id") == question_id:
-                continue
-            jumps = jumps_of(one)
-            if any(jump.get("target_question_id") == question_id for jump in jumps):
-                leading.append(one)
-            if any(
-                names(asked, question_id) for asked in [one.get("show_if"), *(jump.get("conditions") for jump in jumps)]
-            ):
-                asking.append(one)
+    for one in all_questions(document):
+        if one.get("question_id") == question_id:
+            continue
+        jumps = jumps_of(one)
+        if any(jump.get("target_question_id") == question_id for jump in jumps):
+            leading.append(one)
+        asked = [one.get("show_if"), *(jump.get("conditions") for jump in jumps)]
+        if any(names(each, question_id) for each in asked):
+            asking.append(one)
     return leading, asking
 
 
@@ -213,9 +214,7 @@ def piping_of(document: Mapping[str, Any], question_id: str) -> Piping:
         return any(name in known for text in _texts_in(value) for name in _ANSWER.findall(text))
 
     return Piping(
-        questions=[
-            one for each in groups for one in questions_of(each) if one.get("question_id") != question_id and asks(one)
-        ],
+        questions=[one for one in all_questions(document) if one.get("question_id") != question_id and asks(one)],
         groups=[number for number, one in enumerate(groups, 1) if asks({**one, "questions": None})],
         endings=[one for one in endings_of(document) if asks(one)],
         is_around=asks(document.get("pages")),
