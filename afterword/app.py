@@ -64,7 +64,6 @@ from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.library import api as library_api
 from afterword.questionnaires.metadata import api as metadata_api
 from afterword.questionnaires.translations import api as translations_api
-from afterword.questionnaires.versions import api as versions_api
 from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import metrics as queue_metrics
@@ -194,7 +193,7 @@ def api_routes() -> list[Routes]:
         library_api.routes,
         drafts_api.routes,
         translations_api.routes,
-        versions_api.routes,
+        questionnaires_api.version_routes,
         visuals_api.routes,
         assets_api.routes,
         metadata_api.routes,

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from afterword import zones
 from afterword.core.messaging.networks import NameServer
-from afterword.instances.files import scanning
+from afterword.instances.files import folder
 from afterword.providers.domains import service as domains
 from afterword.providers.domains.service import Way
 
@@ -178,7 +178,7 @@ async def look_at_scan(command: Sequence[str], *, seconds: float) -> Sequence[Fi
     """Whether the scan calls a harmless file clean."""
     if not command:
         return []
-    match await scanning.scan(command, SAMPLE, seconds=seconds):
+    match await folder.scan(command, SAMPLE, seconds=seconds):
         case "clean":
             return [Finding("scan of files", True, f"{command[0]} works.")]
         case "harmful":

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from afterword.core.answers import values
-from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, boolean_of
+from afterword.core.questionnaires.conditions import METRICS_OF_A_QUESTION, WITHOUT_VALUE, Kind, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.texts import Texts
@@ -77,7 +77,7 @@ def subjects_of(words: Texts, *, definitions: Sequence[Definition], declared: De
             text = rows.get(name, question.plain_title)
             if ":" not in name or name in rows:
                 found.append(Subject(f"question:{name}", text, kind, answers, yes if kind == "boolean" else labels))
-        if question.type in {"nps", "csat", "ces"}:
+        if question.type in METRICS_OF_A_QUESTION:
             text = f"{question.type.upper()} · {question.plain_title}"
             found.append(Subject(f"metric:{question.type}:{question.question_id}", text, "metric", numbers))
     for group, members, title in (

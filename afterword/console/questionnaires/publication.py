@@ -19,12 +19,11 @@ from afterword.core.reading.findings import Findings
 from afterword.core.text import placeholders
 from afterword.core.wire.lists import Page
 from afterword.instances.expiry import store as expiry_store
-from afterword.questionnaires import access, service
+from afterword.questionnaires import access, api, service, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.service import DRAFT
-from afterword.questionnaires.versions import api, store
-from afterword.questionnaires.versions.store import PublishedVersion
+from afterword.questionnaires.store import PublishedVersion
 from afterword.texts import Texts
 from afterword.web import fields, html
 
@@ -261,7 +260,7 @@ async def comparison_page(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, **visit.ids)
-        numbers = await store.list_numbers(db, **one.key, limit=OFFERED_MAX)
+        numbers = await store.list_version_numbers(db, **one.key, limit=OFFERED_MAX)
         has_draft = await drafts_store.get_draft(db, **one.key) is not None
         order = [*([DRAFT] if has_draft else []), *(version_id for version_id, _, _ in numbers)]  # the newest first
         first, second = (visit.query.get(name) or default for name, default in _defaults(order))

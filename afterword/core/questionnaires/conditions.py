@@ -496,13 +496,13 @@ def _by_key(scope: Scope, name: str) -> str:
     return scope.keys.get(f"{key}:{part}", f"{question_id}:{part}") if colon else question_id
 
 
-_METRICS_OF_A_QUESTION: Final = ("nps", "csat", "ces", "mean")
+METRICS_OF_A_QUESTION: Final = ("nps", "csat", "ces", "mean")
 _METRICS: Final = ("response", "completion")
 
 
 def _check_metric(members: Members, subject: str, scope: Scope) -> str:
     _, metric, *rest = subject.split(":")
-    if metric in _METRICS_OF_A_QUESTION and len(rest) == 1:
+    if metric in METRICS_OF_A_QUESTION and len(rest) == 1:
         known = rest[0] in scope.questions or (not scope.questions and ids.is_id(rest[0]))
         if not known:
             members.error("subject", "unknown_id", "There is no question with this id.")

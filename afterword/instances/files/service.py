@@ -17,7 +17,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool, transaction
-from afterword.instances.files import folder, scanning, store
+from afterword.instances.files import folder, store
 from afterword.instances.store import Instance
 from afterword.organizations.assets import encoding
 from afterword.web.operations import Download
@@ -169,7 +169,7 @@ def _checked(question: Question, upload: Upload, *, now: datetime) -> NewFile | 
 async def _scanned(file: NewFile | RefusedFile, site: Site) -> NewFile | RefusedFile:
     if isinstance(file, RefusedFile):
         return file
-    result = await scanning.scan(site.scan_command, file.content, seconds=site.scan_seconds)
+    result = await folder.scan(site.scan_command, file.content, seconds=site.scan_seconds)
     return file if result == "clean" else RefusedFile(file.name, result)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.instances.files import scanning
+from afterword.instances.files import folder
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from afterword.instances.files import scanning
 )
 async def test_results(command: list[str], result: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERWORD_SECRET", "s" * 32)
-    assert result == await scanning.scan(command, b"EICAR" + b"x" * 200_000, seconds=0.5)
+    assert result == await folder.scan(command, b"EICAR" + b"x" * 200_000, seconds=0.5)

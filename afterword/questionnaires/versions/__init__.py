@@ -1,1 +1,0 @@
-"""Reads published versions; `questionnaires/service.py` creates them."""
