@@ -45,22 +45,19 @@ async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now:
 async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datetime, actor: Actor) -> Tag:
     """As `add`, for rules: a normalized tag, on an instance that was read before. Raises Invalid."""
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    if existing := await store.get_tag(db, **key, tag=tag):
-        return existing
-    # Without the lock two transactions could both add the last allowed tag.
-    locked = await instances_store.get_instance(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id, is_locked=True
-    )
-    if locked is None:
-        raise errors.NotFound("There is no such questionnaire instance.")
-    made_by = actor.id if actor.kind in {"user", "token"} else None
-    added = await store.insert_tag(db, **key, tag=tag, now=now, created_by=made_by)
-    if added is None:  # another transaction added it while this one waited
-        return errors.found(await store.get_tag(db, **key, tag=tag), NO_TAG)
-    if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
+    tagged = await store.get_tag(db, **key, tag=tag)
+    if tagged is None:
+        await _change(db, instance, tag, adds=True, actor=actor, now=now)
+        tagged = await store.get_tag(db, **key, tag=tag)
+    if tagged is None:
+        errors.found(await instances_store.get_instance(db, **key), "There is no such questionnaire instance.")
         raise errors.Invalid.at("/tag", "too_many", Sentence("An instance has at most {n} tags.", n=INSTANCE_TAGS_MAX))
-    await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
-    return added
+    return tagged
+
+
+async def _change(db: Database, instance: Instance, tag: str, *, adds: bool, actor: Actor, now: datetime) -> bool:
+    key, instance_ids = {"organization_id": instance.organization_id}, [instance.instance_id]
+    return bool(await change_many(db, **key, instance_ids=instance_ids, tag=tag, adds=adds, actor=actor, now=now))
 
 
 async def change_many(
@@ -135,12 +132,9 @@ async def remove(
     db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, check_version: Callable[[int], None]
 ) -> None:
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    tag = named(text)
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}
-    removed = errors.found(await store.delete_tag(db, **key), NO_TAG)
+    if not await _change(db, instance, named(text), adds=False, actor=Actor.of(caller), now=now):
+        raise errors.NotFound(NO_TAG)
     check_version(VERSION)
-    actor = Actor.of(caller)
-    await events.record(db, events=[_event("tag.removed", removed, instance, now=now, actor=actor)])
 
 
 def named(text: str) -> str:

@@ -104,25 +104,6 @@ async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: 
     return None if row is None else _tag(row)
 
 
-async def count_tags(db: Database, *, organization_id: str, instance_id: str) -> int:
-    return await db.fetch_value(
-        "select count(*) from instance_tag where organization_id = $1 and instance_id = $2",
-        *(organization_id, instance_id),
-    )
-
-
-async def insert_tag(
-    db: Database, *, organization_id: str, instance_id: str, tag: str, now: datetime, created_by: str | None
-) -> Tag | None:
-    """Add the tag; None if it existed."""
-    row = await db.fetch_row(
-        f"""insert into instance_tag (organization_id, instance_id, tag, created_time, created_by)
-           values ($1, $2, $3, $4, $5) on conflict do nothing returning {_COLUMNS}""",
-        *(organization_id, instance_id, tag, now, created_by),
-    )
-    return None if row is None else _tag(row)
-
-
 async def insert_tags(
     db: Database,
     *,
@@ -158,14 +139,6 @@ async def delete_tags(db: Database, *, organization_id: str, instance_ids: Seque
         *(organization_id, list(instance_ids), tag),
     )
     return [_tag(row) for row in rows]
-
-
-async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
-    row = await db.fetch_row(
-        f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",
-        *(organization_id, instance_id, tag),
-    )
-    return None if row is None else _tag(row)
 
 
 _values: Final = itemgetter(*Tag.__struct_fields__)

@@ -222,7 +222,7 @@ async def test_planted_link(survey: Survey, monkeypatch: pytest.MonkeyPatch, pla
     """The attacks find a link that is there: the proof above can fail."""
     match plant:
         case "order":
-            monkeypatch.setattr(service, "_mixed", lambda waiting: waiting)
+            monkeypatch.setattr(service, "_in_random_order", lambda waiting: waiting)
         case _:
             update = store.update_to_used
 
