@@ -146,7 +146,7 @@ async def condition_page(visit: Visit) -> Response:
 
 @routes.post(SHOW_IF, scope="Questionnaire.Update")
 async def save_condition(visit: Visit) -> Response:
-    """Saved even if it is wrong, as all of a draft; only what is no condition at all is asked for again."""
+    """Drafts may be saved with errors; only a value that is no condition at all is refused."""
     question_id = visit.id("question_id")
     work = await read_work(visit)
     values = conditions.typed(visit)
