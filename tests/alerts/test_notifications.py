@@ -10,7 +10,6 @@ from afterword.alerts.notifications import service
 from tests.alerts.conftest import Client, Desk
 from tests.conftest import House
 
-ABSENT = "zzzzzzzzzzzzzzzzzzzzzz"
 ALL_WAYS = {"web": True, "email": True}
 
 
@@ -248,12 +247,6 @@ class TestSubscription:
             ({"watches": [ours] * 501}, "too_many /watches"),
         ):
             assert (422, expected) == await desk.api.refused("PUT", self.PATH, body)
-
-    async def test_stale(self, desk: Desk) -> None:
-        response = await desk.api.send("GET", self.PATH)
-        await desk.api.ok("PUT", self.PATH, {"digest": "daily"})
-        headers = {"If-Match": response.headers["etag"]}
-        assert 412 == (await desk.api.send("PUT", self.PATH, {}, headers=headers)).status_code
 
 
 async def test_prune(desk: Desk) -> None:

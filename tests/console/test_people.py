@@ -56,29 +56,6 @@ async def page_of(client: httpx2.AsyncClient, path: str) -> str:
     return html.unescape(response.text)
 
 
-async def test_others_and_roles(desk: Desk, known: Known) -> None:
-    """Nothing of a person for another organization; an agent reads, and neither stops, takes nor erases."""
-    path = f"/console/people/{known.responder_id}"
-    suppression_id = await desk.value("select suppression_id from suppression where identifier = $1", known.address)
-    acts = (
-        ("GET", ""), ("POST", "/suppression"), ("GET", f"/suppression/{suppression_id}"),
-        ("POST", f"/suppression/{suppression_id}"), ("GET", "/subject"), ("GET", "/erasure"), ("POST", "/erasure"),
-    )  # fmt: skip
-    before = await desk.traces(CANARY)
-    async with browser(desk, "pan@patras.example") as stranger:
-        for method, act in acts:
-            response = await stranger.request(method, f"{path}{act}")
-            assert 404 == response.status_code, act
-        assert [] == PERSON.findall(await page_of(stranger, f"/console/people?q={CANARY}"))
-    async with browser(desk, AGENT) as agent:
-        page = await page_of(agent, path)
-        assert CANARY in page
-        assert "/erasure" not in page
-        for method, act in acts[1:4] + acts[5:]:
-            assert 403 == (await agent.request(method, f"{path}{act}")).status_code, act
-    assert before == await desk.traces(CANARY)
-
-
 async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     async with browser(desk) as client:
         for text in (CANARY, f"ORDER-{CANARY}".lower(), known.address):

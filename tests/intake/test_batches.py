@@ -52,18 +52,10 @@ class TestRefusals:
         assert (413, "body_too_large") == (response.status_code, response.json()["code"])
         assert [] == await items(client)
 
-    async def test_unknown_pipeline(self, client: Client) -> None:
-        response = await client.send("POST", f"{client.pipeline[:-1]}!/queue/item/batch", [BODY])
-        assert 404 == response.status_code
-
     async def test_not_published(self, client: Client) -> None:
         await client.queue.execute("update questionnaire set published_version_id = null")
         response = await post(client, [BODY])
         assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
-
-    @pytest.mark.parametrize("query", ["?on_conflict=perhaps", "?atomic=2"])
-    async def test_unknown_value(self, client: Client, query: str) -> None:
-        assert 422 == (await post(client, [BODY], query)).status_code
 
     async def test_update_needs_its_scope(self, client: Client) -> None:
         narrow = await client.with_token(SCOPES - {"Queue.Update"})

@@ -136,18 +136,6 @@ class TestRules:
         response = await chain.post(**body)
         assert (422, expected) == (response.status_code, codes(response))
 
-    async def test_not_of_another_organization(self, chain: Chain, neighbour: House) -> None:
-        for name, value in (
-            ("pipeline_id", neighbour.pipeline_id), ("from_questionnaire_id", neighbour.questionnaire_id)
-        ):  # fmt: skip
-            assert [(f"/{name}", "unknown_id")] == codes(await chain.post(**{name: value}))
-        made = await chain.sequence()
-        for method in ("GET", "DELETE"):
-            response = await chain.client.http.request(
-                method, f"/q/sequence/{made['sequence_id']}", headers=neighbour.headers
-            )
-            assert 404 == response.status_code
-
     async def test_a_narrow_caller(self, chain: Chain) -> None:
         """Both ends must be open to whoever asks."""
         await chain.sequence()

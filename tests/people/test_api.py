@@ -28,13 +28,6 @@ async def entries(shop: Shop, responder_id: str) -> list[dict[str, Any]]:
 
 class TestRefusals:
     @pytest.mark.parametrize("path", PATHS)
-    async def test_missing_scope(self, shop: Shop, path: str) -> None:
-        responder_id = await asked(shop, email="ann@example.com")
-        for scope in ("Responder.Read", "Questionnaire Instance.Read"):
-            narrow = await shop.with_token(scopes=SCOPES - {scope})
-            assert 403 == (await narrow.get(f"/q/responder/{responder_id}/{path}")).status_code
-
-    @pytest.mark.parametrize("path", PATHS)
     async def test_others(self, shop: Shop, path: str) -> None:
         responder_id = await asked(shop, email="ann@example.com")
         for other in (await shop.of_another_organization(), await shop.of_another_application()):

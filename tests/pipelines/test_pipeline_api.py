@@ -136,10 +136,6 @@ class TestCreate:
         assert 422 == response.status_code
         assert all(error["pointer"].startswith("/conditions") for error in response.json()["errors"])
 
-    async def test_unknown_questionnaire(self, client: Client) -> None:
-        response = await client.send("POST", "/q/questionnaire/" + "0" * 22 + "/pipeline", MAIL)
-        assert 404 == response.status_code
-
     async def test_defaults(self, client: Client) -> None:
         response = await client.send("POST", place(client), MAIL)
         pipeline = response.json()
@@ -235,11 +231,6 @@ class TestChange:
         after = (await change(client, {"locale": None, "dispatch_start_time": None, "dispatch_end_time": None})).json()
         assert [None] * 3 == [after[name] for name in ("locale", "dispatch_start_time", "dispatch_end_time")]
 
-    async def test_stale(self, client: Client) -> None:
-        etag = (await client.send("GET", client.pipeline)).headers["etag"]
-        assert 200 == (await change(client, {"title": "a"}, If_Match=etag)).status_code
-        assert 412 == (await change(client, {"title": "b"}, If_Match=etag)).status_code
-
     async def test_two_at_once_undo_nothing(self, client: Client) -> None:
         await asyncio.gather(change(client, {"title": "a"}), change(client, {"priority": 1}))
         after = (await client.send("GET", client.pipeline)).json()
@@ -276,9 +267,6 @@ class TestDelete:
         response = await client.send("DELETE", client.pipeline)
         assert (409, "in_use") == (response.status_code, response.json()["code"])
         assert 200 == (await client.send("GET", client.pipeline)).status_code
-
-    async def test_stale(self, client: Client) -> None:
-        assert 412 == (await client.send("DELETE", client.pipeline, If_Match='"7"')).status_code
 
     async def test_ok(self, client: Client) -> None:
         item = await client.create()

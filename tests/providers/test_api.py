@@ -8,7 +8,6 @@ import pytest
 from afterword import db
 from afterword.channels import http
 from afterword.channels.base import EMAIL
-from afterword.core.organizations.access import SCOPES
 from afterword.providers import service
 from afterword.worker.channels import ChannelRegistry
 from tests.channels.conftest import MESSAGE
@@ -45,15 +44,6 @@ async def operators(client: Client, settings: dict[str, Any], kind: str = "smtp"
 
 
 class TestRefused:
-    async def test_anonymous_confined_and_test_tokens(self, client: Client) -> None:
-        nobody = Client(client.http, client.queue, {})
-        narrow = await client.with_token(frozenset(SCOPES - {"Provider.Create"}))
-        confined = await client.with_token(SCOPES, application_ids=[client.queue.house.application_id])
-        trying = await client.with_token(SCOPES, test=True)
-        found = [(await one.send("POST", "/provider", NEW)).status_code for one in (nobody, narrow, confined, trying)]
-        assert [401, 403, 403, 403] == found
-        assert 403 == (await confined.send("GET", "/provider")).status_code
-
     @pytest.mark.parametrize(
         ("kind", "settings", "code"),
         [

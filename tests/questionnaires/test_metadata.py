@@ -126,13 +126,6 @@ class TestChange:
         assert 403 == (await api.patch(path, {"title": "Mine"})).status_code
         assert 403 == (await api.delete(path)).status_code
 
-    async def test_confined(self, api: Api) -> None:
-        metadata_id = (await api.post(QUESTIONNAIRE, named())).json()["metadata_id"]
-        token = await api.token(application_ids=[api.house.application_id])
-        path = f"{QUESTIONNAIRE}/{metadata_id}"
-        assert 403 == (await api.patch(path, {"title": "Mine"}, token=token)).status_code
-        assert 403 == (await api.delete(path, token=token)).status_code
-
     async def test_ok(self, api: Api) -> None:
         made = await api.post(QUESTIONNAIRE, named())
         path = f"{QUESTIONNAIRE}/{made.json()['metadata_id']}"

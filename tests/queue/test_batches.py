@@ -59,12 +59,6 @@ async def ended(client: Client, batch_id: str) -> tuple[Any, ...]:
 
 
 class TestRefusals:
-    async def test_scopes(self, client: Client) -> None:
-        narrow = await client.with_token(SCOPES - {"Queue.Update"})
-        assert 403 == (await narrow.send("POST", BATCHES, {"action": "cancel"})).status_code
-        client.headers = {}
-        assert 401 == (await client.send("POST", BATCHES, {"action": "cancel"})).status_code
-
     async def test_body(self, client: Client) -> None:
         for body, wrong in (
             ({"action": "move"}, ("/send_time", "required")),
@@ -72,15 +66,6 @@ class TestRefusals:
             ({"action": "cancel", "filter": {"pipeline_id": "z" * 22}}, ("/filter/pipeline_id", "unknown_id")),
         ):
             assert [wrong] == codes(await client.send("POST", BATCHES, body))
-
-    async def test_of_others(self, client: Client, neighbour: House) -> None:
-        made = await start(client, action="cancel")
-        path = f"{BATCHES}/{made['batch_id']}"
-        narrow = await client.with_token(SCOPES, application_ids=[client.queue.house.application_id])
-        for other in (narrow, Client(client.http, client.queue, neighbour.headers)):
-            assert 404 == (await other.send("GET", path)).status_code
-            assert 404 == (await other.send("DELETE", path)).status_code
-            assert [] == (await other.send("GET", BATCHES)).json()["results"]
 
     async def test_repetition_makes_items(self, client: Client) -> None:
         narrow = await client.with_token(SCOPES - {"Queue.Create"})

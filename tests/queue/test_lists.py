@@ -69,20 +69,6 @@ async def pages(client: Client, query: str, *, limit: int) -> list[str]:
 
 @pytest.mark.parametrize("path", [ITEMS, COUNT, HOUR])
 class TestRefusals:
-    async def test_anonymous(self, client: Client, path: str) -> None:
-        client.headers = {}
-        assert 401 == (await client.send("GET", path)).status_code
-
-    async def test_missing_scope(self, client: Client, path: str) -> None:
-        narrow = await client.with_token(SCOPES - {"Queue.Read"})
-        assert ["Queue.Read"] == (await narrow.send("GET", path)).json()["required_scopes"]
-
-    async def test_other_organization(self, client: Client, path: str, neighbour: House) -> None:
-        await client.create()
-        client.headers = neighbour.headers
-        found = (await client.send("GET", path)).json()
-        assert [] == (found["results"] if path == ITEMS else found)
-
     async def test_other_application(self, client: Client, path: str) -> None:
         await client.create()
         narrow = await client.with_token(SCOPES, application_ids=[await other_application(client)])

@@ -23,10 +23,6 @@ _SECOND = ("question_ids[1]", "unknown_value")
 
 
 class TestRefusals:
-    async def test_unknown_template(self, house: House) -> None:
-        response = await house.get("/report/template/nope", questionnaire_id=house.questionnaire_id)
-        assert 404 == response.status_code
-
     async def test_without_questionnaire(self, house: House) -> None:
         response = await house.get("/report/template/nps")
         assert 422 == response.status_code

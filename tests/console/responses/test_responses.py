@@ -36,20 +36,6 @@ async def shop(owner: House) -> House:
     return owner
 
 
-async def test_other_organization(shop: House) -> None:
-    await found(shop.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(shop.pool) as client, browser_of(shop.pool) as stranger:
-        await log_in(client)
-        await log_in(stranger, email="pan@patras.example")
-        link = links_of(await client.get("/console/responses"))[0]
-        assert [] == links_of(await stranger.get("/console/responses"))
-        assert 404 == (await stranger.get(link)).status_code
-        for act in ("tag", "untag", "read"):
-            path = f"{link.partition('?')[0]}/{act}"
-            assert 404 == (await stranger.post(path, data={"tag": "stolen"})).status_code
-        assert "stolen" not in (await client.get(link)).text
-
-
 async def test_tabs_and_filters(shop: House) -> None:
     async with browser_of(shop.pool) as client:
         await log_in(client)

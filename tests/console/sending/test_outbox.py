@@ -21,12 +21,6 @@ __all__ = ["client", "http", "queue"]
 OUTBOX = "/console/sending/outbox"
 
 
-async def test_agent_may_not_make_one(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert 403 == (await browser.post(OUTBOX)).status_code
-
-
 async def test_from_form_to_content(client: Client) -> None:
     house = client.queue.house
     pipeline = f"{house.questionnaire_id}/{house.pipeline_id}"

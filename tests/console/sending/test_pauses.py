@@ -14,15 +14,6 @@ REASON = "Wrong prices in the mail"
 OPEN = "select count(*) from channel_account where paused_time is null"
 
 
-async def test_agent_may_not(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert PAUSE not in html.unescape((await browser.get("/console/sending")).text)
-        for address in (PAUSE, f"{PAUSE}/end"):
-            assert 403 == (await browser.post(address, data={"reason": REASON})).status_code
-    assert await client.queue.value(OPEN)
-
-
 async def test_paused_told_and_resumed(client: Client) -> None:
     await found(client.queue.pool, domain="patras", email="pan@patras.example")
     async with browser_of(client.queue.pool) as browser:

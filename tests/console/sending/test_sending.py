@@ -13,7 +13,7 @@ from afterword.logins import hashing
 from afterword.logins import service as logins
 from afterword.organizations import service as organizations
 from tests.dates import YEAR
-from tests.logins.conftest import EMAIL, PASSWORD, SITE, browser_of, found, log_in
+from tests.logins.conftest import EMAIL, PASSWORD, SITE, browser_of, log_in
 from tests.queue.client import Client
 from tests.queue.conftest import Queue
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
@@ -38,21 +38,6 @@ async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
 
 def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>|[\u2068\u2069]", "", html.unescape(text)))
-
-
-async def test_other_organization_and_agent(client: Client) -> None:
-    item = await client.create(send_time=f"{YEAR}-05-02T10:00:00+00:00")
-    path = f"/console/sending/{item['item_id']}"
-    await found(client.queue.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="pan@patras.example")
-        assert item["responder_channel_identifier"] not in (await browser.get("/console/sending")).text
-        for method, address in (("GET", path), ("POST", f"{path}/cancel"), ("GET", f"{path}/now")):
-            assert 404 == (await browser.request(method, address)).status_code
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert "/cancel" not in (await browser.get(path)).text
-        assert 403 == (await browser.post(f"{path}/cancel")).status_code
 
 
 async def test_tabs_add_up_and_reasons_filter(client: Client) -> None:

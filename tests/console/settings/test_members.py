@@ -23,14 +23,6 @@ class TestPeople:
     async def change(self, client: httpx2.AsyncClient, user_id: str, **data: str) -> httpx2.Response:
         return await client.post(f"{PEOPLE}/{user_id}", data=data)
 
-    async def test_agents_see_and_change_nobody(self, office: Office, ben: str) -> None:
-        async with browser_of(office.pool) as client:
-            await log_in(client, email="ben@kalamata.example")
-            assert 200 == (await client.get(PEOPLE)).status_code
-            assert 403 == (await self.change(client, office.user_id, role="agent", version="1")).status_code
-            assert 403 == (await client.post(f"{PEOPLE}/{office.user_id}/remove")).status_code
-            assert "/remove" not in (await client.get(f"{PEOPLE}/{office.user_id}")).text
-
     async def test_role(self, office: Office, ben: str) -> None:
         async with browser_of(office.pool) as client:
             await log_in(client)
