@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from afterword import db
-from afterword.organizations import service as accounts
 from tests.alerts.conftest import Desk
 from tests.alerts.test_api import ABSENT
 from tests.dates import YEAR
+from tests.making import make_application
 
 
 class TestCases:
@@ -160,8 +159,4 @@ async def test_mentioned(desk: Desk) -> None:
 
 
 async def other_application(desk: Desk) -> str:
-    async with db.transaction(desk.pool) as database:
-        made = await accounts.create_application(
-            database, organization_id=desk.house.organization_id, display_name="Other", now=database.clock.now()
-        )
-    return made.application_id
+    return await make_application(desk.pool, desk.house.organization_id)

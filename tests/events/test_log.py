@@ -15,6 +15,7 @@ from afterword.events.log import store as log_store
 from afterword.organizations import service as accounts
 from tests.conftest import settled
 from tests.events.conftest import Desk, new_event
+from tests.making import make_application
 
 SUBJECT = "s" * 22
 
@@ -111,14 +112,8 @@ class TestShown:
     async def test_confined_to_applications(self, desk: Desk) -> None:
         """A token of other applications sees nothing of this one, nor of the organization itself."""
         await desk.tell("tag.added")
-        async with db.transaction(desk.pool) as database:
-            other = await accounts.create_application(
-                database,
-                organization_id=desk.house.organization_id,
-                display_name="Other",
-                now=database.clock.now(),
-            )
-        headers = await token_of(desk, application_ids=[other.application_id])
+        other_id = await make_application(desk.pool, desk.house.organization_id)
+        headers = await token_of(desk, application_ids=[other_id])
         answer = await desk.client.get("/event", headers=headers)
         assert [] == answer.json()["results"]
         headers = await token_of(desk, application_ids=[desk.house.application_id])

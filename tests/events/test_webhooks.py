@@ -10,6 +10,7 @@ from afterword.events.webhooks import seal_context
 from afterword.organizations import service as accounts
 from tests.events.conftest import OPEN_SITE, Desk
 from tests.events.test_log import token_of
+from tests.making import make_application
 
 URL = "https://shop.example.com/hook"
 
@@ -140,15 +141,9 @@ class TestChange:
         assert after == await desk.ask("GET", path)
 
     async def test_another_questionnaires_application(self, desk: Desk) -> None:
-        async with db.transaction(desk.pool) as database:
-            other = await accounts.create_application(
-                database,
-                organization_id=desk.house.organization_id,
-                display_name="Other",
-                now=database.clock.now(),
-            )
+        other_id = await make_application(desk.pool, desk.house.organization_id)
         path = f"/webhook/{(await desk.hook(URL, questionnaire_id=desk.house.questionnaire_id))['webhook_id']}"
-        answer = await desk.ask("PATCH", path, status=422, json={"application_id": other.application_id})
+        answer = await desk.ask("PATCH", path, status=422, json={"application_id": other_id})
         assert "/application_id" == answer["errors"][0]["pointer"]
 
 

@@ -118,11 +118,6 @@ class TestRules:
     @pytest.mark.parametrize(
         ("body", "expected"),
         [
-            ({"title": ""}, [("/title", "too_short")]),
-            ({"title": None}, [("/title", "required")]),
-            ({"kind": "weekly"}, [("/kind", "unknown_value")]),
-            ({"trigger": "schedule"}, [("/trigger", "unknown_value")]),
-            ({"pipeline_id": "0" * 22}, [("/pipeline_id", "unknown_id")]),
             ({"from_questionnaire_id": "0" * 22, "pipeline_id": "0" * 22},
              [("/from_questionnaire_id", "unknown_id"), ("/pipeline_id", "unknown_id")]),
             ({"conditions": {"subject": "question:" + "0" * 22, "operator": "equal", "value": 1}},

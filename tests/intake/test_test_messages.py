@@ -223,14 +223,7 @@ class TestSent:
 class TestThroughAnAccount:
     async def test_refusals(self, client: Client) -> None:
         account_id = await client.queue.value("select account_id from channel_account")
-        path, body = f"/provider/{account_id}/test", {"responder_channel_identifier": "ann@example.com"}
-        clients = [
-            await client.with_token(frozenset(SCOPES - {"Provider.Update"})),
-            await client.with_token(SCOPES, application_ids=[client.queue.house.application_id]),
-            await client.with_token(SCOPES, test=True),
-        ]
-        assert [403] * 3 == [(await each.send("POST", path, body)).status_code for each in clients]
-        assert 404 == (await client.send("POST", f"/provider/{'z' * 22}/test", body)).status_code
+        path = f"/provider/{account_id}/test"
         wrong = await client.send("POST", path, {"responder_channel_identifier": "nobody"})
         assert [("/responder_channel_identifier", "invalid_address")] == codes(wrong)
         await client.queue.execute("update channel_account set channel_id = 3")
@@ -278,8 +271,6 @@ class TestPreview:
         return await client.send("POST", f"{client.pipeline}/preview", body)
 
     async def test_refusals(self, client: Client) -> None:
-        narrow = await client.with_token(SCOPES - {"Pipeline.Read"})
-        assert 403 == (await self.preview(narrow)).status_code
         narrow = await client.with_token(SCOPES - {"Queue.Read"})
         item_id = (await client.create())["item_id"]
         assert 403 == (await self.preview(narrow, item_id=item_id)).status_code

@@ -5,23 +5,13 @@ import pytest
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as organizations
 from tests.logins.conftest import EMAIL, SITE, Office
+from tests.making import make_token
 from tests.test_app import client_of
 
 
 async def token_of(office: Office, *scopes: str, test: bool = False) -> dict[str, str]:
-    async with db.transaction(office.pool) as database:
-        _, text = await organizations.create_token(
-            database,
-            organization_id=office.organization_id,
-            title="Tests",
-            scopes=scopes or SCOPES,
-            kind="organization",
-            user_id=None,
-            test=test,
-            now=database.clock.now(),
-        )
+    text = await make_token(office.pool, office.organization_id, scopes=scopes or SCOPES, test=test)
     return {"Authorization": f"Bearer {text}"}
 
 

@@ -6,24 +6,14 @@ import pytest
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
 from afterword.privacy import service as erasures
 from tests.conftest import settled
+from tests.making import make_token
 from tests.privacy.conftest import CANARY, Desk, people
 
 
 async def token(desk: Desk, *, scopes: frozenset[str] = SCOPES, application_ids: Sequence[str] = ()) -> dict[str, str]:
-    async with db.transaction(desk.pool) as database:
-        _, text = await accounts.create_token(
-            database,
-            organization_id=desk.house.organization_id,
-            title="Narrow",
-            scopes=scopes,
-            application_ids=application_ids,
-            kind="organization",
-            user_id=None,
-            now=database.clock.now(),
-        )
+    text = await make_token(desk.pool, desk.house.organization_id, scopes=scopes, application_ids=application_ids)
     return {"Authorization": f"Bearer {text}"}
 
 

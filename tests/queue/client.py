@@ -5,8 +5,7 @@ from typing import Any
 
 import httpx2
 
-from afterword import db
-from afterword.organizations import service as accounts
+from tests.making import make_token
 from tests.queue.conftest import Queue
 
 BODY = {"responder_channel_identifier": "ann@example.com"}
@@ -40,17 +39,7 @@ class Client:
         return response.json()
 
     async def with_token(self, scopes: frozenset[str], **limits: Any) -> "Client":
-        async with db.transaction(self.queue.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.queue.house.organization_id,
-                title="Narrow",
-                scopes=scopes,
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-                **limits,
-            )
+        text = await make_token(self.queue.pool, self.queue.house.organization_id, scopes=scopes, **limits)
         return Client(self.http, self.queue, {"Authorization": f"Bearer {text}"})
 
 

@@ -9,10 +9,10 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.core.scheduling.statuses import Item
-from afterword.organizations import service as accounts
 from afterword.queue.lists import store
 from afterword.queue.lists.store import Filter
 from tests.conftest import House
+from tests.making import make_application
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
@@ -47,14 +47,7 @@ async def fill(queue: Queue, *, count: int = 6) -> list[str]:
 
 
 async def other_application(client: Client) -> str:
-    async with db.transaction(client.queue.pool) as database:
-        made = await accounts.create_application(
-            database,
-            organization_id=client.queue.house.organization_id,
-            display_name="Other",
-            now=database.clock.now(),
-        )
-    return made.application_id
+    return await make_application(client.queue.pool, client.queue.house.organization_id)
 
 
 async def pages(client: Client, query: str, *, limit: int) -> list[str]:

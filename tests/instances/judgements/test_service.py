@@ -10,7 +10,7 @@ from afterword import db
 from afterword.alerts import service as alerts
 from afterword.instances.answers.service import Start
 from afterword.instances.store import Instance
-from afterword.organizations import service as organizations
+from tests.making import make_application
 from tests.reports.conftest import NPS, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -63,11 +63,8 @@ async def judge(house: House, *there: Instance, judgement: str = "accepted", **h
 async def test_refused(house: House, held: Instance) -> None:
     """By a token of another application, and with wrong members."""
     body = {"instance_ids": [held.instance_id], "judgement": "accepted"}
-    async with db.transaction(house.pool) as database:
-        other = await organizations.create_application(
-            database, organization_id=house.caller.organization_id, display_name="Other", now=database.clock.now()
-        )
-    confined = replace(house, token=await house.token_for(application_ids=[other.application_id]))
+    other_id = await make_application(house.pool, house.caller.organization_id)
+    confined = replace(house, token=await house.token_for(application_ids=[other_id]))
     refused = await confined.send("POST", f"{DOUBTFUL}/judgement", body)
     assert (422, "unknown_id") == (refused.status_code, refused.json()["errors"][0]["code"])
     assert [] == (await confined.get(DOUBTFUL)).json()["results"]
