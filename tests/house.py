@@ -153,15 +153,13 @@ def lines_of(files: Iterable[Path]) -> int:
 
 
 def noun_lines(product: Iterable[Path]) -> Mapping[str, int]:
-    """The lines of each noun's file and of the screens that import it."""
-    texts = {path: path.read_text(encoding="utf-8") for path in product}
+    """The lines of each noun's file, and of the hand-made screens of its name."""
+    files = list(product)
     nouns: dict[str, int] = {}
-    for path, text in texts.items():
-        module = path.relative_to(ROOT).with_suffix("").parts
-        imported = re.compile(rf"from {'[.]'.join(module[:-1])}(?:[.]| import .*\b){module[-1]}\b")
-        for name in re.findall(r"^class (\w+)\(Noun\b", text, re.MULTILINE):
-            screens = [one for one, other in texts.items() if SCREENS & {*one.parts} and imported.search(other)]
-            nouns[name] = lines_of({path, *screens})
+    for path in files:
+        declared = re.findall(r"^(\w+)(?:: .*)? = Noun\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+        screens = [one for one in files if SCREENS & {*one.parts} and one.name == path.name]
+        nouns |= dict.fromkeys(declared, lines_of({path, *screens}))
     return nouns
 
 
