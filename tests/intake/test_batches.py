@@ -11,15 +11,9 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from tests.dates import YEAR
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client
 
 OK = Sent("reference", 250, "ok")
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 def row(name: str, **members: object) -> dict[str, Any]:

@@ -23,8 +23,7 @@ from afterword.worker.long_work import STEPS_A_TURN
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
-from tests.queue.client import Client
-from tests.queue.conftest import SMS, Queue
+from tests.queue.conftest import SMS, Client, Queue
 
 HEADER = "responder_channel_identifier,locale,external_reference"
 CSV = {"Content-Type": "text/csv"}

@@ -4,22 +4,15 @@ import asyncio
 from typing import Any
 from urllib.parse import quote
 
-import httpx2
 import pytest
 
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from tests.dates import YEAR
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client
 
 OK = Sent("reference", 250, "ok")
 METHODS = ("GET", "PUT", "DELETE")
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 def path(client: Client, reference: str = "order 1042") -> str:

@@ -18,8 +18,7 @@ from afterword.intake.sequences import SEQUENCE
 from afterword.nouns import service as nouns
 from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import EMAIL, House, settled
-from tests.queue.client import Client, codes
-from tests.queue.conftest import SMS, Queue
+from tests.queue.conftest import SMS, Client, Queue, codes
 
 OK = Sent("reference", 250, "ok")
 CSAT = 0

@@ -17,18 +17,12 @@ from afterword.intake.test_messages import api, service
 from afterword.messages import context as mail
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue, codes
 
 BODY = {"responder_channel_identifier": "Ann@Example.com", "locale": "en"}
 UNTOUCHED = ("queue_item", "attempt", "questionnaire_instance", "responder", "responder_address", "contact", "event")
 
 Script = Callable[[Message, Begin], Awaitable[Outcome]]
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def accept(_message: Message, begin: Begin) -> Outcome:

@@ -9,8 +9,7 @@ import pytest
 from afterword.channels.base import Sent
 from tests.conftest import House
 from tests.dates import YEAR
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 OK = Sent("reference", 250, "ok")
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = 1, 2, 3, 4, 5
@@ -44,11 +43,6 @@ EVERYTHING = {
     ],
     "target_url": "https://example.com/hook",
 }  # fmt: skip
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 def place(client: Client) -> str:

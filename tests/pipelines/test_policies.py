@@ -5,14 +5,12 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent
 from afterword.queue.store import QueueItem
-from tests.queue.client import Client, codes
-from tests.queue.conftest import OUTBOX, Queue
+from tests.queue.conftest import OUTBOX, Client, Queue, codes
 
 SCHEDULED, IGNORED = 1, 8
 PATH = "/policy/contact"
@@ -25,11 +23,6 @@ DEFAULTS = {
     "count_reminders": False, "if_exceeded": "skip", "quiet_start_time": None, "quiet_end_time": None,
     "holiday_country": None, "holidays": [],
 }  # fmt: skip
-
-
-@pytest.fixture
-def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def put(client: Client, **wanted: object) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -15,16 +14,10 @@ from tests.channels.sink import Sink
 from tests.channels.test_email import Begin, kind
 from tests.conftest import SITE
 from tests.providers.test_accounts import GATEWAY, LOGIN
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 SMTP = {"host": "smtp.shop.example", "port": 465, "security": "tls", "username": "ann", "password": "hunter2hunter2"}
 NEW = {"kind": "smtp", "title": "Our relay", "settings": SMTP}
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def add(client: Client, **body: Any) -> dict[str, Any]:

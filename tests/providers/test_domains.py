@@ -11,8 +11,7 @@ from afterword.core.wire.site import Site
 from tests.channels.name_server import name_server
 from tests.conftest import SITE
 from tests.providers.test_api import NEW, SMTP, add
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue
 from tests.test_app import client_of
 
 SENDGRID = {**SMTP, "host": "smtp.sendgrid.net"}

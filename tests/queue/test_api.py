@@ -8,8 +8,7 @@ import pytest
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from tests.dates import YEAR, last_sunday
-from tests.queue.client import BODY, Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client, codes
 
 BUSY = 503
 OK = Sent("reference", 250, "ok")
@@ -23,11 +22,6 @@ SEVEN_NULLS = (
     "previous_item_id", "responder_id", "questionnaire_instance_id", "previous_questionnaire_instance_id",
     "dispatched_time", "result", "retry_attempts",
 )  # fmt: skip
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 NOBODY = "0" * 22

@@ -3,20 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx2
-import pytest
-
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import installation
 from afterword.queue.backtests import service
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
+from tests.queue.conftest import Client, codes
 
 
 async def sent(client: Client, days_ago: int, name: str = "ann", **more: Any) -> str:

@@ -6,7 +6,6 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -19,16 +18,10 @@ from afterword.worker.batches import BatchWorker
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.intake.test_imports import Importing, lines
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 BATCHES = "/q/queue/batch"
 LATER = f"{YEAR}-05-02T10:00:00+00:00"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def imported(client: Client, *addresses: str) -> str:

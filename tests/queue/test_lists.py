@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -13,16 +12,10 @@ from afterword.queue.lists import store
 from afterword.queue.lists.store import Filter
 from tests.conftest import House
 from tests.making import make_application
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue, codes
 
 ITEMS, COUNT, HOUR = "/q/queue/item", "/q/queue/count", "/q/queue/hour"
 OVERLAP = "/q/queue/overlap"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def fill(queue: Queue, *, count: int = 6) -> list[str]:

@@ -8,16 +8,10 @@ import pytest
 
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from tests.dates import YEAR
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client
 
 OK = Sent("reference", 250, "ok")
 UNMET = """conditions = '{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}'"""
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def ask(client: Client, item: dict[str, Any], what: str, method: str = "GET", **headers: str) -> httpx2.Response:

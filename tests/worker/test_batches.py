@@ -3,7 +3,7 @@
 import pytest
 
 from tests.dates import YEAR
-from tests.queue.client import Client
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 from tests.queue.test_batches import BATCHES, ended, start, work

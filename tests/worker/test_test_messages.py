@@ -9,8 +9,7 @@ from afterword.intake.test_messages import service
 from afterword.messages import email as mail
 from tests.channels.sink import Sink, say
 from tests.intake.test_test_messages import Scripted, client, sending, sent
-from tests.queue.client import Client
-from tests.queue.conftest import http, queue
+from tests.queue.conftest import Client, http, queue
 
 __all__ = ["client", "http", "queue"]
 

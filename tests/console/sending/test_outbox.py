@@ -12,8 +12,7 @@ from afterword.worker.notices import Notices
 from tests.console.sending.test_sending import client
 from tests.logins.conftest import SITE, browser_of, log_in
 from tests.providers.test_accounts import add as add_account
-from tests.queue.client import Client
-from tests.queue.conftest import http, queue
+from tests.queue.conftest import Client, http, queue
 from tests.queue.outbox.test_api import capture
 
 __all__ = ["client", "http", "queue"]

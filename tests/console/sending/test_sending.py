@@ -14,8 +14,7 @@ from afterword.logins import service as logins
 from afterword.organizations import service as organizations
 from tests.dates import YEAR
 from tests.logins.conftest import EMAIL, PASSWORD, SITE, browser_of, log_in
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
