@@ -8,36 +8,23 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from afterword import db
 from afterword.console import lists
 from afterword.console import people as screen
 from afterword.core.wire.site import Site
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
 from afterword.texts import texts
-from tests.logins.conftest import EMAIL, OWN, PASSWORD, found, log_in
+from tests.logins.conftest import EMAIL, OWN, PASSWORD, add_staff, found, log_in
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.test_app import client_of
 
 PERSON = re.compile(r'href="(/console/people/\w{22})"')
-AGENT = "ben@demo.example"
 
 
 @pytest.fixture
 async def known(desk: Desk) -> Known:
     """A person of whom there is everything; an owner and an agent who can log in, and another organization's owner."""
     [known] = await people(desk, [CANARY])
-    async with db.transaction(desk.pool) as database:
-        now = database.clock.now()
-        password = await hashing.hash_of(PASSWORD)
-        for email, role in ((EMAIL, "owner"), (AGENT, "agent")):
-            user = await organizations.create_user(
-                database, organization_id=desk.house.organization_id, email=email, role=role, now=now
-            )
-            login = await logins.add_login(database, email=email, password_hash=password, now=now)
-            await logins.join(database, organization_id=desk.house.organization_id, user_id=user.user_id, login=login)
+    await add_staff(desk.pool, desk.house.organization_id)
     await found(desk.pool, domain="patras", email="pan@patras.example")
     return known
 

@@ -194,6 +194,7 @@ class Explained:
         return []
 
 
+@pytest.mark.costly
 async def test_plans_over_many_items(queue: Queue) -> None:
     """No statement reads the table: each begins in an index and ends after the rows that it needs."""
     await fill(queue, count=20_000)

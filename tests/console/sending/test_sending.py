@@ -6,14 +6,10 @@ import re
 import httpx2
 import pytest
 
-from afterword import db
 from afterword.channels.base import Refused, Sent, Unknown
 from afterword.core.messaging.addresses import address_key
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
 from tests.dates import YEAR
-from tests.logins.conftest import EMAIL, PASSWORD, SITE, browser_of, log_in
+from tests.logins.conftest import SITE, add_staff, browser_of, log_in
 from tests.queue.conftest import Client, Queue
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
@@ -24,14 +20,7 @@ ITEM = re.compile(r'href="(/console/sending/\w{22})"')
 @pytest.fixture
 async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
     """A house with an owner and an agent who can log in."""
-    for name, role in ((EMAIL, "owner"), ("ben@demo.example", "agent")):
-        async with db.transaction(queue.pool) as database:
-            now = database.clock.now()
-            user = await organizations.create_user(
-                database, organization_id=queue.house.organization_id, email=name, role=role, now=now
-            )
-            login = await logins.add_login(database, email=name, password_hash=await hashing.hash_of(PASSWORD), now=now)
-            await logins.join(database, organization_id=queue.house.organization_id, user_id=user.user_id, login=login)
+    await add_staff(queue.pool, queue.house.organization_id)
     return Client(http, queue)
 
 
