@@ -91,10 +91,8 @@ def routes_where(is_wanted: Callable[[Route], object], *, share: float = 1.0) ->
     return pytest.mark.parametrize("route", [found[name] for name in found if name in drawn], ids=name_of)
 
 
-every_route = routes_where(lambda _: True)
 every_path = pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
 with_body = routes_where(has_body)
-with_ids = routes_where(lambda route: route.parameters)
 with_list = routes_where(has_list)
 # For what one declaration of columns, or of members, decides for all operations.
 some_with_body = routes_where(has_body, share=SHARE)
