@@ -22,10 +22,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 def change_of(world: World, route: Route) -> Mapping[str, Any]:
     """A body that changes something, whatever other tests have changed before."""
     assert route.body is not None
-    text = dict.fromkeys(TEXTS, route.path[-20:])
-    locale = {"locale": "fr" if "pipeline" in route.path else "de"}  # an item has two addresses
+    own = {"locale": "fr" if "pipeline" in route.path else "de"}  # an item has two addresses
+    wanted = {**dict.fromkeys(TEXTS, route.path[-20:]), **OTHERS, **own}
     members = probes.filled(route.body, world.ours)
-    changes = [(name, value) for name, value in (text | OTHERS | locale).items() if name in members]
+    changes = [(name, value) for name, value in wanted.items() if name in members]
     return {**probes.valid(route.body, world.ours), **dict(changes[:1])}
 
 
