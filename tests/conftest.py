@@ -55,6 +55,7 @@ FAULT_FOLDERS = {
 }  # FAULTS in the Makefile: to look through all tests takes long
 POOL_SIZE = 4
 SETTLED_SECONDS_MAX = 60.0
+GARBAGE_THRESHOLDS = (100_000, 50, 100)  # those of the interpreter cost a fourteenth of a run
 POLL_SECONDS = 0.005
 PATIENCE_SECONDS = 30.0
 FILL_SECONDS_MAX = 600.0
@@ -162,6 +163,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
         gc.enable()
 
 

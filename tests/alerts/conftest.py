@@ -12,7 +12,6 @@ from afterword import db
 from afterword.alerts import service as alerts
 from afterword.alerts.notifications import service as notifications
 from afterword.core.answers.values import Given
-from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.definition import Definition
 from afterword.events.store import Event
 from afterword.instances import service as instances
@@ -25,6 +24,7 @@ from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import House
 from tests.contract.alerting import read_all
 from tests.event_log import list_events
+from tests.making import make_token
 
 
 @dataclass
@@ -96,17 +96,7 @@ class Desk:
         return await self.token(user_id=user.user_id)
 
     async def token(self, *, user_id: str | None = None, **options: Any) -> Client:
-        async with db.transaction(self.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.house.organization_id,
-                title="Tests",
-                scopes=SCOPES,
-                kind="user" if user_id else "organization",
-                user_id=user_id,
-                now=database.clock.now(),
-                **options,
-            )
+        text = await make_token(self.pool, self.house.organization_id, user_id=user_id, **options)
         return Client(self.http, text, user_id)
 
     async def issue(self, *, responder_id: str | None = None, test: bool = False) -> Instance:

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from afterword import db
-from afterword.organizations import service as accounts
 from tests.alerts.conftest import Desk
 from tests.alerts.test_api import ABSENT
 from tests.dates import YEAR
+from tests.making import make_application
 
 
 class TestCases:
@@ -63,23 +62,6 @@ class TestCases:
         path = f"/alert/instance/{case['alert_instance_id']}"
         assert case == await desk.api.ok("PATCH", path, case)
         assert ["created"] == await desk.kinds()
-
-    async def test_stale(self, desk: Desk) -> None:
-        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
-        await desk.api.ok("PATCH", path, {"severity": "low"})
-        response = await desk.api.send("PATCH", path, {"severity": "high"}, headers={"If-Match": '"1"'})
-        assert 412 == response.status_code
-
-    async def test_filter(self, desk: Desk) -> None:
-        case = await desk.case()
-        for query, count in (("EQUAL][StatusId]=1", 1), ("EQUAL][StatusId]=3", 0), ("NULL][ResolvedTime]=null", 1)):
-            assert count == (await desk.api.get(f"/alert/instance?filter_by[{query}"))["total_results"]
-        assert (
-            1
-            == (await desk.api.get(f"/alert/instance?filter_by[EQUAL][InstanceId]={case['instance_id']}"))[
-                "total_results"
-            ]
-        )
 
     async def test_user_who_leaves(self, desk: Desk) -> None:
         """The case is nobody's then; the row of the user takes nothing with it."""
@@ -177,8 +159,4 @@ async def test_mentioned(desk: Desk) -> None:
 
 
 async def other_application(desk: Desk) -> str:
-    async with db.transaction(desk.pool) as database:
-        made = await accounts.create_application(
-            database, organization_id=desk.house.organization_id, display_name="Other", now=database.clock.now()
-        )
-    return made.application_id
+    return await make_application(desk.pool, desk.house.organization_id)

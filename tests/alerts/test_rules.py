@@ -15,15 +15,8 @@ class TestCreateAlert:
     @pytest.mark.parametrize(
         ("fields", "expected"),
         [
-            ({"application_id": ABSENT}, "unknown_id /application_id"),
-            ({"questionnaire_ids": [ABSENT]}, "unknown_id /questionnaire_ids/0"),
-            ({"assigned_user_id": ABSENT}, "unknown_id /assigned_user_id"),
-            ({"subscriber_user_ids": [ABSENT]}, "unknown_id /subscriber_user_ids/0"),
             ({"status_id": 99}, "unknown_id /status_id"),
             ({"chat_urls": ["https://chat.example/hook"]}, "unknown_value /chat_urls"),
-            ({"due_hours": 721}, "out_of_range /due_hours"),
-            ({"fold_hours": -1}, "out_of_range /fold_hours"),
-            ({"trigger": "daily"}, "unknown_value /trigger"),
             ({"trigger": "schedule"}, "required /conditions"),
         ],
     )
@@ -125,14 +118,6 @@ class TestUpdateAlert:
         alert = await desk.alert(conditions=desk.low(), subscriber_user_ids=[anna.user_id])
         await desk.execute("update organization_user set active = false where user_id = $1", anna.user_id)
         assert alert == await desk.api.ok("PATCH", f"/alert/{alert['alert_id']}", alert)
-
-    async def test_stale(self, desk: Desk) -> None:
-        alert = await desk.alert()
-        path = f"/alert/{alert['alert_id']}"
-        await desk.api.ok("PATCH", path, {"title": "B"})
-        for method in ("PATCH", "DELETE"):
-            response = await desk.api.send(method, path, {"title": "C"}, headers={"If-Match": '"1"'})
-            assert 412 == response.status_code
 
     async def test_two_at_once(self, desk: Desk) -> None:
         alert = await desk.alert()

@@ -54,15 +54,3 @@ class TestStatuses:
     @pytest.mark.parametrize("number", ["0", "007", "1e2", "\u0661", "9999999999", "x", "-1", "100"])
     async def test_unknown(self, desk: Desk, number: str) -> None:
         assert (404, "not_found") == await desk.api.refused("GET", f"/alert/status/{number}")
-
-    async def test_pages_and_cursors(self, desk: Desk) -> None:
-        for _ in range(3):
-            await create(desk)
-        target: str | None = "/alert/status?limit=2"
-        found: list[int] = []
-        while target:
-            response = await desk.api.send("GET", target)
-            found += [status["status_id"] for status in response.json()]
-            link = response.headers.get("link")
-            target = link and link.partition(">")[0].partition("/v3.2")[2]
-        assert [1, 2, 3, 4, 100, 101, 102] == found

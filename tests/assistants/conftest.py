@@ -18,10 +18,10 @@ from afterword import db
 from afterword.app import create_app
 from afterword.assistants.endpoint import Endpoint
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
 from afterword.web.limits import Limits
 from tests.browser.conftest import served
 from tests.conftest import SITE, House
+from tests.making import make_token
 
 SECONDS_MAX = 30.0
 
@@ -36,17 +36,7 @@ class Assisted:
 
     async def token(self, *, without: Collection[str] = (), of: House | None = None) -> str:
         """A new token with all scopes but these."""
-        async with db.transaction(self.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=(of or self.house).organization_id,
-                title="Assistant",
-                scopes=SCOPES - set(without),
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-            )
-        return text
+        return await make_token(self.pool, (of or self.house).organization_id, scopes=SCOPES - set(without))
 
     @asynccontextmanager
     async def client(self, token: str | None = None, *, mode: Any = "auto") -> AsyncGenerator[Client]:

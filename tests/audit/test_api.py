@@ -13,7 +13,6 @@ import pytest
 
 from afterword import db
 from afterword.audit import api, service
-from afterword.core.organizations.access import SCOPES
 from tests.logins.conftest import SITE, Office, found
 from tests.logins.conftest import office as office  # noqa: PLC0414  a fixture
 from tests.logins.test_api import token_of
@@ -35,19 +34,6 @@ async def change_name(office: Office, headers: dict[str, str], name: str) -> Non
 
 
 class TestRefused:
-    async def test_without_the_right(self, office: Office) -> None:
-        async with client_of(office.pool, site=SITE) as client:
-            assert 401 == (await client.get("/v3.2/audit")).status_code
-            headers = await token_of(office, *(SCOPES - {"Audit.Read"}))
-            assert 403 == (await client.get("/v3.2/audit", headers=headers)).status_code
-
-    async def test_other_organization(self, office: Office) -> None:
-        other = await found(office.pool, domain="patras", email="pan@patras.example")
-        headers = await token_of(office)
-        seen = await listed(office, headers)
-        assert seen
-        assert other.user_id not in {one["thing_id"] for one in seen}
-
     @pytest.mark.parametrize(
         "statement",
         ["update audit_entry set actor_id = null", "delete from audit_entry", "truncate audit_entry"],
@@ -84,20 +70,10 @@ class TestList:
         user, *_ = [one for one in entries if one["thing_kind"] == "user" and one["action"] == "created"]
         assert ("—", "owner") == (user["after"]["email"], user["after"]["role"])
 
-    async def test_filters(self, office: Office) -> None:
-        headers = await token_of(office)
-        await change_name(office, headers, "Other")
-        kinds = "&filter_by[EQUAL][Action]=created&filter_by[IN][ThingKind][]=application"
-        assert ["application"] == [one["thing_kind"] for one in await listed(office, headers, kinds)]
-        assert [] == await listed(office, headers, "&filter_by[GREATER_THAN][CreatedTime]=2030-01-01T00:00:00Z")
-
 
 class TestFile:
-    async def test_without_the_right(self, office: Office) -> None:
+    async def test_wrong(self, office: Office) -> None:
         async with client_of(office.pool, site=SITE) as client:
-            assert 401 == (await client.get("/v3.2/audit/file")).status_code
-            headers = await token_of(office, *(SCOPES - {"Audit.Read"}))
-            assert 403 == (await client.get("/v3.2/audit/file", headers=headers)).status_code
             wrong = await client.get("/v3.2/audit/file?format=xlsx&actor_id=1", headers=await token_of(office))
             assert 422 == wrong.status_code
 

@@ -113,6 +113,7 @@ async def test_accessible(shop: Shop, new_page: NewPage, scheme: Literal["dark",
     assert {} == found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("locale", one_of(["en", "ar"]))
 async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage, locale: str) -> None:
     """1280 pixels at 400 % are 320: no page scrolls sideways, and eleven keys stand in two rows."""
@@ -129,6 +130,7 @@ async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage, l
         assert rows == len(set(tops))
 
 
+@pytest.mark.costly
 async def test_texts_and_targets_are_large(shop: Shop, new_page: NewPage) -> None:
     """No text is below 14 pixels. A finger meets every control; keys of a long scale may be narrow, never low."""
     page = await new_page()

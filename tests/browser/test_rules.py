@@ -8,11 +8,10 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
 from tests.browser import markup
 from tests.browser.conftest import Shop, on_the_loop
 from tests.browser.test_answering import count_events, form, set_active
+from tests.making import make_token
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -40,17 +39,7 @@ async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
 
 @on_the_loop
 async def token(hotel: Shop) -> str:
-    async with db.transaction(hotel.pool) as database:
-        _, text = await accounts.create_token(
-            database,
-            organization_id=hotel.organization_id,
-            title="Test",
-            scopes=SCOPES,
-            kind="organization",
-            user_id=None,
-            now=database.clock.now(),
-        )
-    return text
+    return await make_token(hotel.pool, hotel.organization_id)
 
 
 async def filled(client: httpx2.AsyncClient, hotel: Shop, instance_id: str) -> None:

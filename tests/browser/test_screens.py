@@ -47,7 +47,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 GETS: Final = [screen for screen in routes.screens() if screen.method == "GET"]
 SCREENS: Final = [screen for screen in GETS if not screen.is_open]
 OPEN: Final = [screen.path for screen in GETS if screen.is_open and "{" not in screen.path]
-SHARE: Final = 0.1  # of the screens that a run looks at in a browser
+SHARE: Final = 0.05  # of the screens that a run looks at in a browser
 LOOKED_AT: Final = share_of([*OPEN, *(screen.path for screen in SCREENS)], SHARE)
 SECONDS_MAX: Final = 60
 TOUR_SECONDS_MAX: Final = 3_600

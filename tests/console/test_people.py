@@ -8,36 +8,23 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from afterword import db
 from afterword.console import lists
 from afterword.console import people as screen
 from afterword.core.wire.site import Site
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
 from afterword.texts import texts
-from tests.logins.conftest import EMAIL, OWN, PASSWORD, found, log_in
+from tests.logins.conftest import EMAIL, OWN, PASSWORD, add_staff, found, log_in
 from tests.privacy.conftest import CANARY, Desk, Known, people
 from tests.privacy.conftest import desk as desk  # noqa: PLC0414  a fixture
 from tests.test_app import client_of
 
 PERSON = re.compile(r'href="(/console/people/\w{22})"')
-AGENT = "ben@demo.example"
 
 
 @pytest.fixture
 async def known(desk: Desk) -> Known:
     """A person of whom there is everything; an owner and an agent who can log in, and another organization's owner."""
     [known] = await people(desk, [CANARY])
-    async with db.transaction(desk.pool) as database:
-        now = database.clock.now()
-        password = await hashing.hash_of(PASSWORD)
-        for email, role in ((EMAIL, "owner"), (AGENT, "agent")):
-            user = await organizations.create_user(
-                database, organization_id=desk.house.organization_id, email=email, role=role, now=now
-            )
-            login = await logins.add_login(database, email=email, password_hash=password, now=now)
-            await logins.join(database, organization_id=desk.house.organization_id, user_id=user.user_id, login=login)
+    await add_staff(desk.pool, desk.house.organization_id)
     await found(desk.pool, domain="patras", email="pan@patras.example")
     return known
 
@@ -54,29 +41,6 @@ async def page_of(client: httpx2.AsyncClient, path: str) -> str:
     response = await client.get(path)
     assert 200 == response.status_code, response.text
     return html.unescape(response.text)
-
-
-async def test_others_and_roles(desk: Desk, known: Known) -> None:
-    """Nothing of a person for another organization; an agent reads, and neither stops, takes nor erases."""
-    path = f"/console/people/{known.responder_id}"
-    suppression_id = await desk.value("select suppression_id from suppression where identifier = $1", known.address)
-    acts = (
-        ("GET", ""), ("POST", "/suppression"), ("GET", f"/suppression/{suppression_id}"),
-        ("POST", f"/suppression/{suppression_id}"), ("GET", "/subject"), ("GET", "/erasure"), ("POST", "/erasure"),
-    )  # fmt: skip
-    before = await desk.traces(CANARY)
-    async with browser(desk, "pan@patras.example") as stranger:
-        for method, act in acts:
-            response = await stranger.request(method, f"{path}{act}")
-            assert 404 == response.status_code, act
-        assert [] == PERSON.findall(await page_of(stranger, f"/console/people?q={CANARY}"))
-    async with browser(desk, AGENT) as agent:
-        page = await page_of(agent, path)
-        assert CANARY in page
-        assert "/erasure" not in page
-        for method, act in acts[1:4] + acts[5:]:
-            assert 403 == (await agent.request(method, f"{path}{act}")).status_code, act
-    assert before == await desk.traces(CANARY)
 
 
 async def test_found(desk: Desk, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:

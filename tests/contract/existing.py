@@ -13,6 +13,7 @@ from afterword.organizations import service as accounts
 from afterword.pipelines import service as pipelines
 from afterword.questionnaires import service as questionnaires
 from tests.conftest import EMAIL, House, build_house
+from tests.making import make_token
 
 FORM: Final = "application/x-www-form-urlencoded"
 JSON: Final = "application/json"
@@ -125,14 +126,4 @@ async def build_shop(pool: db.Pool) -> Shop:
 
 async def token_without(pool: db.Pool, shop: Shop, scope: str) -> str:
     """A token with all scopes but one."""
-    async with db.transaction(pool) as database:
-        _, text = await accounts.create_token(
-            database,
-            organization_id=shop.house.organization_id,
-            title="Narrow",
-            scopes=SCOPES - {scope},
-            kind="organization",
-            user_id=None,
-            now=database.clock.now(),
-        )
-    return text
+    return await make_token(pool, shop.house.organization_id, scopes=SCOPES - {scope})

@@ -41,6 +41,7 @@ from tests.contract.responding import responding
 from tests.contract.ways import ways_in
 from tests.contract.wire import PUBLIC_URL, Reply, Wire
 from tests.dates import YEAR
+from tests.making import make_token
 from tests.sizes import share_of
 
 LOGO: Final = (  # one grey pixel
@@ -90,10 +91,8 @@ def routes_where(is_wanted: Callable[[Route], object], *, share: float = 1.0) ->
     return pytest.mark.parametrize("route", [found[name] for name in found if name in drawn], ids=name_of)
 
 
-every_route = routes_where(lambda _: True)
 every_path = pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
 with_body = routes_where(has_body)
-with_ids = routes_where(lambda route: route.parameters)
 with_list = routes_where(has_list)
 # For what one declaration of columns, or of members, decides for all operations.
 some_with_body = routes_where(has_body, share=SHARE)
@@ -151,19 +150,14 @@ class World:
         test: bool = False,
     ) -> str:
         """The text of a new token of ours."""
-        async with db.transaction(self.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.ours.house.organization_id,
-                title="Probe",
-                scopes=scopes,
-                kind="user" if user_id else "organization",
-                user_id=user_id,
-                maker_scopes=maker_scopes,
-                test=test,
-                now=database.clock.now(),
-            )
-        return text
+        return await make_token(
+            self.pool,
+            self.ours.house.organization_id,
+            scopes=scopes,
+            user_id=user_id,
+            maker_scopes=maker_scopes,
+            test=test,
+        )
 
     async def ready(self, route: Route) -> None:
         """Do what must just have happened for an operation to do something: a draft to publish, an erasure to end."""
@@ -327,17 +321,7 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
 
 
 async def _owner_token(pool: db.Pool, house: House) -> str:
-    async with db.transaction(pool) as database:
-        _, text = await accounts.create_token(
-            database,
-            organization_id=house.organization_id,
-            title="The owner's",
-            scopes=SCOPES,
-            kind="user",
-            user_id=house.user_id,
-            now=database.clock.now(),
-        )
-    return text
+    return await make_token(pool, house.organization_id, user_id=house.user_id)
 
 
 async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:

@@ -13,6 +13,8 @@ from afterword.demonstration import service
 from afterword.reports.overview import service as overviews
 from tests.cli.shell import SITE
 
+pytestmark = pytest.mark.costly
+
 
 @dataclass
 class Shop:

@@ -8,11 +8,10 @@ from afterword import db, sealing
 from afterword.core.organizations.access import SCOPES
 from afterword.events.webhooks import seal_context
 from afterword.organizations import service as accounts
-from tests.conftest import House
 from tests.events.conftest import OPEN_SITE, Desk
 from tests.events.test_log import token_of
+from tests.making import make_application
 
-ABSENT = "z" * 22
 URL = "https://shop.example.com/hook"
 
 
@@ -38,13 +37,6 @@ class TestCreate:
         wrong = [(f"/event_types/{index}", "unknown_value") for index in (1, 2, 3)]
         assert wrong == await refused(desk, event_types=types)
         assert [("/event_types", "too_few")] == await refused(desk, event_types=[])
-
-    async def test_unknown_binding(self, desk: Desk, neighbour: House) -> None:
-        for questionnaire_id in (ABSENT, neighbour.questionnaire_id):
-            wrong = [("/questionnaire_id", "unknown_id")]
-            assert wrong == await refused(desk, questionnaire_id=questionnaire_id)
-        for application_id in (ABSENT, neighbour.application_id):
-            assert [("/application_id", "unknown_id")] == await refused(desk, application_id=application_id)
 
     async def test_the_fifty_first(self, desk: Desk) -> None:
         async with db.transaction(desk.pool) as database:
@@ -140,12 +132,6 @@ class TestChange:
         answer = await desk.ask("PATCH", path, status=422, json={"target_url": "https://10.0.0.1/"})
         assert "invalid_address" == answer["errors"][0]["code"]
 
-    async def test_stale(self, desk: Desk) -> None:
-        path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
-        headers = {**desk.house.headers, "If-Match": '"7"'}
-        assert 412 == (await desk.client.patch(path, headers=headers, json={"title": "X"})).status_code
-        assert 412 == (await desk.client.delete(path, headers=headers)).status_code
-
     async def test_ok(self, desk: Desk) -> None:
         path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
         before = await desk.ask("GET", path)
@@ -155,22 +141,13 @@ class TestChange:
         assert after == await desk.ask("GET", path)
 
     async def test_another_questionnaires_application(self, desk: Desk) -> None:
-        async with db.transaction(desk.pool) as database:
-            other = await accounts.create_application(
-                database,
-                organization_id=desk.house.organization_id,
-                display_name="Other",
-                now=database.clock.now(),
-            )
+        other_id = await make_application(desk.pool, desk.house.organization_id)
         path = f"/webhook/{(await desk.hook(URL, questionnaire_id=desk.house.questionnaire_id))['webhook_id']}"
-        answer = await desk.ask("PATCH", path, status=422, json={"application_id": other.application_id})
+        answer = await desk.ask("PATCH", path, status=422, json={"application_id": other_id})
         assert "/application_id" == answer["errors"][0]["pointer"]
 
 
 class TestSecret:
-    async def test_unknown(self, desk: Desk) -> None:
-        await desk.ask("POST", f"/webhook/{ABSENT}/secret", status=404)
-
     async def test_shown_once_even_when_repeated(self, desk: Desk) -> None:
         path = f"/webhook/{(await desk.hook(URL))['webhook_id']}/secret"
         headers = {**desk.house.headers, "Idempotency-Key": "renew-1"}

@@ -12,8 +12,8 @@ from afterword.core.organizations.access import Caller
 from afterword.db import leases
 from afterword.db.leases import OPEN_MAX
 from afterword.exports import service
-from afterword.organizations import service as accounts
 from tests.exports.conftest import CSAT, REASONS, Shop, table
+from tests.making import make_token
 
 DAY = 86_400
 
@@ -48,8 +48,6 @@ class TestCreate:
     @pytest.mark.parametrize(
         ("request_body", "pointer", "code"),
         [
-            ({"format": "ods"}, "/format", "unknown_value"),
-            ({"date_basis": "viewed"}, "/date_basis", "unknown_value"),
             ({"since_cursor": "nonsense"}, "/since_cursor", "invalid_cursor"),
             ({"from_time": "2026-02-01T00:00:00Z", "to_time": "2026-02-01T00:00:00Z"}, "/to_time", "out_of_range"),
             ({"filter": {"subject": "question:0000000000000000000000", "operator": "equal", "value": 1}},
@@ -115,16 +113,7 @@ class TestFile:
         await shop.respond({CSAT: Given(5)})
         export = await shop.ask()
         await shop.write()
-        async with db.transaction(shop.pool) as database:
-            _, token = await accounts.create_token(
-                database,
-                organization_id=shop.house.organization_id,
-                title="Weak",
-                scopes=weak.scopes,
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-            )
+        token = await make_token(shop.pool, shop.house.organization_id, scopes=weak.scopes)
         response = await shop.client.get(
             f"/v3.2/q/export/{export['export_id']}/file", headers={"Authorization": f"Bearer {token}"}
         )
@@ -142,16 +131,7 @@ class TestFile:
         assert text.startswith("instance_id,version_id,")
 
     async def test_recipients_need_their_scope(self, shop: Shop, weak: Caller) -> None:
-        async with db.transaction(shop.pool) as database:
-            _, token = await accounts.create_token(
-                database,
-                organization_id=shop.house.organization_id,
-                title="No queue",
-                scopes=weak.scopes - {"Queue.Read"},
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-            )
+        token = await make_token(shop.pool, shop.house.organization_id, scopes=weak.scopes - {"Queue.Read"})
         refused = await shop.client.post(
             shop.path, json={"format": "csv", "include_recipient": True}, headers={"Authorization": f"Bearer {token}"}
         )

@@ -23,6 +23,7 @@ from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 from tests.event_log import list_events
+from tests.making import make_application, make_token
 
 NOW = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
 SECRET = b"k" * 32
@@ -274,18 +275,13 @@ class Shop:
         organization_id: str | None = None,
         test: bool = False,
     ) -> "Shop":
-        async with db.transaction(self.world.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=organization_id or self.world.caller.organization_id,
-                title="Test",
-                scopes=scopes,
-                kind="organization",
-                user_id=None,
-                now=NOW,
-                application_ids=list(application_ids),
-                test=test,
-            )
+        text = await make_token(
+            self.world.pool,
+            organization_id or self.world.caller.organization_id,
+            scopes=scopes,
+            application_ids=list(application_ids),
+            test=test,
+        )
         return Shop(self.world, self.http, text)
 
     async def of_another_organization(self) -> "Shop":
@@ -294,11 +290,8 @@ class Shop:
         return await self.with_token(organization_id=organization.organization_id)
 
     async def of_another_application(self) -> "Shop":
-        async with db.transaction(self.world.pool) as database:
-            application = await accounts.create_application(
-                database, organization_id=self.world.caller.organization_id, display_name="Another", now=NOW
-            )
-        return await self.with_token(application_ids=[application.application_id])
+        application_id = await make_application(self.world.pool, self.world.caller.organization_id, "Another")
+        return await self.with_token(application_ids=[application_id])
 
     async def with_own_questionnaire(self) -> "Shop":
         """A token of another application, and a questionnaire there."""

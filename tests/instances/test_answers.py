@@ -309,10 +309,6 @@ class TestView:
         async with db.transaction(world.pool) as database:
             await answers_service.record_view(database, instance_id=instance_id, now=NOW + days * DAY)
 
-    async def test_unknown(self, world: World) -> None:
-        with pytest.raises(errors.NotFound):
-            await self.view(world, "0" * 22)
-
     async def test_expired(self, world: World) -> None:
         instance = await world.issue(IssueInput(valid_days=1))
 

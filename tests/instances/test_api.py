@@ -7,12 +7,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword import db, ids
-from afterword.core.organizations.access import SCOPES
 from afterword.instances.issuing.service import IssueInput
-from afterword.organizations import service as accounts
-from afterword.responders import service as responders
-from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SECRET, SINGLE, Shop
+from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SINGLE, Shop
 
 FIELDS = [
     "instance_id", "questionnaire_id", "responder_id", "locale", "valid_days", "editable", "finalized", "created_time",
@@ -27,83 +23,11 @@ def codes(response: httpx2.Response) -> list[tuple[str | None, str]]:
     return [(error.get("pointer"), error["code"]) for error in response.json()["errors"]]
 
 
-QUESTION_CONTENT = "/q/questionnaire/{questionnaire_id}/question/{question_id}/response/content"
-ROUTES = [
-    ("POST", "/q/questionnaire/{questionnaire_id}/instance", "Questionnaire Instance.Create"),
-    ("GET", "/q/questionnaire/{questionnaire_id}/instance", "Questionnaire Instance.Read"),
-    ("GET", QUESTION_CONTENT, "Questionnaire Instance.Read"),
-    ("GET", "/q/instance/{instance_id}", "Questionnaire Instance.Read"),
-    ("GET", "/q/instance/{instance_id}/url", "Questionnaire Instance.Read"),
-    ("GET", "/q/instance/{instance_id}/content", "Questionnaire Instance.Read"),
-    ("GET", "/q/instance/{instance_id}/response/content", "Questionnaire Instance.Read"),
-    ("PATCH", "/q/instance/{instance_id}", "Questionnaire Instance.Update"),
-    ("DELETE", "/q/instance/{instance_id}", "Questionnaire Instance.Delete"),
-]  # fmt: skip
-
-
-ALL_ROUTES = [*ROUTES, ("GET", "/q/instance", ROUTES[1][2])]
-
-
-class TestDoors:
-    def path(self, shop: Shop, template: str, instance_id: str) -> str:
-        return template.format(questionnaire_id=shop.world.questionnaire_id, instance_id=instance_id, question_id=NPS)
-
-    @pytest.mark.parametrize(("method", "template"), [route[:2] for route in ALL_ROUTES])
-    async def test_anonymous(self, shop: Shop, method: str, template: str) -> None:
-        response = await Shop(shop.world, shop.http, None).send(method, self.path(shop, template, ids.secret()))
-
-        assert (401, "unauthenticated") == (response.status_code, response.json()["code"])
-
-    @pytest.mark.parametrize(("method", "template", "scope"), ALL_ROUTES)
-    async def test_missing_scope(self, shop: Shop, method: str, template: str, scope: str) -> None:
-        narrow = await shop.with_token(scopes=SCOPES - {scope})
-
-        response = await narrow.send(method, self.path(shop, template, ids.secret()))
-
-        assert (403, [scope]) == (response.status_code, response.json()["required_scopes"])
-
-    @pytest.mark.parametrize(("method", "template"), [route[:2] for route in ROUTES])
-    async def test_foreign_is_absent(self, shop: Shop, method: str, template: str) -> None:
-        """Another organization's, another application's, a deleted and an unknown one: the same 404."""
-        kept, gone = await shop.issue(), await shop.issue()
-        await shop.delete(f"/q/instance/{gone['instance_id']}")
-        strangers = [await shop.of_another_organization(), await shop.of_another_application()]
-        path = self.path(shop, template, kept["instance_id"])
-        body = {"json": {}} if method in {"POST", "PATCH"} else {}
-
-        responses = [await stranger.send(method, path, **body) for stranger in strangers]
-        if "{instance_id}" in template:
-            responses += [
-                await shop.send(method, self.path(shop, template, instance_id), **body)
-                for instance_id in (gone["instance_id"], ids.secret())
-            ]
-
-        assert {404} == {response.status_code for response in responses}
-        assert {"not_found"} == {response.json()["code"] for response in responses}
-        assert 1 == len({response.json()["detail"] for response in responses})
-
-    async def test_misshapen_id(self, shop: Shop) -> None:
-        assert {404} == {
-            (await shop.get(f"/q/instance/{text}")).status_code for text in ("short", "x" * 23, "é" * 22, "%00" * 22)
-        }
-
-
 class TestIssue:
     @pytest.mark.parametrize(
         ("body", "pointer", "code"),
         [
-            ({"responder_id": "0" * 22}, "/responder_id", "unknown_id"),
-            ({"responder_id": "no id"}, "/responder_id", "unknown_id"),
-            ({"locale": "no locale"}, "/locale", "invalid_locale"),
-            ({"valid_days": -1}, "/valid_days", "out_of_range"),
-            ({"valid_days": 3651}, "/valid_days", "out_of_range"),
-            ({"valid_days": "7"}, "/valid_days", "wrong_type"),
-            ({"editable": 1}, "/editable", "wrong_type"),
-            ({"sent_time": "2026-11-21"}, "/sent_time", "invalid_date_time"),
             ({"reference_id": "a/b"}, "/reference_id", "invalid_format"),
-            ({"reference_id": "a\n"}, "/reference_id", "invalid_format"),
-            ({"reference_id": "a" * 101}, "/reference_id", "too_long"),
-            ({"metadata": "x"}, "/metadata", "wrong_type"),
             ({"metadata": {"responder": {"email": []}}}, "/metadata/responder/email", "wrong_type"),
         ],
     )
@@ -111,11 +35,6 @@ class TestIssue:
         response = await shop.post(shop.instances, body)
 
         assert (422, [(pointer, code)]) == (response.status_code, codes(response))
-
-    async def test_all_wrong_fields_at_once(self, shop: Shop) -> None:
-        response = await shop.post(shop.instances, {"valid_days": -1, "editable": "x", "locale": "?"})
-
-        assert {"/valid_days", "/editable", "/locale"} == {pointer for pointer, _ in codes(response)}
 
     async def test_not_published(self, shop: Shop) -> None:
         await shop.world.set_questionnaire(published_version_id=None)
@@ -259,17 +178,6 @@ class TestUpdate:
         taken = await shop.patch(path, {"locale": "fr"})
         assert (200, "el") == (taken.status_code, taken.json()["locale"])
 
-    async def test_foreign_responder(self, shop: Shop) -> None:
-        instance = await shop.issue()
-        async with db.transaction(shop.world.pool) as database:
-            other = await accounts.create_organization(database, domain="other", display_name="Other", now=NOW)
-            wanted = [responders.ResponderInput(other.organization_id)]
-            [foreign] = await responders.find_or_create(database, inputs=wanted, now=NOW, secret=SECRET)
-
-        response = await shop.patch(f"/q/instance/{instance['instance_id']}", {"responder_id": foreign.responder_id})
-
-        assert (422, [("/responder_id", "unknown_id")]) == (response.status_code, codes(response))
-
     async def test_whole_model(self, shop: Shop) -> None:
         """A client loads the model, changes two fields and sends all of it back; the rest is not its to set."""
         before = await shop.issue()
@@ -294,18 +202,6 @@ class TestUpdate:
             response = await shop.patch(path, body)
             assert (200, before.json()) == (response.status_code, response.json())
             assert before.headers["ETag"] == response.headers["ETag"]
-
-    async def test_if_match(self, shop: Shop) -> None:
-        path = f"/q/instance/{(await shop.issue())['instance_id']}"
-        tag = (await shop.get(path)).headers["ETag"]
-
-        first = await shop.patch(path, {"valid_days": 1}, headers={"If-Match": tag})
-        stale = await shop.patch(path, {"valid_days": 2}, headers={"If-Match": tag})
-        deleted = await shop.delete(path, headers={"If-Match": tag})
-
-        assert (200, 412, 412) == (first.status_code, stale.status_code, deleted.status_code)
-        assert "precondition_failed" == stale.json()["code"]
-        assert 1 == (await shop.get(path)).json()["valid_days"]
 
     async def test_if_match_at_once(self, shop: Shop) -> None:
         path = f"/q/instance/{(await shop.issue())['instance_id']}"

@@ -125,7 +125,3 @@ class TestOfOrganization:
         page = (await shop.get(f"/q/organization/{shop.world.caller.organization_id}/instance")).json()
         assert [instance] == page["results"]
         assert (await shop.get("/q/instance")).json() == page
-
-    async def test_of_another_organization(self, shop: Shop) -> None:
-        other = await shop.of_another_organization()
-        assert 404 == (await other.get(f"/q/organization/{shop.world.caller.organization_id}/instance")).status_code

@@ -37,18 +37,6 @@ class TestTryConditions:
         [wrong] = [one for one in response.json()["errors"] if one["pointer"] == pointer]
         assert (422, code or wrong["code"]) == (response.status_code, wrong["code"])
 
-    async def test_unknown_instance(self, shop: Shop) -> None:
-        response = await self.ask(shop, "0" * 22, None)
-        assert (422, [("/instance_id", "unknown_id")]) == (
-            response.status_code,
-            [(one["pointer"], one["code"]) for one in response.json()["errors"]],
-        )
-
-    async def test_another_application(self, shop: Shop) -> None:
-        instance = await shop.world.issue()
-        other = await shop.of_another_application()
-        assert 404 == (await self.ask(other, instance.instance_id, None)).status_code
-
     @pytest.mark.parametrize(
         ("subject", "scope"),
         [

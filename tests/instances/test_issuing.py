@@ -21,16 +21,6 @@ from tests.instances.test_service import LATER, responder_of
 
 
 class TestIssue:
-    async def test_other_organization(self, world: World) -> None:
-        with pytest.raises(errors.NotFound):
-            await world.issue(caller=world.stranger())
-
-    async def test_other_application(self, world: World) -> None:
-        closed = replace(world.caller, application_ids=(ids.ordered(NOW),))
-
-        with pytest.raises(errors.NotFound):
-            await world.issue(caller=closed)
-
     async def test_not_published(self, world: World) -> None:
         await world.set_questionnaire(published_version_id=None)
 
@@ -51,11 +41,6 @@ class TestIssue:
 
         with pytest.raises(Closed):
             await world.issue()
-
-    async def test_unknown_responder(self, world: World) -> None:
-        with pytest.raises(errors.Invalid) as refusal:
-            await world.issue(IssueInput(responder_id=ids.ordered(NOW)))
-        assert ["unknown_id"] == [error.code for error in refusal.value.errors]
 
     async def test_ok(self, world: World) -> None:
         """Without a wish everything is the questionnaire's own."""

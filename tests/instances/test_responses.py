@@ -75,9 +75,6 @@ class TestQuestionAnswers:
     def path(self, shop: Shop, question_id: str) -> str:
         return f"/q/questionnaire/{shop.world.questionnaire_id}/question/{question_id}/response/content"
 
-    async def test_unknown_question(self, shop: Shop) -> None:
-        assert 404 == (await shop.get(self.path(shop, "0" * 22))).status_code
-
     async def test_ok(self, shop: Shop) -> None:
         """Newest first, each in the language of its instance; those of a deleted instance are gone."""
         greek, english, gone = [await shop.world.issue(IssueInput(locale=one)) for one in ("el", "en", "el")]

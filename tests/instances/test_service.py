@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from afterword import db, errors, ids
+from afterword import db, errors
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
 from afterword.instances.answers import store as answers_store
@@ -35,24 +35,6 @@ async def responder_of(world: World, instance: Instance) -> responders_store.Res
 
 
 class TestUpdate:
-    async def test_other_organization(self, world: World) -> None:
-        instance = await world.issue()
-
-        async with db.transaction(world.pool) as database:
-            with pytest.raises(errors.NotFound):
-                await service.update(
-                    database,
-                    caller=world.stranger(),
-                    instance_id=instance.instance_id,
-                    change=Change(valid_days=7),
-                    now=LATER,
-                )
-
-    async def test_foreign_responder(self, world: World) -> None:
-        with pytest.raises(errors.Invalid) as refusal:
-            await change(world, await world.issue(), Change(responder_id=ids.ordered(NOW)))
-        assert ["/responder_id"] == [error.pointer for error in refusal.value.errors]
-
     async def test_stale(self, world: World) -> None:
         instance = await world.issue()
         seen: list[int] = []

@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 import pytest
 
-from afterword.core.organizations.access import SCOPES
 from tests.instances.conftest import Shop
 
 
@@ -21,27 +20,6 @@ async def instance_id(shop: Shop) -> str:
 
 
 class TestRefusals:
-    async def test_another_organization(self, shop: Shop, instance_id: str) -> None:
-        other = await shop.of_another_organization()
-        assert 404 == (await other.get(f"/q/instance/{instance_id}/tag")).status_code
-        assert 404 == (await other.post(f"/q/instance/{instance_id}/tag", {"tag": "vip"})).status_code
-
-    async def test_another_application(self, shop: Shop, instance_id: str) -> None:
-        other = await shop.of_another_application()
-        assert 404 == (await other.post(f"/q/instance/{instance_id}/tag", {"tag": "vip"})).status_code
-        assert 404 == (await other.delete(f"/q/instance/{instance_id}/tag/vip")).status_code
-
-    @pytest.mark.parametrize("scope", ["Tag.Read", "Tag.Create", "Tag.Delete"])
-    async def test_missing_scope(self, shop: Shop, instance_id: str, scope: str) -> None:
-        narrow = await shop.with_token(scopes=SCOPES - {scope})
-        path = f"/q/instance/{instance_id}/tag"
-        statuses = [
-            (await narrow.get(path)).status_code,
-            (await narrow.post(path, {"tag": "vip"})).status_code,
-            (await narrow.delete(f"{path}/vip")).status_code,
-        ]
-        assert 1 == statuses.count(403)
-
     @pytest.mark.parametrize(
         ("tag", "code"), [("  ", "too_short"), ("a/b", "invalid_format"), ("..", "invalid_format")]
     )
@@ -62,9 +40,6 @@ class TestRefusals:
         assert (422, "too_many") == (refused.status_code, refused.json()["errors"][0]["code"])
         assert 201 == (await shop.post(path, {"tag": "t7"})).status_code
         assert 50 == len(await tags_of(shop, instance_id))
-
-    async def test_unknown_tag(self, shop: Shop, instance_id: str) -> None:
-        assert 404 == (await shop.delete(f"/q/instance/{instance_id}/tag/vip")).status_code
 
 
 class TestAdd:
@@ -104,14 +79,3 @@ class TestRemove:
         assert ["vip"] == await tags_of(shop, instance_id)
         told = [event for event in await shop.world.events(instance_id) if event.type == "tag.removed"]
         assert ["επείγον; 100 %"] == [event.data["tag"] for event in told]
-
-
-class TestList:
-    async def test_filter(self, shop: Shop, instance_id: str) -> None:
-        for tag in ("vip", "late", "lost"):
-            await shop.post(f"/q/instance/{instance_id}/tag", {"tag": tag})
-
-        found = await shop.get(f"/q/instance/{instance_id}/tag?filter_by[LIKE][Tag]=l%25&order_by[ASC][]=Tag&limit=1")
-
-        assert ["late"] == [tag["tag"] for tag in found.json()]
-        assert 'rel="next"' in found.headers["link"]

@@ -84,11 +84,6 @@ class TestOfInstance:
         [colour] = await values(shop, f"{path}/value?filter_by[EQUAL][Name]=colour")
         assert colour["updated_time"].startswith((NOW + timedelta(days=3002)).date().isoformat())
 
-    async def test_other_applications(self, shop: Shop) -> None:
-        instance_id = (await shop.issue(metadata=METADATA))["instance_id"]
-        other = await shop.of_another_application()
-        assert 404 == (await other.get(f"/q/instance/{instance_id}/value")).status_code
-
 
 class TestOfQuestionnaire:
     async def test_ok(self, shop: Shop) -> None:
@@ -167,8 +162,3 @@ class TestOfResponders:
         assert [True, False] == [
             found[name]["updated_time"] > found[name]["created_time"] for name in ("first_name", "email")
         ]
-
-    async def test_nobody_of_another_application(self, shop: Shop) -> None:
-        responder_id = (await shop.issue(metadata=METADATA))["responder_id"]
-        other = await shop.of_another_application()
-        assert 404 == (await other.get(f"/q/responder/{responder_id}/value")).status_code

@@ -11,15 +11,9 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from tests.dates import YEAR
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client
 
 OK = Sent("reference", 250, "ok")
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 def row(name: str, **members: object) -> dict[str, Any]:
@@ -52,18 +46,10 @@ class TestRefusals:
         assert (413, "body_too_large") == (response.status_code, response.json()["code"])
         assert [] == await items(client)
 
-    async def test_unknown_pipeline(self, client: Client) -> None:
-        response = await client.send("POST", f"{client.pipeline[:-1]}!/queue/item/batch", [BODY])
-        assert 404 == response.status_code
-
     async def test_not_published(self, client: Client) -> None:
         await client.queue.execute("update questionnaire set published_version_id = null")
         response = await post(client, [BODY])
         assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
-
-    @pytest.mark.parametrize("query", ["?on_conflict=perhaps", "?atomic=2"])
-    async def test_unknown_value(self, client: Client, query: str) -> None:
-        assert 422 == (await post(client, [BODY], query)).status_code
 
     async def test_update_needs_its_scope(self, client: Client) -> None:
         narrow = await client.with_token(SCOPES - {"Queue.Update"})

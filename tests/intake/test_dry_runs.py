@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -11,15 +10,9 @@ from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.core.scheduling.decisions import RULES
 from tests.dates import YEAR
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client, Queue
 
 OK = Sent("reference", 250, "ok")
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def simulate(client: Client, *rows: object, query: str = "", **headers: str) -> list[dict[str, Any]]:

@@ -13,8 +13,7 @@ import pytest
 
 from afterword.channels.base import Sent
 from afterword.core.scheduling import windows
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue
 from tests.sizes import size
 
 WORLDS: Final = size(6, 200)

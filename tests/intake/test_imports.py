@@ -11,7 +11,7 @@ import httpx2
 import msgspec
 import pytest
 
-from afterword import db, errors
+from afterword import db
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import imports as core_imports
 from afterword.db import leases
@@ -23,8 +23,7 @@ from afterword.worker.long_work import STEPS_A_TURN
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events
-from tests.queue.client import Client
-from tests.queue.conftest import SMS, Queue
+from tests.queue.conftest import SMS, Client, Queue
 
 HEADER = "responder_channel_identifier,locale,external_reference"
 CSV = {"Content-Type": "text/csv"}
@@ -174,14 +173,6 @@ class TestRefusals:
         found = [error["message"] for error in response.json()["errors"]]
         assert (422, expected) == (response.status_code, found == [core_imports.LINES_ABOVE])
 
-    async def test_unknown_pipeline(self, importing: Importing) -> None:
-        path = importing.path.replace(importing.queue.pipeline_id, "0" * 22)
-        response = await importing.client.http.post(
-            path, content=lines("a,b,c"), headers={**CSV, **importing.client.headers}
-        )
-        assert 404 == response.status_code
-        assert 404 == (await importing.client.send("GET", path)).status_code
-
     async def test_not_published(self, importing: Importing) -> None:
         await importing.queue.execute("update questionnaire set published_version_id = null")
         response = await importing.post(lines("a,b,c"))
@@ -200,14 +191,6 @@ class TestRefusals:
     async def test_large(self, importing: Importing) -> None:
         response = await importing.post(b"x" * (32 * 1_048_576 + 1))
         assert (413, "body_too_large") == (response.status_code, response.json()["code"])
-
-    async def test_another_organization(self, importing: Importing, neighbour: House) -> None:
-        job = await importing.send(lines("a,b,c"))
-        for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/row")):
-            response = await importing.client.http.request(
-                method, f"/q/import/{job['import_id']}{path}", headers=neighbour.headers
-            )
-            assert 404 == response.status_code
 
 
 class TestImport:
@@ -682,6 +665,7 @@ class TestPrune:
         assert 0 == await self.prune(importing, 400)
 
 
+@pytest.mark.costly
 async def test_ten_thousand_rows(importing: Importing) -> None:
     """All of them once, each with its event, in as many transactions as pieces."""
     job = await importing.done(many(10_000))
@@ -694,9 +678,3 @@ async def test_ten_thousand_rows(importing: Importing) -> None:
     assert (10, 0) == (transactions, await importing.pieces())
     events = await importing.queue.value("select count(*) from event where type = 'queue_item.created'")
     assert 10_000 == events
-
-
-async def test_an_import_that_is_not_there(queue: Queue) -> None:
-    async with db.connection(queue.pool) as database:
-        with pytest.raises(errors.NotFound):
-            await service.get(database, caller=queue.house.caller, import_id="0" * 22)

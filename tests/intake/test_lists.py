@@ -1,11 +1,9 @@
 """Lists: the file that is kept for some days, and nobody else's."""
 
-import httpx2
 import pytest
 
-from afterword import db, errors
+from afterword import db
 from afterword.intake.lists import service, store
-from tests.conftest import House
 from tests.queue.conftest import Queue
 
 
@@ -21,13 +19,6 @@ async def stage(queue: Queue) -> str:
             mapping={},
             now=database.clock.now(),
         )
-
-
-async def test_other_organization(queue: Queue, neighbour: House, http: httpx2.AsyncClient) -> None:
-    list_id = await stage(queue)
-    async with db.connection(queue.pool) as database:
-        with pytest.raises(errors.NotFound):
-            await service.get(database, caller=neighbour.caller, list_id=list_id)
 
 
 async def test_kept_for_days(queue: Queue) -> None:

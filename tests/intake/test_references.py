@@ -4,23 +4,15 @@ import asyncio
 from typing import Any
 from urllib.parse import quote
 
-import httpx2
 import pytest
 
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
-from tests.conftest import House
 from tests.dates import YEAR
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client
 
 OK = Sent("reference", 250, "ok")
 METHODS = ("GET", "PUT", "DELETE")
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 def path(client: Client, reference: str = "order 1042") -> str:
@@ -41,26 +33,10 @@ async def count(client: Client) -> int:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("method", METHODS)
-    async def test_anonymous(self, client: Client, method: str) -> None:
-        client.headers = {}
-        assert 401 == (await client.send(method, path(client), BODY)).status_code
-
     @pytest.mark.parametrize("scope", ["Queue.Create", "Queue.Update"])
     async def test_put_needs_both_scopes(self, client: Client, scope: str) -> None:
         response = await put(await client.with_token(SCOPES - {scope}))
         assert (403, [scope]) == (response.status_code, response.json()["required_scopes"])
-
-    @pytest.mark.parametrize("method", METHODS)
-    async def test_other_organization(self, client: Client, neighbour: House, method: str) -> None:
-        await put(client)
-        client.headers = neighbour.headers
-        assert 404 == (await client.send(method, path(client), BODY)).status_code
-        assert 1 == await count(client)
-
-    @pytest.mark.parametrize("method", ["GET", "DELETE"])
-    async def test_unknown(self, client: Client, method: str) -> None:
-        assert 404 == (await client.send(method, path(client))).status_code
 
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("reference", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\u0085", "a/b"])
@@ -124,13 +100,6 @@ class TestPut:
         response = await put(client)
         assert (409, "item_closed") == (response.status_code, response.json()["code"])
         assert 3 == (await client.send("GET", path(client))).json()["status_id"]
-
-    async def test_if_match(self, client: Client) -> None:
-        assert 412 == (await put(client, If_Match='"1"')).status_code
-        etag = (await put(client)).headers["etag"]
-        assert 200 == (await put(client, {**BODY, "locale": "en"}, If_Match=etag)).status_code
-        assert 412 == (await put(client, {**BODY, "locale": "el"}, If_Match=etag)).status_code
-        assert 412 == (await client.send("DELETE", path(client), If_Match=etag)).status_code
 
     async def test_many_at_once_make_one(self, client: Client) -> None:
         bodies = [{**BODY, "locale": locale} for locale in ("el", "en", "de", "fr", "it", "es")]

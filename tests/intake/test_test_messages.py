@@ -17,19 +17,12 @@ from afterword.intake.test_messages import api, service
 from afterword.messages import context as mail
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue, codes
 
 BODY = {"responder_channel_identifier": "Ann@Example.com", "locale": "en"}
-SCOPE = "Pipeline.Update"
 UNTOUCHED = ("queue_item", "attempt", "questionnaire_instance", "responder", "responder_address", "contact", "event")
 
 Script = Callable[[Message, Begin], Awaitable[Outcome]]
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def accept(_message: Message, begin: Begin) -> Outcome:
@@ -86,13 +79,6 @@ async def counts(queue: Queue) -> dict[str, int]:
 
 
 class TestRefused:
-    async def test_missing_scope(self, client: Client) -> None:
-        assert 403 == (await ask(await client.with_token(frozenset(SCOPES - {SCOPE})))).status_code
-
-    async def test_unknown_pipeline(self, client: Client) -> None:
-        path = client.pipeline.replace(client.queue.pipeline_id, "z" * 22)
-        assert 404 == (await client.send("POST", f"{path}/test", BODY)).status_code
-
     async def test_no_address(self, client: Client) -> None:
         response = await ask(client, responder_channel_identifier="ann@example.com>\r\nRCPT TO:<eve@example.com")
         assert (422, [("/responder_channel_identifier", "invalid_address")]) == (response.status_code, codes(response))
@@ -213,7 +199,7 @@ class TestSent:
         await client.queue.change_pipeline("message_body = 'Dear {{ responder.first_name | you }}'")
         await client.queue.schedule("ann@example.com", metadata={"responder": {"first_name": "Ann"}})
         await client.queue.worker().send(Sent("x", 250, "ok"))
-        narrow = await client.with_token(frozenset({SCOPE}))
+        narrow = await client.with_token(frozenset({"Pipeline.Update"}))
         async with sending(client):
             assert "Dear Ann" in (await sent(client))["body"]
             assert "Dear you" in (await sent(narrow))["body"]
@@ -231,14 +217,7 @@ class TestSent:
 class TestThroughAnAccount:
     async def test_refusals(self, client: Client) -> None:
         account_id = await client.queue.value("select account_id from channel_account")
-        path, body = f"/provider/{account_id}/test", {"responder_channel_identifier": "ann@example.com"}
-        clients = [
-            await client.with_token(frozenset(SCOPES - {"Provider.Update"})),
-            await client.with_token(SCOPES, application_ids=[client.queue.house.application_id]),
-            await client.with_token(SCOPES, test=True),
-        ]
-        assert [403] * 3 == [(await each.send("POST", path, body)).status_code for each in clients]
-        assert 404 == (await client.send("POST", f"/provider/{'z' * 22}/test", body)).status_code
+        path = f"/provider/{account_id}/test"
         wrong = await client.send("POST", path, {"responder_channel_identifier": "nobody"})
         assert [("/responder_channel_identifier", "invalid_address")] == codes(wrong)
         await client.queue.execute("update channel_account set channel_id = 3")
@@ -286,8 +265,6 @@ class TestPreview:
         return await client.send("POST", f"{client.pipeline}/preview", body)
 
     async def test_refusals(self, client: Client) -> None:
-        narrow = await client.with_token(SCOPES - {"Pipeline.Read"})
-        assert 403 == (await self.preview(narrow)).status_code
         narrow = await client.with_token(SCOPES - {"Queue.Read"})
         item_id = (await client.create())["item_id"]
         assert 403 == (await self.preview(narrow, item_id=item_id)).status_code

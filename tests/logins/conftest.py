@@ -61,6 +61,13 @@ async def office(pool: db.Pool) -> Office:
     return await found(pool)
 
 
+async def add_staff(pool: db.Pool, organization_id: str, *, agent: str = "ben@demo.example") -> None:
+    """An owner and an agent who can log in, for an organization that was made otherwise."""
+    office = Office(pool, organization_id, "", "")
+    await office.add_user(EMAIL, role="owner")
+    await office.add_user(agent)
+
+
 @asynccontextmanager
 async def browser_of(pool: db.Pool, *, source: str = "192.0.2.1") -> AsyncGenerator[httpx2.AsyncClient, None]:
     """A client with cookies that follows no redirect and posts as a page of the console does."""

@@ -5,23 +5,13 @@ import pytest
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as organizations
-from tests.logins.conftest import EMAIL, SITE, Office, found
+from tests.logins.conftest import EMAIL, SITE, Office
+from tests.making import make_token
 from tests.test_app import client_of
 
 
 async def token_of(office: Office, *scopes: str, test: bool = False) -> dict[str, str]:
-    async with db.transaction(office.pool) as database:
-        _, text = await organizations.create_token(
-            database,
-            organization_id=office.organization_id,
-            title="Tests",
-            scopes=scopes or SCOPES,
-            kind="organization",
-            user_id=None,
-            test=test,
-            now=database.clock.now(),
-        )
+    text = await make_token(office.pool, office.organization_id, scopes=scopes or SCOPES, test=test)
     return {"Authorization": f"Bearer {text}"}
 
 
@@ -35,14 +25,8 @@ async def ben(office: Office) -> str:
     return await office.add_user("ben@kalamata.example", password=None)
 
 
-async def test_refused(office: Office, ben: str) -> None:
-    other = await found(office.pool, domain="patras", email="pan@patras.example")
-    assert 401 == (await invite(office, ben, {})).status_code
-    assert 403 == (await invite(office, ben, await token_of(office, "User.Read"))).status_code
-    assert 403 == (await invite(office, ben, await token_of(office, test=True))).status_code
-    headers = await token_of(office)
-    assert 404 == (await invite(office, other.user_id, headers)).status_code
-    assert 409 == (await invite(office, office.user_id, headers)).status_code
+async def test_refused(office: Office) -> None:
+    assert 409 == (await invite(office, office.user_id, await token_of(office))).status_code
 
 
 async def test_ok(office: Office, ben: str) -> None:

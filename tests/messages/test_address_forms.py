@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -20,8 +19,7 @@ from afterword.responders.service import ResponderInput
 from afterword.responders.suppressions import service as suppressions
 from afterword.responders.suppressions.service import SuppressionInput
 from tests.bar import Tell
-from tests.queue.client import Client
-from tests.queue.conftest import EMAIL, Queue
+from tests.queue.conftest import EMAIL, Client, Queue
 from tests.sizes import size
 
 PAIRS: Final = size(500, 10_000)
@@ -91,11 +89,6 @@ def pairs(count: int, seed: int = 26) -> list[Pair]:
         first, second = rng.sample([base, second], 2)
         made.append(Pair(first, second, kind, is_same))
     return made
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def schedule(client: Client, texts: Sequence[str]) -> dict[str, str]:

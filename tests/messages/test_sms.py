@@ -2,20 +2,13 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword.core.text import placeholders
 from afterword.messages import context, sms
-from tests.queue.client import Client, codes
-from tests.queue.conftest import SMS, Queue
+from tests.queue.conftest import SMS, Client, codes
 
 PHONE = "+306912345678"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def foreseen(client: Client, body: str, **row: Any) -> dict[str, Any]:

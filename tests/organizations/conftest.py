@@ -14,6 +14,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.organizations import service
 from tests.conftest import House
 from tests.event_log import list_events
+from tests.making import make_application, make_token, make_user
 
 
 @pytest.fixture
@@ -51,42 +52,22 @@ class Desk:
     ) -> tuple[str, str]:
         """A new person in this role: their id and a token of theirs."""
         self.count += 1
-        async with db.transaction(self.pool) as database:
-            user = await service.create_user(
-                database,
-                organization_id=self.house.organization_id,
-                email=f"{role}{self.count}@demo.example",
-                role=role,
-                application_ids=application_ids,
-                now=database.clock.now(),
-            )
-        return user.user_id, await self.token(user_id=user.user_id, scopes=scopes)
+        user_id = await make_user(
+            self.pool,
+            self.house.organization_id,
+            f"{role}{self.count}@demo.example",
+            role=role,
+            application_ids=application_ids,
+        )
+        return user_id, await self.token(user_id=user_id, scopes=scopes)
 
     async def token(self, *, user_id: str | None = None, scopes: Collection[str] = SCOPES, **options: Any) -> str:
         """The text of a token that the services made."""
-        async with db.transaction(self.pool) as database:
-            _, text = await service.create_token(
-                database,
-                organization_id=self.house.organization_id,
-                title="Desk",
-                scopes=scopes,
-                kind="user" if user_id else "organization",
-                user_id=user_id,
-                now=database.clock.now(),
-                **options,
-            )
-        return text
+        return await make_token(self.pool, self.house.organization_id, scopes=scopes, user_id=user_id, **options)
 
     async def application(self, name: str = "Second") -> str:
         """Another application of the organization."""
-        async with db.transaction(self.pool) as database:
-            application = await service.create_application(
-                database,
-                organization_id=self.house.organization_id,
-                display_name=name,
-                now=database.clock.now(),
-            )
-        return application.application_id
+        return await make_application(self.pool, self.house.organization_id, name)
 
     async def execute(self, statement: Any, *values: object) -> None:
         """Run SQL that no service has."""

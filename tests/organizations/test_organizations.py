@@ -1,5 +1,7 @@
 """Organizations, their billing, application types and applications over HTTP: refusals, then what comes of the rest."""
 
+import base64
+
 import pytest
 
 from afterword import db
@@ -12,27 +14,6 @@ RETAIL = "0000000000000000retail"
 
 
 class TestOrganization:
-    async def test_anonymous(self, desk: Desk) -> None:
-        for method in ("GET", "PATCH"):
-            reply = await desk.ask(method, f"/organization/{desk.house.organization_id}", None, json={})
-            assert 401 == reply.status_code
-
-    async def test_other_organization(self, desk: Desk, neighbour: House) -> None:
-        for path in (
-            f"/organization/{neighbour.organization_id}",
-            f"/organization/{neighbour.organization_id}/billing",
-        ):
-            assert 404 == (await desk.ask("GET", path)).status_code
-            assert 404 == (await desk.ask("PATCH", path, json={})).status_code
-
-    async def test_confined_callers_change_nothing(self, desk: Desk) -> None:
-        _, token = await desk.person("admin", application_ids=[desk.house.application_id])
-        path = f"/organization/{desk.house.organization_id}"
-        assert 200 == (await desk.ask("GET", path, token)).status_code
-        for target, document in ((path, {"display_name": "Mine"}), (f"{path}/billing", {"city": "Athens"})):
-            reply = await desk.ask("PATCH", target, token, json=document)
-            assert (403, "forbidden") == (reply.status_code, reply.json()["code"])
-
     async def test_list_is_the_tokens_own(self, desk: Desk, neighbour: House) -> None:
         envelope = (await desk.ask("GET", "/organization")).json()
         assert (1, 1) == (envelope["total_results"], len(envelope["results"]))
@@ -80,6 +61,31 @@ class TestOrganization:
         assert (422, [f"/{name}"]) == (refused.status_code, [each["pointer"] for each in refused.json()["errors"]])
         assert (await desk.ask("PATCH", path, json={name: None})).json()[name] is None
 
+    async def test_languages_logo_and_address(self, desk: Desk) -> None:
+        path = f"/organization/{desk.house.organization_id}"
+        for wrong, pointer in (
+            ({"brand": {"logo": "data:image/png;base64,AAAA"}}, "/brand/logo"),
+            ({"brand": {"logo": "https://shop.example/logo.png"}}, "/brand/logo"),
+            ({"brand": {"logo": f"/asset/{'0' * 22}/{'0' * 10}-1x1.png"}}, "/brand/logo"),
+            ({"brand": {"font": "comic"}}, "/brand/font"),
+            ({"brand": {"layout": "one_page"}}, "/brand/layout"),
+            ({"brand": None}, "/brand"),
+            ({"postal_address": "a" * 501}, "/postal_address"),
+            ({"locales": ["xx-yy-zz-?"]}, "/locales/0"),
+            ({"locales": ["el", "de"]}, "/default_locale"),
+        ):
+            refused = await desk.ask("PATCH", path, json=wrong)
+            assert 422 == refused.status_code, wrong
+            assert pointer == refused.json()["errors"][0]["pointer"]
+        logo = f"data:image/png;base64,{base64.b64encode(bytes.fromhex('89504e470d0a1a0a')).decode()}"
+        given = {"postal_address": "1 Harbour Street", "locales": ["en", "el"], "brand": {"logo": logo, "font": None}}
+        changed = (await desk.ask("PATCH", path, json=given)).json()
+        assert ("1 Harbour Street", ["en", "el"], {"logo": logo}) == tuple(
+            changed[name] for name in ("postal_address", "locales", "brand")
+        )
+        removed = (await desk.ask("PATCH", path, json={"brand": {}})).json()
+        assert (["en", "el"], {}) == (removed["locales"], removed["brand"])
+
 
 class TestBilling:
     @pytest.mark.parametrize(
@@ -126,19 +132,6 @@ class TestApplicationTypes:
 
 
 class TestApplications:
-    async def test_unknown_type(self, desk: Desk) -> None:
-        reply = await desk.ask("POST", "/application", json={"display_name": "A", "application_type_id": "z" * 22})
-        assert (422, [("/application_type_id", "unknown_id")]) == (
-            reply.status_code, [(wrong["pointer"], wrong["code"]) for wrong in reply.json()["errors"]]
-        )  # fmt: skip
-
-    async def test_confined_caller(self, desk: Desk) -> None:
-        second = await desk.application()
-        _, token = await desk.person("admin", application_ids=[desk.house.application_id])
-        assert 403 == (await desk.ask("POST", "/application", token, json={"display_name": "A"})).status_code
-        for method in ("PATCH", "DELETE"):
-            assert 404 == (await desk.ask(method, f"/application/{second}", token, json={})).status_code
-
     async def test_delete_in_use(self, desk: Desk) -> None:
         await desk.execute("update questionnaire set archived_time = now()")
         reply = await desk.ask("DELETE", f"/application/{desk.house.application_id}")

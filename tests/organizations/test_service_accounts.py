@@ -24,11 +24,6 @@ async def token_of(desk: Desk, user_id: str, token: str = "", **members: Any) ->
 
 
 class TestMade:
-    async def test_refused(self, desk: Desk) -> None:
-        assert 401 == (await desk.ask("POST", "/user", None, json=ACCOUNT)).status_code
-        _, agent = await desk.person("agent")
-        assert (403, "insufficient_scope") == refusal(await desk.ask("POST", "/user", agent, json=ACCOUNT))
-
     @pytest.mark.parametrize(
         ("members", "pointer"),
         [

@@ -28,12 +28,6 @@ def wrong(reply: httpx2.Response) -> list[tuple[str, str]]:
 
 
 class TestCreate:
-    async def test_anonymous_and_missing_scope(self, desk: Desk) -> None:
-        assert 401 == (await desk.ask("POST", "/token", None, json=DOCUMENT)).status_code
-        for role in ("reporting", "agent"):
-            _, token = await desk.person(role)
-            assert (403, "insufficient_scope") == refusal(await desk.ask("POST", "/token", token, json=DOCUMENT))
-
     async def test_scopes_of_others(self, desk: Desk) -> None:
         token = await desk.token(scopes=["Token.Create", "Queue.Read"])
         document = {**DOCUMENT, "scopes": ["Queue.Read", "Queue.Create", "Queue.Fly", "queue.read"]}
@@ -53,12 +47,6 @@ class TestCreate:
         for application_id in (second, neighbour.application_id, "z" * 22):
             reply = await desk.ask("POST", "/token", confined, json={**DOCUMENT, "application_ids": [application_id]})
             assert [("/application_ids/0", "unknown_id")] == wrong(reply)
-
-    async def test_all_applications_of_a_confined_maker_are_its_own(self, desk: Desk) -> None:
-        await desk.application()
-        confined = await desk.token(application_ids=[desk.house.application_id])
-        made = (await desk.ask("POST", "/token", confined, json=DOCUMENT)).json()
-        assert [desk.house.application_id] == made["application_ids"]
 
     async def test_test_tokens_make_test_tokens(self, desk: Desk) -> None:
         token = await desk.token(test=True)
@@ -122,31 +110,6 @@ class TestCreate:
         assert (201, sorted(SCOPES)) == (reply.status_code, reply.json()["scopes"])
 
 
-class TestSeen:
-    async def test_other_organization(self, desk: Desk, neighbour: House) -> None:
-        for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/rotation")):
-            reply = await desk.ask(method, f"/token/{neighbour.token_id}{path}", json={})
-            assert (404, "not_found") == refusal(reply)
-
-    async def test_confined_caller(self, desk: Desk) -> None:
-        second = await desk.application()
-        _, token = await desk.person("admin", application_ids=[desk.house.application_id])
-        made = (await desk.ask("POST", "/token", token, json=DOCUMENT)).json()
-        others = await desk.token(application_ids=[second])
-        envelope = (await desk.ask("GET", "/token", token)).json()
-        assert made["token_id"] in {each["token_id"] for each in envelope["results"]}
-        assert others[4:12] not in {each["hint"] for each in envelope["results"]}
-        for path in (f"/token/{desk.house.token_id}", f"/token/{desk.house.token_id}"):
-            assert 404 == (await desk.ask("GET", path, token)).status_code
-            assert 404 == (await desk.ask("DELETE", path, token)).status_code
-
-    async def test_filters(self, desk: Desk) -> None:
-        made = (await desk.ask("POST", "/token", json=DOCUMENT)).json()
-        for query in (f"filter_by[EQUAL][Hint]={made['hint']}", "filter_by[EQUAL][Title]=Shop"):
-            found = (await desk.ask("GET", f"/token?{query}")).json()["results"]
-            assert [made["token_id"]] == [each["token_id"] for each in found]
-
-
 class TestRevoke:
     async def test_of_an_owner_by_an_admin(self, desk: Desk) -> None:
         text = await desk.token(user_id=desk.house.user_id)
@@ -163,12 +126,6 @@ class TestRevoke:
         shown = (await desk.ask("GET", path)).json()
         assert shown["revoked_time"] is not None
         assert ["token.created", "token.revoked"] == await desk.told("token.")
-
-    async def test_stale(self, desk: Desk) -> None:
-        made = await desk.ask("POST", "/token", json=DOCUMENT)
-        path = f"/token/{made.json()['token_id']}"
-        await desk.ask("POST", f"{path}/rotation", json={})
-        assert 412 == (await desk.ask("DELETE", path, headers={"If-Match": made.headers["etag"]})).status_code
 
 
 class TestDescendants:

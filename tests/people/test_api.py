@@ -3,8 +3,6 @@
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
@@ -27,19 +25,6 @@ async def entries(shop: Shop, responder_id: str) -> list[dict[str, Any]]:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("path", PATHS)
-    async def test_missing_scope(self, shop: Shop, path: str) -> None:
-        responder_id = await asked(shop, email="ann@example.com")
-        for scope in ("Responder.Read", "Questionnaire Instance.Read"):
-            narrow = await shop.with_token(scopes=SCOPES - {scope})
-            assert 403 == (await narrow.get(f"/q/responder/{responder_id}/{path}")).status_code
-
-    @pytest.mark.parametrize("path", PATHS)
-    async def test_others(self, shop: Shop, path: str) -> None:
-        responder_id = await asked(shop, email="ann@example.com")
-        for other in (await shop.of_another_organization(), await shop.of_another_application()):
-            assert 404 == (await other.get(f"/q/responder/{responder_id}/{path}")).status_code
-
     async def test_a_copy_is_for_those_who_see_all(self, shop: Shop) -> None:
         responder_id = await asked(shop, email="ann@example.com")
         own = await shop.with_token(application_ids=[shop.world.application_id])

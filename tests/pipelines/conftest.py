@@ -1,5 +1,5 @@
 """The queue and its HTTP client, as the tests of the queue have them."""
 
-from tests.queue.conftest import http, queue
+from tests.queue.conftest import client, http, queue
 
-__all__ = ["http", "queue"]
+__all__ = ["client", "http", "queue"]

@@ -9,8 +9,7 @@ import pytest
 from afterword.channels.base import Sent
 from tests.conftest import House
 from tests.dates import YEAR
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 OK = Sent("reference", 250, "ok")
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = 1, 2, 3, 4, 5
@@ -46,11 +45,6 @@ EVERYTHING = {
 }  # fmt: skip
 
 
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
-
-
 def place(client: Client) -> str:
     return client.pipeline.rpartition("/")[0]
 
@@ -78,34 +72,19 @@ class TestCreate:
             ([("/message_subject", "required"), ("/message_body", "required")], {"channel_id": EMAIL, "title": "x"}),
             ([("/message_body", "required")], {"channel_id": SMS, "title": "x"}),
             ([("/target_url", "required")], {"channel_id": WEBHOOK, "title": "x"}),
-            ([("/channel_id", "unknown_value")], {"channel_id": 6, "title": "x"}),
             ([("/message_body", "too_long")], {"channel_id": SMS, "title": "x", "message_body": "x" * 1_601}),
-            ([("/message_body", "unknown_value")], {**MAIL, "message_body": "{{ nobody }}"}),
-            ([("/message_footer", "unknown_value")], {**MAIL, "message_footer": "{{ nobody }}"}),
-            ([("/messages/el/button", "too_long")], {**MAIL, "messages": {"el": {"body": "x", "button": "x" * 61}}}),
-            ([("/message_subject", "invalid_format")], {**MAIL, "message_subject": "a\nBcc: eve@example.com"}),
-            ([("/sender_name", "invalid_format")], {**MAIL, "sender_name": "a\rb"}),
-            ([("/sender_address", "invalid_address")], {**MAIL, "sender_address": "nobody"}),
-            ([("/reply_to", "invalid_address")], {**MAIL, "reply_to": "nobody"}),
-            ([("/delay_cap_minutes", "out_of_range")], {**MAIL, "delay_cap_minutes": 60}),
-            ([("/delay_cap_hours", "out_of_range")], {**MAIL, "delay_cap_hours": 24}),
-            ([("/frequency_cap_days", "out_of_range")], {**MAIL, "frequency_cap_days": 366}),
-            ([("/max_retry_attempts", "out_of_range")], {**MAIL, "max_retry_attempts": 21}),
-            ([("/not_after_days", "out_of_range")], {**MAIL, "not_after_days": 0}),
-            ([("/priority", "out_of_range")], {**MAIL, "priority": 10}),
-            ([("/weekdays", "too_few")], {**MAIL, "weekdays": []}),
-            ([("/weekdays/1", "out_of_range")], {**MAIL, "weekdays": [1, 8]}),
-            ([("/time_zone", "unknown_value")], {**MAIL, "time_zone": "Mars/Olympus"}),
-            ([("/dispatch_start_time", "invalid_format")], {**MAIL, "dispatch_start_time": "25:00"}),
-            ([("/dispatch_end_time", "required")], {**MAIL, "dispatch_start_time": "09:00"}),
-            ([("/dispatch_start_time", "required")], {**MAIL, "dispatch_end_time": "09:00"}),
             (
                 [("/end_time", "out_of_range")],
                 {**MAIL, "start_time": f"{YEAR}-01-01T00:00:00Z", "end_time": f"{YEAR}-01-01T02:00:00+02:00"},
             ),
-            ([("/target_url", "invalid_format")], {**MAIL, "channel_id": WEBHOOK, "target_url": "file:///etc/passwd"}),
-            ([("/reminders", "too_many")], {**MAIL, "reminders": [{"delay_days": day} for day in range(4)]}),
-            ([("/reminders/0/delay_days", "out_of_range")], {**MAIL, "reminders": [{"delay_days": 366}]}),
+            ([("/message_body", "unknown_value")], {**MAIL, "message_body": "{{ nobody }}"}),
+            ([("/message_footer", "unknown_value")], {**MAIL, "message_footer": "{{ nobody }}"}),
+            ([("/messages/el/button", "too_long")], {**MAIL, "messages": {"el": {"body": "x", "button": "x" * 61}}}),
+            ([("/sender_address", "invalid_address")], {**MAIL, "sender_address": "nobody"}),
+            ([("/reply_to", "invalid_address")], {**MAIL, "reply_to": "nobody"}),
+            ([("/weekdays/1", "out_of_range")], {**MAIL, "weekdays": [1, 8]}),
+            ([("/dispatch_end_time", "required")], {**MAIL, "dispatch_start_time": "09:00"}),
+            ([("/dispatch_start_time", "required")], {**MAIL, "dispatch_end_time": "09:00"}),
             ([("/reminders/0/delay_days", "required")], {**MAIL, "reminders": [{"after_days": 3}]}),  # no such member
             ([("/reminders/1/delay_days", "required")], {**MAIL, "reminders": [{"delay_hours": 1}, {"delay_days": 0}]}),
             (
@@ -114,8 +93,6 @@ class TestCreate:
             ),
             ([("/messages/de/body", "required")], {**MAIL, "messages": {"de": {"subject": "Na?"}}}),
             ([("/messages/!", "invalid_locale")], {**MAIL, "messages": {"!": {"body": "Na?"}}}),
-            ([("/template_pipeline_id", "unknown_id")], {**MAIL, "template_pipeline_id": "0" * 22}),
-            ([("/zone_of", "unknown_value")], {**MAIL, "zone_of": "moon"}),
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
@@ -135,10 +112,6 @@ class TestCreate:
         response = await client.send("POST", place(client), {**MAIL, "conditions": conditions})
         assert 422 == response.status_code
         assert all(error["pointer"].startswith("/conditions") for error in response.json()["errors"])
-
-    async def test_unknown_questionnaire(self, client: Client) -> None:
-        response = await client.send("POST", "/q/questionnaire/" + "0" * 22 + "/pipeline", MAIL)
-        assert 404 == response.status_code
 
     async def test_defaults(self, client: Client) -> None:
         response = await client.send("POST", place(client), MAIL)
@@ -195,12 +168,10 @@ class TestChange:
     @pytest.mark.parametrize(
         ("expected", "body"),
         [
-            ([("/title", "not_nullable")], {"title": None}),
             ([("/message_body", "required")], {"message_body": None}),
             ([("/message_subject", "required")], {"message_subject": None}),
             ([("/message_body", "unknown_value")], {"message_body": "{{ x }}"}),
             ([("/dispatch_end_time", "required")], {"dispatch_start_time": "09:00"}),
-            ([("/paused", "wrong_type")], {"paused": "yes"}),
         ],
     )
     async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
@@ -234,11 +205,6 @@ class TestChange:
         await change(client, {"locale": "el", "dispatch_start_time": "09:00", "dispatch_end_time": "17:00"})
         after = (await change(client, {"locale": None, "dispatch_start_time": None, "dispatch_end_time": None})).json()
         assert [None] * 3 == [after[name] for name in ("locale", "dispatch_start_time", "dispatch_end_time")]
-
-    async def test_stale(self, client: Client) -> None:
-        etag = (await client.send("GET", client.pipeline)).headers["etag"]
-        assert 200 == (await change(client, {"title": "a"}, If_Match=etag)).status_code
-        assert 412 == (await change(client, {"title": "b"}, If_Match=etag)).status_code
 
     async def test_two_at_once_undo_nothing(self, client: Client) -> None:
         await asyncio.gather(change(client, {"title": "a"}), change(client, {"priority": 1}))
@@ -276,9 +242,6 @@ class TestDelete:
         response = await client.send("DELETE", client.pipeline)
         assert (409, "in_use") == (response.status_code, response.json()["code"])
         assert 200 == (await client.send("GET", client.pipeline)).status_code
-
-    async def test_stale(self, client: Client) -> None:
-        assert 412 == (await client.send("DELETE", client.pipeline, If_Match='"7"')).status_code
 
     async def test_ok(self, client: Client) -> None:
         item = await client.create()

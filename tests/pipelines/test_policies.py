@@ -5,14 +5,12 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent
 from afterword.queue.store import QueueItem
-from tests.queue.client import Client, codes
-from tests.queue.conftest import OUTBOX, Queue
+from tests.queue.conftest import OUTBOX, Client, Queue, codes
 
 SCHEDULED, IGNORED = 1, 8
 PATH = "/policy/contact"
@@ -27,11 +25,6 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
-
-
 async def put(client: Client, **wanted: object) -> dict[str, Any]:
     response = await client.send("PUT", PATH, wanted)
     assert 200 == response.status_code, response.text
@@ -39,10 +32,6 @@ async def put(client: Client, **wanted: object) -> dict[str, Any]:
 
 
 class TestGet:
-    async def test_missing_scope(self, client: Client) -> None:
-        narrow = await client.with_token(frozenset({"Pipeline.Read"}))
-        assert 403 == (await narrow.send("GET", PATH)).status_code
-
     async def test_never_saved(self, client: Client) -> None:
         response = await client.send("GET", PATH)
 
@@ -55,42 +44,16 @@ class TestGet:
 
 
 class TestPut:
-    async def test_missing_scope(self, client: Client) -> None:
-        narrow = await client.with_token(frozenset({"Contact Policy.Read"}))
-        assert 403 == (await narrow.send("PUT", PATH, {})).status_code
-
-    async def test_limited_tokens(self, client: Client) -> None:
-        """It holds for all applications, and for real people."""
-        scopes = frozenset({"Contact Policy.Update"})
-        limited = [
-            await client.with_token(scopes, application_ids=[client.queue.house.application_id]),
-            await client.with_token(scopes, test=True),
-        ]
-        assert [403, 403] == [(await each.send("PUT", PATH, {"enabled": True})).status_code for each in limited]
-
-    async def test_stale(self, client: Client) -> None:
-        etag = (await client.send("GET", PATH)).headers["ETag"]
-        await put(client, enabled=True)
-
-        assert 412 == (await client.send("PUT", PATH, {}, if_match=etag)).status_code
-
     @pytest.mark.parametrize(
         ("wanted", "wrong"),
         [
             ({"quiet_start_time": "21:00"}, [("/quiet_end_time", "required")]),
             ({"quiet_end_time": "21:00"}, [("/quiet_start_time", "required")]),
             ({"quiet_start_time": "21:00", "quiet_end_time": "21:00"}, [("/quiet_end_time", "out_of_range")]),
-            ({"quiet_start_time": "21", "quiet_end_time": "08:00"}, [("/quiet_start_time", "invalid_format")]),
             ({"holiday_country": "greece"}, [("/holiday_country", "invalid_format")]),
             ({"holiday_country": "XX"}, [("/holiday_country", "unknown_value")]),
             ({"holiday_country": "GR-99"}, [("/holiday_country", "unknown_value")]),
             ({"holiday_country": "CH"}, [("/holiday_country", "unknown_value")]),  # each canton has its own
-            ({"holidays": ["2026-02-30"]}, [("/holidays/0", "invalid_format")]),
-            ({"holidays": ["2026-02-01"] * 367}, [("/holidays", "too_many")]),
-            ({"invitations_max": 101}, [("/invitations_max", "out_of_range")]),
-            ({"window_days": 0}, [("/window_days", "out_of_range")]),
-            ({"response_window_days": 366}, [("/response_window_days", "out_of_range")]),
-            ({"if_exceeded": "maybe"}, [("/if_exceeded", "unknown_value")]),
         ],
     )
     async def test_invalid(self, client: Client, wanted: dict[str, object], wrong: list[tuple[str, str]]) -> None:
@@ -150,14 +113,6 @@ class TestPut:
 
         assert 200 == second.status_code
         assert first.headers["ETag"] == second.headers["ETag"]
-
-    async def test_another_organization_has_its_own(self, client: Client, neighbour: Any) -> None:
-        await put(client, enabled=True)
-        headers = neighbour.headers
-
-        response = await client.http.get(PATH, headers=headers)
-
-        assert response.json()["enabled"] is False
 
 
 async def decided(queue: Queue, item: QueueItem) -> tuple[int, str | None]:

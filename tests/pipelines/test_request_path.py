@@ -3,6 +3,7 @@
 import httpx2
 
 from tests.conftest import House
+from tests.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.request_path import crossing
 
 

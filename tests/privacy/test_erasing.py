@@ -6,41 +6,18 @@ import pytest
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
 from afterword.privacy import service as erasures
 from tests.conftest import settled
+from tests.making import make_token
 from tests.privacy.conftest import CANARY, Desk, people
-
-ABSENT = "z" * 22
 
 
 async def token(desk: Desk, *, scopes: frozenset[str] = SCOPES, application_ids: Sequence[str] = ()) -> dict[str, str]:
-    async with db.transaction(desk.pool) as database:
-        _, text = await accounts.create_token(
-            database,
-            organization_id=desk.house.organization_id,
-            title="Narrow",
-            scopes=scopes,
-            application_ids=application_ids,
-            kind="organization",
-            user_id=None,
-            now=database.clock.now(),
-        )
+    text = await make_token(desk.pool, desk.house.organization_id, scopes=scopes, application_ids=application_ids)
     return {"Authorization": f"Bearer {text}"}
 
 
 class TestAsking:
-    async def test_missing_scope(self, desk: Desk) -> None:
-        [known] = await people(desk, [CANARY])
-        headers = await token(desk, scopes=SCOPES - {"Responder.Delete"})
-        path = f"/q/responder/{known.responder_id}/erasure"
-        response = await desk.http.post(path, json={}, headers=headers)
-        assert (403, ["Responder.Delete"]) == (response.status_code, response.json()["required_scopes"])
-
-    async def test_unknown(self, desk: Desk) -> None:
-        await desk.ask("POST", f"/q/responder/{ABSENT}/erasure", {}, status=404)
-        await desk.ask("GET", f"/q/responder/erasure/{ABSENT}", status=404)
-
     async def test_part_of_the_organization(self, desk: Desk) -> None:
         """A person belongs to all applications, so who sees one of them must not erase it for the others."""
         [known] = await people(desk, [CANARY])
@@ -48,12 +25,6 @@ class TestAsking:
         path = f"/q/responder/{known.responder_id}/erasure"
         response = await desk.http.post(path, json={}, headers=headers)
         assert (403, "forbidden") == (response.status_code, response.json()["code"])
-
-    async def test_wrong_fields(self, desk: Desk) -> None:
-        [known] = await people(desk, [CANARY])
-        path = f"/q/responder/{known.responder_id}/erasure"
-        wrong = await desk.ask("POST", path, {"mode": "forget", "reason": "x" * 501}, status=422)
-        assert {"/mode", "/reason"} == {each["pointer"] for each in wrong["errors"]}
 
     async def test_while_one_runs(self, desk: Desk) -> None:
         [known] = await people(desk, [CANARY])

@@ -7,7 +7,6 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
-from afterword.core.organizations.access import SCOPES
 from afterword.privacy.retention import service as ages
 from afterword.queue.retention import service as retention
 from afterword.reports.rollups import service as rollups
@@ -436,11 +435,6 @@ class TestPeriods:
             assert 403 == response.status_code, more
         response = await desk.http.patch(path(desk), json={"texts_days": 5}, headers=headers)
         assert 403 == response.status_code
-
-    async def test_missing_scope(self, desk: Desk) -> None:
-        headers = await token(desk, scopes=SCOPES - {"Organization.Update"})
-        response = await desk.http.patch(path(desk), json={"texts_days": 5}, headers=headers)
-        assert (403, ["Organization.Update"]) == (response.status_code, response.json()["required_scopes"])
 
     @pytest.mark.parametrize(
         ("name", "value"),

@@ -17,6 +17,7 @@ from afterword.providers import store
 from afterword.providers.health import service as health
 from afterword.providers.store import Account
 from tests.conftest import SITE, House
+from tests.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.queue.conftest import SMS, Queue
 
 LOGIN = {"account_sid": "AC1", "auth_token": "a very secret token", "sender": "Shop"}

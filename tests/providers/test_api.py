@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
 from afterword.channels import http
 from afterword.channels.base import EMAIL
-from afterword.core.organizations.access import SCOPES
 from afterword.providers import service
 from afterword.worker.channels import ChannelRegistry
 from tests.channels.conftest import MESSAGE
@@ -16,16 +14,10 @@ from tests.channels.sink import Sink
 from tests.channels.test_email import Begin, kind
 from tests.conftest import SITE
 from tests.providers.test_accounts import GATEWAY, LOGIN
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 SMTP = {"host": "smtp.shop.example", "port": 465, "security": "tls", "username": "ann", "password": "hunter2hunter2"}
 NEW = {"kind": "smtp", "title": "Our relay", "settings": SMTP}
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def add(client: Client, **body: Any) -> dict[str, Any]:
@@ -45,15 +37,6 @@ async def operators(client: Client, settings: dict[str, Any], kind: str = "smtp"
 
 
 class TestRefused:
-    async def test_anonymous_confined_and_test_tokens(self, client: Client) -> None:
-        nobody = Client(client.http, client.queue, {})
-        narrow = await client.with_token(frozenset(SCOPES - {"Provider.Create"}))
-        confined = await client.with_token(SCOPES, application_ids=[client.queue.house.application_id])
-        trying = await client.with_token(SCOPES, test=True)
-        found = [(await one.send("POST", "/provider", NEW)).status_code for one in (nobody, narrow, confined, trying)]
-        assert [401, 403, 403, 403] == found
-        assert 403 == (await confined.send("GET", "/provider")).status_code
-
     @pytest.mark.parametrize(
         ("kind", "settings", "code"),
         [

@@ -10,8 +10,7 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.providers.health import service
 from afterword.queue.lanes import service as lanes_service
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue
 from tests.queue.test_lanes import account, lanes
 
 

@@ -9,8 +9,8 @@ import httpx2
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import service as accounts
 from tests.conftest import House
+from tests.making import make_application, make_token
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -53,31 +53,14 @@ class Api:
 
     async def application(self, name: str = "Another shop") -> str:
         """One more application of the house."""
-        async with db.transaction(self.pool) as database:
-            made = await accounts.create_application(
-                database,
-                organization_id=self.house.organization_id,
-                display_name=name,
-                now=database.clock.now(),
-            )
-        return made.application_id
+        return await make_application(self.pool, self.house.organization_id, name)
 
     async def token(
         self, *, scopes: Collection[str] = SCOPES, application_ids: Collection[str] = (), test: bool = False
     ) -> str:
-        async with db.transaction(self.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.house.organization_id,
-                title="Test",
-                scopes=scopes,
-                kind="organization",
-                user_id=None,
-                application_ids=list(application_ids),
-                test=test,
-                now=database.clock.now(),
-            )
-        return text
+        return await make_token(
+            self.pool, self.house.organization_id, scopes=scopes, application_ids=list(application_ids), test=test
+        )
 
     async def events(self, subject_id: str) -> list[tuple[str, str]]:
         """Types and actors of the events of a subject."""

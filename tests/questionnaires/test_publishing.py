@@ -53,17 +53,6 @@ class TestPublish:
         assert 201 == (await api.post("/coupon/pool", {"key": "thanks", "title": "Ten percent"})).status_code
         assert missing[1:] == api.wrong(await api.post(f"{path}/version"))
 
-    async def test_confined(self, api: Api) -> None:
-        questionnaire_id, version = await published(api)
-        token = await api.token(application_ids=[await api.application()])
-        path = f"/q/questionnaire/{questionnaire_id}/version"
-        for response in (
-            await api.get(path, token=token),
-            await api.post(path, token=token),
-            await api.get(f"{path}/{version['version_id']}", token=token),
-        ):
-            assert 404 == response.status_code
-
     async def test_a_version_of_another_questionnaire(self, api: Api) -> None:
         path = f"/q/questionnaire/{await made(api)}/version/{api.house.version_id}"
         assert 404 == (await api.get(path)).status_code

@@ -81,10 +81,6 @@ class TestRefused:
         assert (0, 0) == await shop.count()
         assert [] == await shop.events()
 
-    async def test_unknown_application(self, shop: Shop) -> None:
-        with pytest.raises(errors.NotFound):
-            await shop.put(application_id="0" * 22)
-
     async def test_application_of_another_organization(self, pool: db.Pool, shop: Shop) -> None:
         neighbour = await open_shop(pool, "neighbour")
         with pytest.raises(errors.NotFound):

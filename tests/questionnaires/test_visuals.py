@@ -44,18 +44,6 @@ class TestRefused:
             found = api.wrong(await api.patch(f"{path}/{visual_id}", {"configuration": configuration}))
             assert [(f"/configuration{place}", code)] == found
 
-    async def test_confined(self, api: Api, path: str) -> None:
-        visual_id = (await made(api, path))["visual_id"]
-        token = await api.token(application_ids=[await api.application()])
-        for response in (
-            await api.get(path, token=token),
-            await api.post(path, {"title": "Mine", "configuration": {}}, token=token),
-            await api.get(f"{path}/{visual_id}", token=token),
-            await api.patch(f"{path}/{visual_id}", {"title": "Mine"}, token=token),
-            await api.delete(f"{path}/{visual_id}", token=token),
-        ):
-            assert 404 == response.status_code
-
     async def test_of_another_questionnaire(self, api: Api, path: str) -> None:
         visual_id = (await made(api, path))["visual_id"]
         body = {"owner_application_id": api.house.application_id, "display_name": "Other"}
@@ -117,13 +105,6 @@ class TestRaw:
         visual = await made(api, path)
         again = await api.patch(f"{path}/{visual['visual_id']}", visual)
         assert (visual, '"1"') == (again.json(), again.headers["ETag"])
-
-    async def test_stale(self, api: Api, path: str) -> None:
-        place = f"{path}/{(await made(api, path))['visual_id']}"
-        assert 412 == (await api.patch(place, {"title": "Blue"}, **{"If-Match": '"2"'})).status_code
-        assert 412 == (await api.delete(place, **{"If-Match": '"2"'})).status_code
-        assert 204 == (await api.delete(place, **{"If-Match": '"1"'})).status_code
-        assert 404 == (await api.get(place)).status_code
 
 
 class TestActive:

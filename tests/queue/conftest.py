@@ -27,10 +27,12 @@ from afterword.queue.service import NewItem
 from afterword.queue.store import QueueItem
 from afterword.web.fields import MetadataGroups
 from tests.conftest import House
+from tests.making import make_token
 
 EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
 LEASE_SECONDS = 60.0
 MARGIN_SECONDS = 5.0
+BODY = {"responder_channel_identifier": "ann@example.com"}
 
 
 def any_version(version: int) -> None:
@@ -224,6 +226,42 @@ class Queue:
             await database._connection.execute(statement, *values)
 
 
+class Client:
+    """Speaks as the house, as one token of it, or as nobody."""
+
+    def __init__(self, http: httpx2.AsyncClient, queue: Queue, headers: Mapping[str, str] | None = None) -> None:
+        self.http, self.queue = http, queue
+        self.headers = queue.house.headers if headers is None else headers
+
+    @property
+    def pipeline(self) -> str:
+        return f"/q/questionnaire/{self.queue.house.questionnaire_id}/pipeline/{self.queue.pipeline_id}"
+
+    @property
+    def items(self) -> str:
+        return f"{self.pipeline}/queue/item"
+
+    def paths(self, item_id: str) -> list[str]:
+        return [f"{self.items}/{item_id}", f"/q/queue/item/{item_id}"]
+
+    async def send(self, method: str, path: str, body: object = None, **headers: str) -> httpx2.Response:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.http.request(method, path, json=body, headers={**self.headers, **names})
+
+    async def create(self, **body: object) -> dict[str, Any]:
+        response = await self.send("POST", self.items, {**BODY, **body})
+        assert 201 == response.status_code, response.text
+        return response.json()
+
+    async def with_token(self, scopes: frozenset[str], **limits: Any) -> "Client":
+        text = await make_token(self.queue.pool, self.queue.house.organization_id, scopes=scopes, **limits)
+        return Client(self.http, self.queue, {"Authorization": f"Bearer {text}"})
+
+
+def codes(response: httpx2.Response) -> list[tuple[str | None, str]]:
+    return [(error.get("pointer"), error["code"]) for error in response.json()["errors"]]
+
+
 @pytest.fixture
 async def queue(pool: db.Pool, house: House) -> Queue:
     return Queue(pool, house, house.pipeline_id)
@@ -237,3 +275,8 @@ async def http(pool: db.Pool, house: House) -> AsyncGenerator[httpx2.AsyncClient
         transport=httpx2.ASGITransport(app=asgi), base_url="https://answers.example/v3.2"
     ) as client:
         yield client
+
+
+@pytest.fixture
+def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
+    return Client(http, queue)

@@ -6,7 +6,6 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
@@ -19,16 +18,10 @@ from afterword.worker.batches import BatchWorker
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.intake.test_imports import Importing, lines
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 
 BATCHES = "/q/queue/batch"
 LATER = f"{YEAR}-05-02T10:00:00+00:00"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def imported(client: Client, *addresses: str) -> str:
@@ -59,12 +52,6 @@ async def ended(client: Client, batch_id: str) -> tuple[Any, ...]:
 
 
 class TestRefusals:
-    async def test_scopes(self, client: Client) -> None:
-        narrow = await client.with_token(SCOPES - {"Queue.Update"})
-        assert 403 == (await narrow.send("POST", BATCHES, {"action": "cancel"})).status_code
-        client.headers = {}
-        assert 401 == (await client.send("POST", BATCHES, {"action": "cancel"})).status_code
-
     async def test_body(self, client: Client) -> None:
         for body, wrong in (
             ({"action": "move"}, ("/send_time", "required")),
@@ -72,15 +59,6 @@ class TestRefusals:
             ({"action": "cancel", "filter": {"pipeline_id": "z" * 22}}, ("/filter/pipeline_id", "unknown_id")),
         ):
             assert [wrong] == codes(await client.send("POST", BATCHES, body))
-
-    async def test_of_others(self, client: Client, neighbour: House) -> None:
-        made = await start(client, action="cancel")
-        path = f"{BATCHES}/{made['batch_id']}"
-        narrow = await client.with_token(SCOPES, application_ids=[client.queue.house.application_id])
-        for other in (narrow, Client(client.http, client.queue, neighbour.headers)):
-            assert 404 == (await other.send("GET", path)).status_code
-            assert 404 == (await other.send("DELETE", path)).status_code
-            assert [] == (await other.send("GET", BATCHES)).json()["results"]
 
     async def test_repetition_makes_items(self, client: Client) -> None:
         narrow = await client.with_token(SCOPES - {"Queue.Create"})

@@ -15,8 +15,7 @@ from tests.bar import Tell
 from tests.channels.sink import Mail, Sink
 from tests.channels.test_mime import ATTACKS, MEASURED
 from tests.messages.test_email import Pipeline, compose
-from tests.queue.client import BODY, Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import BODY, Client, Queue
 
 HEADERS = [
     "From", "To", "Reply-To", "Subject", "Date", "Message-ID", "MIME-Version", "Auto-Submitted", "Content-Language",

@@ -2,27 +2,20 @@
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.core.scheduling.statuses import Item
-from afterword.organizations import service as accounts
 from afterword.queue.lists import store
 from afterword.queue.lists.store import Filter
 from tests.conftest import House
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.making import make_application
+from tests.queue.conftest import Client, Queue, codes
 
 ITEMS, COUNT, HOUR = "/q/queue/item", "/q/queue/count", "/q/queue/hour"
 OVERLAP = "/q/queue/overlap"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def fill(queue: Queue, *, count: int = 6) -> list[str]:
@@ -47,14 +40,7 @@ async def fill(queue: Queue, *, count: int = 6) -> list[str]:
 
 
 async def other_application(client: Client) -> str:
-    async with db.transaction(client.queue.pool) as database:
-        made = await accounts.create_application(
-            database,
-            organization_id=client.queue.house.organization_id,
-            display_name="Other",
-            now=database.clock.now(),
-        )
-    return made.application_id
+    return await make_application(client.queue.pool, client.queue.house.organization_id)
 
 
 async def pages(client: Client, query: str, *, limit: int) -> list[str]:
@@ -69,20 +55,6 @@ async def pages(client: Client, query: str, *, limit: int) -> list[str]:
 
 @pytest.mark.parametrize("path", [ITEMS, COUNT, HOUR])
 class TestRefusals:
-    async def test_anonymous(self, client: Client, path: str) -> None:
-        client.headers = {}
-        assert 401 == (await client.send("GET", path)).status_code
-
-    async def test_missing_scope(self, client: Client, path: str) -> None:
-        narrow = await client.with_token(SCOPES - {"Queue.Read"})
-        assert ["Queue.Read"] == (await narrow.send("GET", path)).json()["required_scopes"]
-
-    async def test_other_organization(self, client: Client, path: str, neighbour: House) -> None:
-        await client.create()
-        client.headers = neighbour.headers
-        found = (await client.send("GET", path)).json()
-        assert [] == (found["results"] if path == ITEMS else found)
-
     async def test_other_application(self, client: Client, path: str) -> None:
         await client.create()
         narrow = await client.with_token(SCOPES, application_ids=[await other_application(client)])
@@ -222,6 +194,7 @@ class Explained:
         return []
 
 
+@pytest.mark.costly
 async def test_plans_over_many_items(queue: Queue) -> None:
     """No statement reads the table: each begins in an index and ends after the rows that it needs."""
     await fill(queue, count=20_000)

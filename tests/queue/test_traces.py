@@ -7,20 +7,11 @@ import httpx2
 import pytest
 
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core.organizations.access import SCOPES
-from tests.conftest import House
 from tests.dates import YEAR
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client
 
 OK = Sent("reference", 250, "ok")
-ROUTES = [("GET", "trace", "Queue.Read"), ("GET", "attempt", "Queue.Read"), ("POST", "repetition", "Queue.Create")]
 UNMET = """conditions = '{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}'"""
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def ask(client: Client, item: dict[str, Any], what: str, method: str = "GET", **headers: str) -> httpx2.Response:
@@ -31,18 +22,6 @@ async def trace(client: Client, item: dict[str, Any]) -> dict[str, Any]:
     response = await ask(client, item, "trace")
     assert 200 == response.status_code, response.text
     return response.json()
-
-
-class TestDoors:
-    @pytest.mark.parametrize(("method", "what", "scope"), ROUTES)
-    async def test_refusals(self, client: Client, neighbour: House, method: str, what: str, scope: str) -> None:
-        item = await client.create()
-        narrow = await client.with_token(SCOPES - {scope})
-        assert 403 == (await ask(narrow, item, what, method)).status_code
-        client.headers = neighbour.headers
-        assert 404 == (await ask(client, item, what, method)).status_code
-        client.headers = {}
-        assert 401 == (await ask(client, item, what, method)).status_code
 
 
 class TestTrace:

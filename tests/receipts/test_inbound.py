@@ -32,8 +32,7 @@ from afterword.receipts.inbound.service import Adapter
 from tests.bar import Tell
 from tests.channels.receiver import closed_port
 from tests.conftest import House
-from tests.queue.client import Client, codes
-from tests.queue.conftest import SMS, Queue
+from tests.queue.conftest import SMS, Client, Queue, codes
 
 TOPIC: Final = "arn:aws:sns:eu-central-1:123456789012:bounces"
 STRANGERS: Final = "arn:aws:sns:eu-central-1:666666666666:bounces"

@@ -27,6 +27,7 @@ from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responses.rows import service as responses
 from tests.conftest import settled
+from tests.making import make_token, make_user
 
 SECRET = b"k" * 32
 PUBLIC_URL = "https://reports.example"
@@ -166,15 +167,7 @@ class House:
             return await judgements.judge(database, caller=self.caller, instance_ids=ids, decision=decision, now=now)
 
     async def add_user(self, email: str = "reader@demo.example") -> str:
-        async with db.transaction(self.pool) as database:
-            user = await accounts.create_user(
-                database,
-                organization_id=self.caller.organization_id,
-                email=email,
-                role="agent",
-                now=database.clock.now(),
-            )
-        return user.user_id
+        return await make_user(self.pool, self.caller.organization_id, email)
 
     async def follow(self) -> None:
         """Write the rows of responses, as a worker does."""
@@ -212,19 +205,13 @@ class House:
     async def token_for(
         self, *, application_ids: Sequence[str] = (), test: bool = False, scopes: Collection[str] = SCOPES
     ) -> str:
-        async with db.transaction(self.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.caller.organization_id,
-                title="Test",
-                scopes=frozenset(scopes),
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-                application_ids=list(application_ids),
-                test=test,
-            )
-        return text
+        return await make_token(
+            self.pool,
+            self.caller.organization_id,
+            scopes=frozenset(scopes),
+            application_ids=list(application_ids),
+            test=test,
+        )
 
     async def set_organization(self, **columns: object) -> None:
         for name, value in columns.items():

@@ -5,9 +5,8 @@ from datetime import datetime
 
 import pytest
 
-from afterword import db
-from afterword.organizations import service as accounts
 from afterword.reports.counts import service as counts
+from tests.making import make_application
 from tests.reports.conftest import (
     CES,
     CHOICE,
@@ -23,10 +22,6 @@ _SECOND = ("question_ids[1]", "unknown_value")
 
 
 class TestRefusals:
-    async def test_unknown_template(self, house: House) -> None:
-        response = await house.get("/report/template/nope", questionnaire_id=house.questionnaire_id)
-        assert 404 == response.status_code
-
     async def test_without_questionnaire(self, house: House) -> None:
         response = await house.get("/report/template/nps")
         assert 422 == response.status_code
@@ -37,11 +32,8 @@ class TestRefusals:
         assert [("questionnaire_id[1]", "unknown_id")] == await house.refused("nps", questionnaire_id=both)
 
     async def test_of_an_application_that_is_closed_to_the_caller(self, house: House, now: datetime) -> None:
-        async with db.transaction(house.pool) as database:
-            other = await accounts.create_application(
-                database, organization_id=house.caller.organization_id, display_name="Other", now=now
-            )
-        token = await house.token_for(application_ids=[other.application_id])
+        other_id = await make_application(house.pool, house.caller.organization_id)
+        token = await house.token_for(application_ids=[other_id])
         response = await house.get("/report/template/nps", questionnaire_id=house.questionnaire_id, token=token)
         assert (422, "unknown_id") == (response.status_code, response.json()["errors"][0]["code"])
 

@@ -19,7 +19,6 @@ async def kinds(shop: Shop, text: str) -> list[str]:
 
 async def test_refused_and_out_of_reach(shop: Shop) -> None:
     await asked(shop, email="ann@example.com", name="Ann Smith")
-    assert 403 == (await (await shop.with_token(scopes=SCOPES - {"Questionnaire.Read"})).get("/search")).status_code
     assert 422 == (await shop.get(f"/search?q={'x' * 201}")).status_code
     assert ["responder"] == await kinds(shop, "smith")
     assert [] == await kinds(shop, "sm")

@@ -3,11 +3,11 @@
 import pytest
 
 from tests.dates import YEAR
-from tests.queue.client import Client
+from tests.queue.conftest import Client
+from tests.queue.conftest import client as client  # noqa: PLC0414  a fixture
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 from tests.queue.test_batches import BATCHES, ended, start, work
-from tests.queue.test_batches import client as client  # noqa: PLC0414  a fixture
 
 
 async def test_stop_and_go_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,16 +11,6 @@ from tests.alerts.conftest import desk as desk  # noqa: PLC0414  a fixture
 AGE = "update alert_instance set created_time = created_time - make_interval(hours => $1)"
 
 
-async def test_refusals(desk: Desk) -> None:
-    wrong = {"escalation_hours": 0, "escalation_severity": "worst", "escalation_user_id": "0" * 22}
-    for name, value in wrong.items():
-        status, code = await desk.api.refused(
-            "POST", "/alert", {"application_id": desk.house.application_id, "title": "Old", name: value}
-        )
-        assert (422, f"/{name}") == (status, code.split()[1])
-    assert (404, "not_found") == await desk.api.refused("GET", f"/alert/{'0' * 22}/escalation?escalation_hours=5")
-
-
 async def test_overdue(desk: Desk) -> None:
     case = await desk.case(due_hours=1)
     path = f"/alert/instance/{case['alert_instance_id']}"

@@ -8,13 +8,10 @@ import pytest
 
 from afterword import db
 from afterword.console.cases import cases
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
 from afterword.responses.rows import service as rows
 from tests.alerts.conftest import Desk
 from tests.alerts.conftest import desk as desk  # noqa: PLC0414  a fixture
-from tests.logins.conftest import EMAIL, PASSWORD, browser_of, found, log_in
+from tests.logins.conftest import add_staff, browser_of, log_in
 
 CASE = re.compile(r'href="(/console/cases/\w{22})"')
 
@@ -22,14 +19,7 @@ CASE = re.compile(r'href="(/console/cases/\w{22})"')
 @pytest.fixture
 async def office(desk: Desk) -> Desk:
     """The desk with two cases, and an owner and an agent who can log in."""
-    for name, role in ((EMAIL, "owner"), ("ben@demo.example", "agent")):
-        async with db.transaction(desk.pool) as database:
-            now = database.clock.now()
-            user = await organizations.create_user(
-                database, organization_id=desk.house.organization_id, email=name, role=role, now=now
-            )
-            login = await logins.add_login(database, email=name, password_hash=await hashing.hash_of(PASSWORD), now=now)
-            await logins.join(database, organization_id=desk.house.organization_id, user_id=user.user_id, login=login)
+    await add_staff(desk.pool, desk.house.organization_id)
     await desk.alert(title="Unhappy <b>", conditions=desk.low())
     for score in (1, 2):
         await desk.respond(score)
@@ -52,20 +42,6 @@ def fields_of(page: str, **changed: str) -> dict[str, str]:
     assert version is not None
     assert status is not None
     return {"version": version[1], "status_id": status[1], "assigned_user_id": "", "body": "", **changed}
-
-
-async def test_other_organization(office: Desk) -> None:
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as client, browser_of(office.pool) as stranger:
-        await log_in(client)
-        path = await path_of(client)
-        await log_in(stranger, email="pan@patras.example")
-        assert [] == links_of(await stranger.get("/console/cases"))
-        assert 404 == (await stranger.get(path)).status_code
-        data = fields_of((await client.get(path)).text, body="mine now")
-        assert 404 == (await stranger.post(path, data=data)).status_code
-        assert 404 == (await stranger.post(f"{path}/comment", data=data)).status_code
-        assert "mine now" not in (await client.get(path)).text
 
 
 async def test_tabs(office: Desk) -> None:

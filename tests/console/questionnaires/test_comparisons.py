@@ -1,19 +1,15 @@
-"""Any two versions are compared in words, and a version with the draft; those of others are not found."""
+"""Any two versions are compared in words, and a version with the draft."""
 
 import re
 
 from tests.console.questionnaires.test_builder import added, begun, saved, seen_of, text_of
 from tests.console.questionnaires.test_publication import revision_of
-from tests.logins.conftest import Office, browser_of, found, log_in
+from tests.logins.conftest import Office
 
 
 async def test_comparison(office: Office) -> None:
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with begun(office) as (client, path), browser_of(office.pool) as other:
+    async with begun(office) as (client, path):
         page = f"{path}/versions/comparison"
-        assert 303 == (await other.get(page)).status_code  # to the log-in
-        await log_in(other, email="pan@patras.example")
-        assert 404 == (await other.get(page)).status_code
         question = await added(client, path, "nps")
         for title in ("First?", "Second?", "Third?"):
             seen = seen_of((await client.get(question)).text)

@@ -4,22 +4,14 @@ import re
 
 from tests.console.questionnaires.test_builder import LIST, added, begun, saved, text_of
 from tests.console.questionnaires.test_publication import revision_of
-from tests.logins.conftest import Office, browser_of, found, log_in
+from tests.logins.conftest import Office, browser_of, log_in
 
 
 async def test_list(office: Office) -> None:
-    await office.add_user("ben@kalamata.example")
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with begun(office) as (client, path), browser_of(office.pool) as other, browser_of(office.pool) as agent:
-        await log_in(other, email="pan@patras.example")
-        assert "No questionnaire yet." in (await other.get(LIST)).text
-        for below in ("", "/edit", "/settings", "/archive", f"/edit/{'0' * 22}"):
-            assert 404 == (await other.get(path + below)).status_code, below
-            assert below or 404 == (await other.post(f"{path}/edit/add", data={"type": "nps"})).status_code
-        await log_in(agent, email="ben@kalamata.example")
-        page = (await agent.get(path)).text
-        assert (200, False) == ((await agent.get(path)).status_code, "/edit" in page or "/archive" in page)
-        assert 403 == (await agent.get(f"{path}/edit")).status_code
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        assert "No questionnaire yet." in (await client.get(LIST)).text
+    async with begun(office) as (client, path):
         listed = text_of(await client.get(LIST))
         assert "After delivery" in listed
         assert "changed today" in listed

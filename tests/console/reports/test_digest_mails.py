@@ -11,11 +11,11 @@ from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
 from afterword.channels.base import Message
 from afterword.console.reports import digest_mails
-from afterword.organizations import service as organizations
 from afterword.reports.digests import service
 from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.console.reports.test_reports import shops as shops  # noqa: PLC0414  a fixture
 from tests.logins.conftest import SITE
+from tests.making import make_user
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -51,15 +51,8 @@ async def due(house: House, now: datetime) -> list[Message]:
 
 
 async def caller_of(house: House, role: str) -> Any:
-    async with db.transaction(house.pool) as database:
-        user = await organizations.create_user(
-            database,
-            organization_id=house.caller.organization_id,
-            email=f"{role}@example.com",
-            role=role,
-            now=database.clock.now(),
-        )
-    return replace(house.caller, user_id=user.user_id, role=role, token_id="")
+    user_id = await make_user(house.pool, house.caller.organization_id, f"{role}@example.com", role=role)
+    return replace(house.caller, user_id=user_id, role=role, token_id="")
 
 
 async def create(house: House, caller: Any, now: datetime, **columns: Any) -> str:

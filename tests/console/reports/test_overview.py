@@ -8,10 +8,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
-from tests.logins.conftest import EMAIL, PASSWORD, Office, browser_of, log_in
+from tests.logins.conftest import EMAIL, Office, browser_of, log_in
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -19,13 +16,7 @@ from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 @pytest.fixture
 async def owner(house: House) -> House:
     """The house with an owner who can log in."""
-    async with db.transaction(house.pool) as database:
-        now = database.clock.now()
-        user = await organizations.create_user(
-            database, organization_id=house.caller.organization_id, email=EMAIL, role="owner", now=now
-        )
-        login = await logins.add_login(database, email=EMAIL, password_hash=await hashing.hash_of(PASSWORD), now=now)
-        await logins.join(database, organization_id=house.caller.organization_id, user_id=user.user_id, login=login)
+    await Office(house.pool, house.caller.organization_id, "", "").add_user(EMAIL, role="owner")
     return house
 
 

@@ -2,12 +2,11 @@
 
 import html
 
-from afterword import db
-from afterword.organizations import service as organizations
 from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.console.responses.test_responses import links_of
 from tests.console.responses.test_responses import shop as shop  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
+from tests.making import make_application
 from tests.reports.conftest import House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -21,14 +20,8 @@ async def counts(shop: House, *, token: str | None = None) -> dict[str, int]:
 
 
 async def test_over_the_api(shop: House) -> None:
-    async with db.transaction(shop.pool) as database:
-        other = await organizations.create_application(
-            database,
-            organization_id=shop.caller.organization_id,
-            display_name="Other",
-            now=database.clock.now(),
-        )
-    confined = await shop.token_for(application_ids=[other.application_id])
+    other_id = await make_application(shop.pool, shop.caller.organization_id)
+    confined = await shop.token_for(application_ids=[other_id])
     await shop.send("POST", "/q/response/tag", {"tag": "Late", "filter": {}})
     await shop.send("POST", "/q/response/tag", {"tag": "vip", "filter": {"only": "unhappy"}})
     assert ({"late": 3, "vip": 1}, {}) == (await counts(shop), await counts(shop, token=confined))

@@ -11,8 +11,8 @@ from afterword.worker.batches import BatchWorker
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.dates import YEAR
-from tests.logins.conftest import browser_of, found, log_in
-from tests.queue.client import Client
+from tests.logins.conftest import browser_of, log_in
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 from tests.queue.test_batches import imported
@@ -67,15 +67,6 @@ async def test_refused_checked_and_done(client: Client) -> None:
         await work(client)
         assert re.search(r"Move 3 messages", plain((await browser.get(moved)).text))
         assert here in html.unescape((await browser.get(NEW)).text)
-    await found(client.queue.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="pan@patras.example")
-        for method, address in (("GET", here), ("POST", f"{here}/doing"), ("POST", f"{moved}/stop")):
-            assert 404 == (await browser.request(method, address)).status_code
-        assert "that wait: 0" in plain((await browser.get(NEW)).text)
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert 403 == (await browser.post(NEW, data={"action": "cancel"})).status_code
 
 
 async def test_what_failed_is_sent_again(client: Client) -> None:

@@ -20,8 +20,8 @@ from afterword.worker.imports import Importer
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.dates import YEAR
-from tests.logins.conftest import browser_of, found, log_in
-from tests.queue.client import Client
+from tests.logins.conftest import browser_of, log_in
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
@@ -230,29 +230,3 @@ async def test_around_the_table(client: Client) -> None:
         assert 303 == (await browser.post(f"{here}/columns", data=form)).status_code
         await work(client)
         assert "2 rows in the file 2will be asked" in plain((await browser.get(f"{here}/check")).text)
-
-
-async def test_others(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser)
-        here = await upload(browser, client, b"ann@example.com\nben@example.com\n")
-        assert "Column 1" in (await browser.get(f"{here}/columns")).text
-    await found(client.queue.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="pan@patras.example")
-        assert "list.csv" not in (await browser.get(LISTS)).text
-        for method, path in (
-            ("GET", "columns"), ("POST", "columns"), ("GET", "check"), ("POST", "repair"), ("GET", "faulty"),
-            ("GET", "confirm"), ("POST", "confirm"), ("GET", "result"), ("POST", "resume"), ("POST", "stop"),
-            ("GET", "alike"), ("POST", "alike"),
-        ):  # fmt: skip
-            assert (
-                404
-                == (
-                    await browser.request(method, f"{here}/{path}", data={"a": "b"} if method == "POST" else None)
-                ).status_code
-            )
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert 403 == (await browser.post(f"{here}/confirm")).status_code
-        assert 403 == (await browser.post(f"{here}/alike")).status_code

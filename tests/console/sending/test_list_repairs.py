@@ -9,8 +9,7 @@ from tests.console.sending.test_address_lists import choices, upload, work
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, log_in
-from tests.queue.client import Client
-from tests.queue.conftest import SMS
+from tests.queue.conftest import SMS, Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 

@@ -12,19 +12,12 @@ from afterword.worker.notices import Notices
 from tests.console.sending.test_sending import client
 from tests.logins.conftest import SITE, browser_of, log_in
 from tests.providers.test_accounts import add as add_account
-from tests.queue.client import Client
-from tests.queue.conftest import http, queue
+from tests.queue.conftest import Client, http, queue
 from tests.queue.outbox.test_api import capture
 
 __all__ = ["client", "http", "queue"]
 
 OUTBOX = "/console/sending/outbox"
-
-
-async def test_agent_may_not_make_one(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert 403 == (await browser.post(OUTBOX)).status_code
 
 
 async def test_from_form_to_content(client: Client) -> None:

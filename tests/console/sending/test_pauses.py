@@ -5,22 +5,13 @@ import html
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, found, log_in
-from tests.queue.client import Client
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
 PAUSE = "/console/sending/pause"
 REASON = "Wrong prices in the mail"
 OPEN = "select count(*) from channel_account where paused_time is null"
-
-
-async def test_agent_may_not(client: Client) -> None:
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert PAUSE not in html.unescape((await browser.get("/console/sending")).text)
-        for address in (PAUSE, f"{PAUSE}/end"):
-            assert 403 == (await browser.post(address, data={"reason": REASON})).status_code
-    assert await client.queue.value(OPEN)
 
 
 async def test_paused_told_and_resumed(client: Client) -> None:

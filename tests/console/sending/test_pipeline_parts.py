@@ -9,7 +9,7 @@ from tests.console.sending.test_pipelines import path_of, version_of
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
 from tests.logins.conftest import browser_of, log_in
-from tests.queue.client import Client
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 

@@ -6,7 +6,7 @@ from tests.console.sending.test_sending import client as client  # noqa: PLC0414
 from tests.console.sending.test_sending import http as http  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import queue as queue  # noqa: PLC0414  a fixture
 from tests.logins.conftest import browser_of, log_in
-from tests.queue.client import Client
+from tests.queue.conftest import Client
 
 WAITING = "/console/sending?tab=waiting"
 

@@ -6,16 +6,11 @@ import re
 import httpx2
 import pytest
 
-from afterword import db
 from afterword.channels.base import Refused, Sent, Unknown
 from afterword.core.messaging.addresses import address_key
-from afterword.logins import hashing
-from afterword.logins import service as logins
-from afterword.organizations import service as organizations
 from tests.dates import YEAR
-from tests.logins.conftest import EMAIL, PASSWORD, SITE, browser_of, found, log_in
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.logins.conftest import SITE, add_staff, browser_of, log_in
+from tests.queue.conftest import Client, Queue
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
@@ -25,34 +20,12 @@ ITEM = re.compile(r'href="(/console/sending/\w{22})"')
 @pytest.fixture
 async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
     """A house with an owner and an agent who can log in."""
-    for name, role in ((EMAIL, "owner"), ("ben@demo.example", "agent")):
-        async with db.transaction(queue.pool) as database:
-            now = database.clock.now()
-            user = await organizations.create_user(
-                database, organization_id=queue.house.organization_id, email=name, role=role, now=now
-            )
-            login = await logins.add_login(database, email=name, password_hash=await hashing.hash_of(PASSWORD), now=now)
-            await logins.join(database, organization_id=queue.house.organization_id, user_id=user.user_id, login=login)
+    await add_staff(queue.pool, queue.house.organization_id)
     return Client(http, queue)
 
 
 def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>|[\u2068\u2069]", "", html.unescape(text)))
-
-
-async def test_other_organization_and_agent(client: Client) -> None:
-    item = await client.create(send_time=f"{YEAR}-05-02T10:00:00+00:00")
-    path = f"/console/sending/{item['item_id']}"
-    await found(client.queue.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="pan@patras.example")
-        assert item["responder_channel_identifier"] not in (await browser.get("/console/sending")).text
-        for method, address in (("GET", path), ("POST", f"{path}/cancel"), ("GET", f"{path}/now")):
-            assert 404 == (await browser.request(method, address)).status_code
-    async with browser_of(client.queue.pool) as browser:
-        await log_in(browser, email="ben@demo.example")
-        assert "/cancel" not in (await browser.get(path)).text
-        assert 403 == (await browser.post(f"{path}/cancel")).status_code
 
 
 async def test_tabs_add_up_and_reasons_filter(client: Client) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from afterword.logins.identities import openid
 from tests.console.questionnaires.test_builder import begun, text_of
-from tests.logins.conftest import Office, browser_of, log_in
+from tests.logins.conftest import Office
 
 PATH = "/console/settings/organization/identity"
 FORM: dict[str, Any] = {
@@ -26,15 +26,6 @@ FORM: dict[str, Any] = {
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No name server is quicker."""
     monkeypatch.setattr(openid, "CALL_SECONDS_MAX", 0.001)
-
-
-async def test_admin(office: Office) -> None:
-    await office.add_user("ann@kalamata.example", role="admin")
-    async with browser_of(office.pool) as client:
-        await log_in(client, email="ann@kalamata.example")
-        assert PATH not in text_of(await client.get("/console/settings/organization"))
-        assert 403 == (await client.get(PATH)).status_code
-        assert 403 == (await client.post(PATH, data=FORM)).status_code
 
 
 async def test_identity(office: Office) -> None:

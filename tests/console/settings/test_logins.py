@@ -1,7 +1,7 @@
 """The login policy in the settings."""
 
 from tests.console.questionnaires.test_builder import begun, text_of
-from tests.logins.conftest import Office, browser_of, log_in
+from tests.logins.conftest import Office
 
 PATH = "/console/settings/organization/logins"
 FORM = {
@@ -10,14 +10,6 @@ FORM = {
     "console_networks": "192.0.2.0/24",
     "token_networks": "203.0.113.0/24",
 }
-
-
-async def test_admin(office: Office) -> None:
-    await office.add_user("ann@kalamata.example", role="admin")
-    async with browser_of(office.pool) as client:
-        await log_in(client, email="ann@kalamata.example")
-        assert PATH not in text_of(await client.get("/console/settings/organization"))
-        assert [403, 403] == [(await client.get(PATH)).status_code, (await client.post(PATH, data=FORM)).status_code]
 
 
 async def test_policy(office: Office) -> None:

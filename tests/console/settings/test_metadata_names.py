@@ -6,8 +6,8 @@ import re
 from tests.console.sending.test_pipelines import version_of
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
-from tests.logins.conftest import Office, browser_of, found, log_in
-from tests.queue.client import Client
+from tests.logins.conftest import Office, browser_of, log_in
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
@@ -43,12 +43,7 @@ async def test_seen(client: Client) -> None:
 async def test_names(office: Office) -> None:
     form = {"kind": "responder", "name": "segment", "type": "text", "level": "application", "title": "Segment",
             "application_id": office.application_id, "anonymize": "1"}  # fmt: skip
-    await office.add_user("ben@kalamata.example")
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as browser, browser_of(office.pool) as other:
-        await log_in(other, email="ben@kalamata.example")
-        assert 403 == (await other.post(f"{METADATA}/new", data=form)).status_code
-        await log_in(other, email="pan@patras.example")
+    async with browser_of(office.pool) as browser:
         await log_in(browser)
         for name, value in (("name", "no name"), ("title", ""), ("type", "colour"), ("application_id", "")):
             wrong = await browser.post(f"{METADATA}/new", data={**form, name: value})
@@ -63,9 +58,6 @@ async def test_names(office: Office) -> None:
         assert match is not None
         path = match[1]
         assert "segment" not in (await browser.get(METADATA)).text
-        for below in ("", "/removal"):
-            assert 404 == (await other.get(path + below)).status_code
-            assert 404 == (await other.post(path + below, data={"title": "T", "version": "1"})).status_code
         version = version_of(await browser.get(path))
         saved = await browser.post(path, data={"title": "Customer segment", "anonymize": "", "version": version})
         assert 303 == saved.status_code

@@ -13,7 +13,7 @@ from afterword.alerts.notifications.store import Watch
 from afterword.console.settings import notifications
 from afterword.console.settings.notifications import CASES, GROUPS, NOTIFICATIONS
 from afterword.core.messaging import notices
-from tests.logins.conftest import EMAIL, Office, browser_of, found, log_in
+from tests.logins.conftest import EMAIL, Office, browser_of, log_in
 
 BEN = "ben@kalamata.example"
 INPUT = re.compile(r'<input type="(?:checkbox|radio)" name="(\w+)" value="([^"]*)"([^>]*)>')
@@ -74,20 +74,6 @@ class TestRefused:
         assert f'href="#{place}"' in wrong.text
         assert f'id="{place}"' in wrong.text
         assert ["token.created"] == form_of(wrong.text)["web"]
-        assert ({}, "none", []) == await stored(office, office.user_id)
-
-    async def test_other_organization(self, office: Office) -> None:
-        other = await found(office.pool, domain="patras", email="pan@patras.example")
-        async with browser_of(office.pool) as browser:
-            await log_in(browser)
-            form = form_of((await browser.get(NOTIFICATIONS)).text)
-            for entity, entity_id in (
-                ("organization", other.organization_id),
-                ("application", other.application_id),
-                ("user", other.user_id),
-            ):
-                refused = await browser.post(NOTIFICATIONS, data={**form, "watch": [f"{entity}/{entity_id}"]})
-                assert 422 == refused.status_code
         assert ({}, "none", []) == await stored(office, office.user_id)
 
     async def test_changed_elsewhere(self, office: Office) -> None:

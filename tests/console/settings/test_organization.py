@@ -4,7 +4,7 @@ import html
 import re
 
 from tests.console.sending.test_pipelines import version_of
-from tests.logins.conftest import EMAIL, Office, browser_of, found, log_in
+from tests.logins.conftest import EMAIL, Office, browser_of, log_in
 
 ORGANIZATION = "/console/settings/organization"
 APPLICATIONS = "/console/settings/applications"
@@ -16,10 +16,7 @@ SHOP = {"display_name": "Second shop", "description": "", "time_zone": "", "defa
 
 
 async def test_organization(office: Office) -> None:
-    await office.add_user("ben@kalamata.example")
-    async with browser_of(office.pool) as browser, browser_of(office.pool) as agent:
-        await log_in(agent, email="ben@kalamata.example")
-        assert 403 == (await agent.post(ORGANIZATION, data=FORM)).status_code
+    async with browser_of(office.pool) as browser:
         await log_in(browser)
         form = {**FORM, "version": version_of(await browser.get(ORGANIZATION))}
         for name, value in (
@@ -43,10 +40,8 @@ async def test_organization(office: Office) -> None:
 
 
 async def test_applications(office: Office) -> None:
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as browser, browser_of(office.pool) as stranger:
+    async with browser_of(office.pool) as browser:
         await log_in(browser, email=EMAIL)
-        await log_in(stranger, email="pan@patras.example")
         wrong = await browser.post(f"{APPLICATIONS}/new", data={**SHOP, "website_urls": "shop"})
         assert 422 == wrong.status_code
         assert 'href="#website_urls"' in wrong.text
@@ -56,9 +51,6 @@ async def test_applications(office: Office) -> None:
         match = re.search(rf'href="({APPLICATIONS}/\w{{22}})"><strong>Second shop', page)
         assert match is not None
         path = match[1]
-        for below in ("", "/removal"):
-            assert 404 == (await stranger.get(path + below)).status_code
-            assert 404 == (await stranger.post(path + below, data={**SHOP, "version": "1"})).status_code
         version = version_of(await browser.get(path))
         saved = await browser.post(path, data={**SHOP, "active": "", "version": version})
         assert 303 == saved.status_code

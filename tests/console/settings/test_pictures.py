@@ -12,7 +12,7 @@ from afterword.console.screens import Form
 from afterword.console.settings import pictures
 from tests.console.sending.test_pipelines import version_of
 from tests.contract.world import PIXEL
-from tests.logins.conftest import Office, browser_of, found, log_in
+from tests.logins.conftest import Office, browser_of, log_in
 
 PICTURES = "/console/settings/pictures"
 
@@ -31,12 +31,7 @@ async def test_encoded() -> None:
 
 async def test_list(office: Office) -> None:
     """Uploaded, shown with its uses, and removed once nothing uses it."""
-    await office.add_user("ann@kalamata.example")
-    await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as client, browser_of(office.pool) as other:
-        await log_in(other, email="ann@kalamata.example")
-        assert 403 == (await other.get(PICTURES)).status_code
-        await log_in(other, email="pan@patras.example")
+    async with browser_of(office.pool) as client:
         await log_in(client)
         for files in ({"file": ("a.png", b"no picture")}, {"other": ("a.png", PIXEL)}):
             wrong = await client.post(PICTURES, data={"title": "Our logo"}, files=files)
@@ -50,9 +45,6 @@ async def test_list(office: Office) -> None:
         [path] = re.findall(rf'href="({PICTURES}/\w{{22}})"', page)
         [src] = re.findall(r'<img src="(/asset/[^"]+)"', page)
         assert "Our logo" in (await client.get(path)).text
-        for below in ("", "/removal"):
-            assert 404 == (await other.get(path + below)).status_code
-        assert 404 == (await other.post(f"{path}/removal")).status_code
         brand = "/console/settings/brand"
         await client.post(brand, data={"logo": src, "version": version_of(await client.get(brand))})
         page = await client.get(path)

@@ -9,10 +9,7 @@ PLAN = "/console/settings/plan"
 
 
 async def test_credits(office: Office) -> None:
-    await office.add_user("ben@kalamata.example")
-    async with browser_of(office.pool) as browser, browser_of(office.pool) as agent:
-        await log_in(agent, email="ben@kalamata.example")
-        assert 403 == (await agent.get(PLAN)).status_code
+    async with browser_of(office.pool) as browser:
         await log_in(browser)
         assert "No plan" in (await browser.get(PLAN)).text
         async with db.transaction(office.pool) as database:

@@ -15,11 +15,10 @@ from afterword.questionnaires.library import service as library
 from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
 from tests.console.settings.test_provider_forms import NEW
-from tests.logins.conftest import SITE, Office, browser_of, found, log_in
+from tests.logins.conftest import SITE, Office, browser_of, log_in
 
 
-async def test_the_operator_s_and_those_of_others(office: Office) -> None:
-    other = await found(office.pool, domain="patras", email="pan@patras.example")
+async def test_the_operator_s(office: Office) -> None:
     async with db.transaction(office.pool) as database:
         ours, _ = await service.add_account(
             database, organization_id=office.organization_id, kind="smtp", title="Theirs",
@@ -27,17 +26,14 @@ async def test_the_operator_s_and_those_of_others(office: Office) -> None:
         )  # fmt: skip
         await service.pause_account(database, account_id=ours.account_id, reason="not paid")
     path = f"{PROVIDERS}/{ours.account_id}"
-    async with browser_of(office.pool) as owner, browser_of(office.pool) as stranger:
+    async with browser_of(office.pool) as owner:
         await log_in(owner)
-        await log_in(stranger, email="pan@patras.example")
         page = (await owner.get(path)).text
         assert ("not paid" in page, "10.0.0.9" in page, "/edit" in page) == (True, False, False)
         for way in ("edit", "removal"):
             assert 403 == (await owner.get(f"{path}/{way}")).status_code
         assert ("alone resumes it" in page, "/resume" in page) == (True, False)
         assert 403 == (await owner.post(f"{path}/resume")).status_code
-        assert other.organization_id != office.organization_id
-        assert {404} == {(await stranger.get(f"{path}{way}")).status_code for way in ("", "/edit", "/pause", "/dns")}
 
 
 async def test_paused_resumed_and_removed(office: Office) -> None:

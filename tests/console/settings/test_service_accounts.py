@@ -45,8 +45,6 @@ async def test_other_organization(office: Office) -> None:
         user_id = await made(owner)
         assert 422 == (await stranger.post(TOKENS, data={**TOKEN, "account": user_id})).status_code
         assert "Nightly export" not in text_of(await stranger.get(f"{TOKENS}/new?account={user_id}"))
-        for path in ("", "/remove"):
-            assert 404 == (await stranger.post(f"{PEOPLE}/{user_id}{path}", data={"version": "1"})).status_code
 
 
 async def test_life(office: Office) -> None:

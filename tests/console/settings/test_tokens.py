@@ -10,7 +10,7 @@ import httpx2
 from afterword import db
 from afterword.console.settings.tokens import TOKENS
 from tests.console.questionnaires.test_builder import text_of
-from tests.logins.conftest import SITE, Office, browser_of, found, log_in
+from tests.logins.conftest import SITE, Office, browser_of, log_in
 from tests.test_app import client_of
 
 NEW = {"title": "Shop", "kind": "organization", "end": "90", "scope": ["Queue.Create", "Application.Read"]}
@@ -34,21 +34,6 @@ async def test_mistakes_keep_what_was_typed(office: Office) -> None:
             page = await client.post(TOKENS, data={**NEW, **wrong})
             assert 422 == page.status_code, wrong
             assert 'value="90" selected' in page.text
-
-
-async def test_other_organization(office: Office) -> None:
-    other = await found(office.pool, domain="patras", email="pan@patras.example")
-    async with browser_of(office.pool) as owner, browser_of(office.pool) as stranger:
-        await log_in(owner)
-        await log_in(stranger, email="pan@patras.example")
-        await owner.post(TOKENS, data=NEW)
-        page = await owner.get(TOKENS)
-        link = re.search(r"tokens(?:/|&#x2f;)([0-9A-Za-z]{22})", page.text)
-        assert link is not None
-        assert other.organization_id != office.organization_id
-        assert 404 == (await stranger.get(f"{TOKENS}/{link[1]}")).status_code
-        for act in ("end", "rotation", "edit"):
-            assert 404 == (await stranger.post(f"{TOKENS}/{link[1]}/{act}", data={"title": "Theirs"})).status_code
 
 
 async def test_made_used_and_ended(office: Office) -> None:

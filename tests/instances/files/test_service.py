@@ -118,8 +118,6 @@ async def test_from_the_page_to_the_api(api: Api, pool: db.Pool) -> None:
     )
 
     path = f"/q/instance/{instance_id}/file/{bill['file_id']}"
-    assert 401 == (await api.client.get(f"/v3.2{path}")).status_code
-    assert 403 == (await api.get(path, token=await api.token(scopes=["Questionnaire.Read"]))).status_code
     assert 404 == (await api.get(f"/q/instance/{instance_id}/file/{kept['file_id']}")).status_code
     got = await api.get(path)
     assert (200, PDF) == (got.status_code, got.content)

@@ -8,10 +8,9 @@ import pytest
 
 from afterword import db
 from afterword.alerts import service as alerts
-from afterword.core.organizations.access import SCOPES
 from afterword.instances.answers.service import Start
 from afterword.instances.store import Instance
-from afterword.organizations import service as organizations
+from tests.making import make_application
 from tests.reports.conftest import NPS, TEXT, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
 
@@ -62,16 +61,10 @@ async def judge(house: House, *there: Instance, judgement: str = "accepted", **h
 
 
 async def test_refused(house: House, held: Instance) -> None:
-    """Nobody, a token that may only read, and one of another application."""
+    """By a token of another application, and with wrong members."""
     body = {"instance_ids": [held.instance_id], "judgement": "accepted"}
-    assert 401 == (await house.http.post(f"/v3.2{DOUBTFUL}/judgement", json=body)).status_code
-    reader = replace(house, token=await house.token_for(scopes=SCOPES - {"Questionnaire Instance.Update"}))
-    assert 403 == (await reader.send("POST", f"{DOUBTFUL}/judgement", body)).status_code
-    async with db.transaction(house.pool) as database:
-        other = await organizations.create_application(
-            database, organization_id=house.caller.organization_id, display_name="Other", now=database.clock.now()
-        )
-    confined = replace(house, token=await house.token_for(application_ids=[other.application_id]))
+    other_id = await make_application(house.pool, house.caller.organization_id)
+    confined = replace(house, token=await house.token_for(application_ids=[other_id]))
     refused = await confined.send("POST", f"{DOUBTFUL}/judgement", body)
     assert (422, "unknown_id") == (refused.status_code, refused.json()["errors"][0]["code"])
     assert [] == (await confined.get(DOUBTFUL)).json()["results"]

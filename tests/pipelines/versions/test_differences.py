@@ -2,15 +2,11 @@
 
 from typing import Any
 
-import httpx2
-import pytest
-
 from afterword import db
 from afterword.pipelines import service as pipelines
 from afterword.pipelines.versions import service
 from tests.pipelines.test_pipeline_api import change
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client
 from tests.queue.conftest import http as http  # noqa: PLC0414  a fixture
 from tests.queue.conftest import queue as queue  # noqa: PLC0414  a fixture
 
@@ -32,11 +28,6 @@ CHANGES: tuple[tuple[dict[str, Any], list[tuple[str, str | None]]], ...] = (
         ("1 reminder follows, after 3 days, until the first answer.", "Nobody is reminded.")]),
     ({"reminders": [{"delay_days": 3, "messages": {"en": {"body": "Again?"}}}]}, [("The reminders changed.", None)]),
 )  # fmt: skip
-
-
-@pytest.fixture
-def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def versions(client: Client, query: str = "") -> dict[str, Any]:

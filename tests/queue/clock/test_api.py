@@ -1,23 +1,16 @@
 """The clock of test items: refusals, and what it moves and leaves where it is."""
 
-import httpx2
 import pytest
 
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.queue.clock import service
 from tests.dates import YEAR
-from tests.queue.client import Client, codes
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, codes
 from tests.queue.test_lists import other_application
 
 CLOCK = "/q/queue/clock"
 SENT, WAITING = 4, 1
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def move(client: Client, hours: int) -> None:

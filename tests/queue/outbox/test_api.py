@@ -2,25 +2,16 @@
 
 from dataclasses import replace
 
-import httpx2
-import pytest
-
 from afterword import db
 from afterword.channels.base import SMS, WEBHOOK, Message, Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.queue.outbox import service
 from tests.channels.conftest import MESSAGE
 from tests.conftest import SITE
-from tests.queue.client import Client
-from tests.queue.conftest import Queue
+from tests.queue.conftest import Client, Queue
 from tests.queue.test_lists import other_application
 
 OUTBOX = "/q/outbox"
-
-
-@pytest.fixture
-async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
-    return Client(http, queue)
 
 
 async def capture(queue: Queue, item_id: str, **changed: object) -> None:

@@ -6,13 +6,6 @@ from afterword import db
 from tests.reports.conftest import NPS, House
 
 
-async def test_refusals(house: House) -> None:
-    assert 401 == (await house.http.get("/v3.2/report/overview")).status_code
-    token = await house.token_for(scopes={"Questionnaire.Read"})
-    assert 403 == (await house.get("/report/overview", token=token)).status_code
-    assert 422 == (await house.get("/report/overview", days=0)).status_code
-
-
 async def test_ok(house: House) -> None:
     async with db.connection(house.pool) as database:
         now = database.clock.now()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterword import db, errors
+from afterword import db
 from afterword.core.figures import periods
 from afterword.reports.overview import service
 from afterword.reports.overview.service import Overview
@@ -24,11 +24,6 @@ async def overview(house: House, **given: Any) -> Overview | None:
             **given,
         }
         return await service.overview(database, **asked)
-
-
-async def test_other_application(house: House) -> None:
-    with pytest.raises(errors.Invalid):
-        await overview(house, application_id="0" * 22)
 
 
 async def test_without_answers(house: House) -> None:

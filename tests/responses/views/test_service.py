@@ -21,7 +21,6 @@ async def titles(house: House, caller: Caller) -> list[str]:
 
 
 async def test_tokens_have_none(house: House) -> None:
-    assert 401 == (await house.http.get(f"/v3.2{PATH}")).status_code
     assert 403 == (await house.send("POST", PATH, {"title": "Mine", "query": "tab=unhappy"})).status_code
     assert 422 == (await house.send("POST", PATH, {"title": "", "query": "x" * 4_001})).status_code
     assert [] == (await house.get(PATH)).json()
