@@ -25,7 +25,7 @@ from starlette import routing
 from afterword import db, embedded, migrations, zones
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
-from afterword.db.semaphore import FifoSemaphore
+from afterword.db import FifoSemaphore
 from afterword.logins import hashing
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one

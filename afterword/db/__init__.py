@@ -6,21 +6,20 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, LiteralString, Self
+from typing import Any, Final, LiteralString, Self
 
 import asyncpg
 
-from afterword import errors
+from afterword import errors, telemetry
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import list_queries
 from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize, limit_transactions
-from afterword.db.semaphore import FifoSemaphore, TooManyWait
-from afterword.db.traced import traced
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
@@ -35,6 +34,7 @@ STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
+TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
@@ -93,12 +93,18 @@ class Database:
         self.clock = clock
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
-        with _REFUSALS:
+        try:
             return await self._connection.fetch(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def fetch_row(self, query: LiteralString, *values: object) -> Row | None:
-        with _REFUSALS:
+        try:
             return await self._connection.fetchrow(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def fetch_one(self, query: LiteralString, *values: object) -> Row:
         """The first row of a statement that has one, such as an insert. Raises Unavailable where there is none."""
@@ -108,14 +114,20 @@ class Database:
         return row
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
-        with _REFUSALS:
+        try:
             return await self._connection.fetchval(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
         longer = {} if seconds is None else {"timeout": seconds}
-        with _REFUSALS:
+        try:
             tag: str = await self._connection.execute(query, *values, **longer)
+        except Exception as error:
+            _refuse(error)
+            raise
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
@@ -158,6 +170,74 @@ class Database:
             message = "The row that this cursor stood on is gone; start again."
             raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
         return (*(row[step.column.name] for step in page.order), after[-1])
+
+
+class TooManyWait(Exception):
+    """As many wait as may wait."""
+
+
+class FifoSemaphore:
+    """A semaphore that serves its waiters in their order, and lets each wait for a limited time.
+
+    One timer serves all waiters: a timer for each would cost more than the wait itself.
+    """
+
+    def __init__(self, places: int, *, waiting_max: int, seconds: float) -> None:
+        self.free = places  # while some are, nobody waits
+        self._waiting_max = waiting_max
+        self._seconds = seconds
+        self._line: deque[tuple[float, asyncio.Future[None]]] = deque()  # by deadline, the earliest first
+        self._timer: asyncio.TimerHandle | None = None
+        self.waiting = 0
+
+    def take_at_once(self) -> bool:
+        """Take a place if one is free: then nobody waits for it."""
+        if not self.free:
+            return False
+        self.free -= 1
+        return True
+
+    async def take(self) -> None:
+        """Wait for a place. Raises TooManyWait at once, TimeoutError after that many seconds."""
+        if self.take_at_once():
+            return
+        if self.waiting >= self._waiting_max:
+            raise TooManyWait
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+        until = loop.time() + self._seconds
+        self._line.append((until, turn))
+        if self._timer is None:
+            self._timer = loop.call_at(until, self._sweep)
+        self.waiting += 1
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.give_back()  # served and cancelled in the same turn of the loop
+            else:
+                turn.cancel()
+            raise
+        finally:
+            self.waiting -= 1
+
+    def give_back(self) -> None:
+        while self._line:
+            _, turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self.free += 1
+
+    def _sweep(self) -> None:
+        """End the waits that are past their deadline, and set the timer to the next deadline."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        while self._line and (self._line[0][0] <= now or self._line[0][1].done()):
+            _, turn = self._line.popleft()
+            if not turn.done():
+                turn.set_exception(TimeoutError())
+        self._timer = loop.call_at(self._line[0][0], self._sweep) if self._line else None
 
 
 @dataclass(slots=True)
@@ -259,15 +339,22 @@ class _Loan:
 
     async def __aenter__(self) -> Database:
         pool = self._pool
-        raw = self._raw = _at_once(pool) or await _acquired(pool)
-        clock = pool.clock
+        turns, clock, raw = pool.turns, pool.clock, None
+        if pool.idle and turns.free:  # nobody waits
+            turns.free -= 1
+            raw = pool.idle.pop()
+            if _is_gone(raw):
+                pool.idle.append(raw)  # the next that waits for one releases it
+                turns.give_back()
+                raw = None
+        self._raw = raw = raw or await _acquired(pool)
         if clock.is_stale:
             try:
                 await _read_clock(raw, pool)
             except BaseException:
                 await _discard(pool, raw)
                 raise
-        return Database(traced(raw), clock)
+        return Database(raw if telemetry.active is None else _Traced(raw, telemetry.active), clock)
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         pool, raw = self._pool, self._raw
@@ -276,18 +363,6 @@ class _Loan:
             pool.turns.give_back()
         else:
             await _discard(pool, raw)
-
-
-def _at_once(pool: Pool) -> Any:
-    """An idle connection, if there is one and nobody waits."""
-    if not pool.idle or not pool.turns.take_at_once():
-        return None
-    raw = pool.idle.pop()
-    if not _is_gone(raw):
-        return raw
-    pool.idle.append(raw)  # the next that waits for one releases it
-    pool.turns.give_back()
-    return None
 
 
 def _is_gone(raw: Any) -> bool:
@@ -358,10 +433,7 @@ async def savepoint(database: Database) -> AsyncGenerator[None, None]:
 
 
 class _Refusals:
-    """Turns what the driver raises into refusals: taken and dangling keys, a database that is away.
-
-    One for all queries: it keeps nothing, and a generator for each would cost more than all its checks.
-    """
+    """As `_refuse`, around several statements. One for all of them: it keeps nothing."""
 
     __slots__ = ()
 
@@ -369,14 +441,18 @@ class _Refusals:
         """Nothing to prepare."""
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, errors.Refusal):
-            return
-        refusal = _refusal_of(error)
-        if refusal is not None:
-            raise refusal from error
+        if error is not None:
+            _refuse(error)
 
 
 _REFUSALS = _Refusals()
+
+
+def _refuse(error: BaseException) -> None:
+    """Raise the refusal that the driver's exception stands for: a taken or dangling key, a database that is away."""
+    refusal = None if isinstance(error, errors.Refusal) else _refusal_of(error)
+    if refusal is not None:
+        raise refusal from error
 
 
 def _refusal_of(error: BaseException) -> errors.Refusal | None:
@@ -403,6 +479,27 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
 def _driver(database: Database) -> Any:
     """The driver's connection, which only this module may touch."""
     return database._connection  # noqa: SLF001  the same module
+
+
+class _Traced:
+    """A connection whose statements are spans. Statements are literals, and values stay out."""
+
+    __slots__ = ("_collecting", "_raw")
+
+    def __init__(self, raw: Any, collecting: telemetry.Telemetry) -> None:
+        self._raw = raw
+        self._collecting = collecting
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._raw, name)
+        if name not in TRACED:
+            return method
+
+        async def run(query: str, *values: object, **options: Any) -> Any:
+            with self._collecting.statement(query):
+                return await method(query, *values, **options)
+
+        return run
 
 
 class _OnDemand:
