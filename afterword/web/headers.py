@@ -1,7 +1,6 @@
 """Reads request headers and writes response headers."""
 
 import re
-from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
@@ -21,15 +20,6 @@ VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")
 _TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no repetition at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
-
-
-def read(raw: Iterable[Header]) -> dict[str, str]:
-    """Map names in lower case to values; repeated headers are joined (RFC 9110, 5.3)."""
-    found: dict[str, str] = {}
-    for name, value in raw:
-        key, text = str(name, "latin-1"), str(value, "latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
 
 
 def attachment(file_name: str) -> str:

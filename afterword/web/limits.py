@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
+
 from afterword import errors
 
 WINDOW_SECONDS = 60
@@ -38,8 +40,7 @@ class Limits:
     link_burst: int = 0  # of one questionnaire, from one network; more are held back. 0: none, however fast
 
 
-@dataclass(frozen=True, slots=True)
-class LimitState:
+class LimitState(msgspec.Struct, frozen=True):
     """The rest of a limit in this window, and the seconds until the next window."""
 
     limit: int
@@ -130,12 +131,13 @@ class Limiter:
 
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> LimitState | None:
         """Count requests. Returns the state of the limit that is over or closest to it; None when both are off."""
-        states = [
-            counter.add(key, requests)
-            for counter, key in ((self._tokens, token_id), (self._organizations, organization_id))
-            if counter.limit
-        ]
-        return min(states, key=lambda state: (not state.is_over, state.remaining)) if states else None
+        state = self._tokens.add(token_id, requests) if self._tokens.limit else None
+        if not self._organizations.limit:
+            return state
+        other = self._organizations.add(organization_id, requests)
+        if state is None or (not other.is_over, other.remaining) < (not state.is_over, state.remaining):
+            return other
+        return state
 
 
 def check(state: LimitState | None, detail: str = "Too many requests in this minute.") -> None:

@@ -35,17 +35,17 @@ class PublicPages:
 class Domains:
     """The hosts that organizations hold, as this process read them last."""
 
-    _organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
+    organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
     _hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
 
     def replace(self, held: Iterable[tuple[str, str, bool]]) -> None:
         """Take organizations, their hosts, and whether these lead here: addresses are built of those alone."""
         rows = list(held)
-        self._organizations = {host: organization_id for organization_id, host, _ in rows}
+        self.organizations = {host: organization_id for organization_id, host, _ in rows}
         self._hosts = {organization_id: host for organization_id, host, is_active in rows if is_active}
 
     def organization_of(self, host: str) -> str | None:
-        return self._organizations.get(host)
+        return self.organizations.get(host)
 
     def host_of(self, organization_id: str) -> str | None:
         return self._hosts.get(organization_id)
