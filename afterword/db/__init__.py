@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, LiteralString, Self
+from typing import Any, Final, LiteralString, Self, cast
 
 import asyncpg
 
@@ -34,6 +34,8 @@ STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
+GATHERED_MAX = 200  # ids in one statement
+GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
 TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
@@ -85,12 +87,12 @@ class Clock:
         return self._database + timedelta(seconds=time.monotonic() - self._monotonic)
 
 
+@dataclass(slots=True, eq=False)
 class Database:
     """A connection, in a transaction or not. All queries of the product pass through these functions."""
 
-    def __init__(self, connection: Any, clock: Clock) -> None:
-        self._connection = connection
-        self.clock = clock
+    _connection: Any
+    clock: Clock
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
         try:
@@ -112,6 +114,13 @@ class Database:
         if row is None:
             raise errors.Unavailable("The database gave no row.", headers=_retry_after())
         return row
+
+    async def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Row | None:  # noqa: A002
+        """The row with this id, of a query whose last parameter is an array of ids and whose first column is the id.
+
+        On demand (`on_demand`) a statement serves all that ask this with the same values at the same moment.
+        """
+        return next(iter(await self.fetch(query, *values, [id])), None)
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
         try:
@@ -249,6 +258,7 @@ class Pool:
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
     idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
     is_closing: bool = False  # then all go back to the driver's pool, which waits for them
+    gathered: dict[tuple[object, ...], "_Gathered"] = field(default_factory=dict[tuple[object, ...], "_Gathered"])
 
     @property
     def waiting(self) -> int:
@@ -329,13 +339,12 @@ def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
     return transaction(pool) if pool.is_behind_pooler else _Loan(pool)
 
 
+@dataclass(slots=True)
 class _Loan:
     """A connection of the pool for as long as it is used; a class, as every request takes one."""
 
-    __slots__ = ("_pool", "_raw")
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    _pool: Pool
+    _raw: Any = None
 
     async def __aenter__(self) -> Database:
         pool = self._pool
@@ -407,7 +416,7 @@ async def _discard(pool: Pool, raw: Any) -> None:
 
 def on_demand(pool: Pool) -> Database:
     """A database for callers that mostly need none: each query takes a connection and gives it back."""
-    return Database(_OnDemand(pool), pool.clock)
+    return _OnDemand(_Connections(pool), pool.clock, pool)
 
 
 @asynccontextmanager
@@ -502,7 +511,60 @@ class _Traced:
         return run
 
 
-class _OnDemand:
+@dataclass(slots=True, eq=False)
+class _OnDemand(Database):
+    _pool: Pool
+
+    def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Awaitable[Row | None]:  # noqa: A002
+        """The values are hashable, as they tell who may share a statement."""
+        key = (query, *values)
+        gathered = self._pool.gathered.get(key)
+        if gathered is None:
+            gathered = self._pool.gathered[key] = _Gathered()
+        row: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
+        gathered.waiting.append((id, row))
+        if len(gathered.flights) < GATHERED_FLIGHTS_MAX:
+            gathered.flights.add(asyncio.create_task(gathered.fly(self._pool, key)))
+        return row
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Ids that wait for the same statement with the same other values; what comes meanwhile goes with the next."""
+
+    waiting: list[tuple[str, "asyncio.Future[Row | None]"]] = field(default_factory=list[Any])
+    flights: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
+
+    async def fly(self, pool: Pool, key: tuple[Any, ...]) -> None:
+        query, *values = key
+        taken: list[tuple[str, asyncio.Future[Row | None]]] = []
+        try:
+            while self.waiting:
+                async with connection(pool) as database:
+                    taken, self.waiting = self.waiting[:GATHERED_MAX], self.waiting[GATHERED_MAX:]
+                    found = {row[0]: row for row in await database.fetch(query, *values, [one for one, _ in taken])}
+                for one, row in taken:
+                    if not row.done():
+                        row.set_result(found.get(one))
+        except Exception as error:  # noqa: BLE001  whatever it is, it belongs to those who wait
+            taken, self.waiting = [*taken, *self.waiting], []
+            for _, row in taken:
+                if not row.done():
+                    row.set_exception(_own(error))
+        finally:
+            # Here, and not in a callback of the task, which runs a turn of the loop later: who asks in between would
+            # count on a flight that has ended.
+            self.flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+            if not self.flights and not self.waiting:
+                pool.gathered.pop(key, None)
+
+
+def _own(error: Exception) -> Exception:
+    """A refusal is answered with the headers of its own request, so each request gets one of its own."""
+    return errors.Unavailable(error.detail, headers=error.headers) if isinstance(error, errors.Unavailable) else error
+
+
+class _Connections:
     """The methods of a connection, each on a connection of the pool."""
 
     def __init__(self, pool: Pool) -> None:

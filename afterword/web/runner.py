@@ -132,6 +132,7 @@ class Operation:
         self._database = db.on_demand(context.pool)
         self._scopes = frozenset(route.scopes)
         self._writes = route.method != "GET"
+        self._is_on_demand = bool(route.media_types) or route.waits or route.gathers
         self._is_mass = route.shared is not None and not route.acts  # so hot that the audit log has none of it
         self._is_large = route.rows_max is not None or bool(route.uploads)
         self._bytes_max = route.bytes_max or (rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX)
@@ -235,7 +236,7 @@ class Operation:
         if route.shared is not None:
             return self._render(await route.shared(request, pool), request)
         # Chunks are read after a connection taken here would be returned, and other servers may keep us waiting.
-        if route.media_types or route.waits:
+        if self._is_on_demand:
             return self._render(await route.handler(request, self._database), request)
         async with (
             db.transaction(pool, actor=request.caller.actor) if self._writes else db.connection(pool) as database

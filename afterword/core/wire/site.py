@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import msgspec
+
 from afterword.core.messaging.networks import NameServer, Network
 
 API_PREFIX = "/v3.2"
 
 
-@dataclass(frozen=True, slots=True)
-class PublicPages:
+class PublicPages(msgspec.Struct, frozen=True):
     """The addresses of an organization's pages; `public_url` has no slash at its end."""
 
     public_url: str
