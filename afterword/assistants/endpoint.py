@@ -19,7 +19,7 @@ from afterword.assistants import server
 from afterword.assistants.client import Api, InProcess
 from afterword.assistants.confirmations import Confirmations
 from afterword.web import limits, parsing
-from afterword.web.runner import OperationContext, identify, source_of
+from afterword.web.runner import OperationContext, identify
 
 PATH: Final = "/mcp"
 MESSAGE_BYTES_MAX: Final = 300_000  # a definition of a questionnaire is the largest
@@ -44,7 +44,7 @@ class Endpoint:
         sent = scope["afterword.headers"]
         if sent.get("origin", context_origin := self._context.site.public_url) not in self._origins:
             raise errors.Forbidden(f"Pages of this origin may not call {context_origin}{PATH}.", "foreign_origin")
-        caller = await identify(self._context, self._database, scope, source_of(scope))
+        caller = await identify(self._context, self._database, scope)
         limits.check(
             self._context.limiter.count_request(token_id=caller.token_id, organization_id=caller.organization_id)
         )

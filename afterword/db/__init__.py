@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final, LiteralString, Self, cast
 
 import asyncpg
@@ -36,6 +37,7 @@ POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
 GATHERED_MAX = 200  # ids in one statement
 GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
+_first: Final = itemgetter(0)
 TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
@@ -542,7 +544,8 @@ class _Gathered:
             while self.waiting:
                 async with connection(pool) as database:
                     taken, self.waiting = self.waiting[:GATHERED_MAX], self.waiting[GATHERED_MAX:]
-                    found = {row[0]: row for row in await database.fetch(query, *values, [one for one, _ in taken])}
+                    rows = await database.fetch(query, *values, list(map(_first, taken)))
+                    found = dict(zip(map(_first, rows), rows, strict=True))
                 for one, row in taken:
                     if not row.done():
                         row.set_result(found.get(one))

@@ -179,18 +179,17 @@ class Resource(Answer):
     @classmethod
     def of(cls, record: object, zone: tzinfo | None = None, **given: Any) -> Self:
         """Convert a record, times in `zone`; `given` are members that the record lacks."""
-        return cls(*mapping_of(cls, tuple(given))(record, zone, *given.values()))  # keywords take a third longer
+        return mapping_of(cls, tuple(given))(record, zone, *given.values())
 
     @classmethod
     def of_rows(cls, rows: Rows[Any], zone: tzinfo | None = None) -> Rows[Self]:
         read = mapping_of(cls)
-        return rows.map(lambda record: cls(*read(record, zone)))
+        return rows.map(lambda record: read(record, zone))
 
     @classmethod
     def row_reader(cls, *given: str) -> Callable[..., Self]:
         """As `of` for rows of the database: a function from a row, a zone and the values of the `given` members."""
-        read = mapping_of(cls, given, is_row=True)
-        return lambda row, zone, *more: cls(*read(row, zone, *more))
+        return mapping_of(cls, given, is_row=True)
 
     @classmethod
     def of_log(cls, data: Mapping[str, Any], zone: tzinfo) -> Self:
@@ -241,8 +240,8 @@ def _column_of(member: Member) -> Column | None:
 @functools.cache
 def mapping_of(
     struct: type[msgspec.Struct], given: tuple[str, ...] = (), *, is_row: bool = False
-) -> Callable[..., list[Any]]:
-    """Build a function from a record, a zone and the `given` members' values to the Struct's values in member order.
+) -> Callable[..., Any]:
+    """Build a function from a record, a zone and the `given` members' values to the Struct.
 
     Made once for each Struct, as lists map hundreds of records a request. Each other member is the record's attribute
     (`is_row`: the row's column) of that name, or of `fields.named`. Times are shown in the zone.
@@ -262,16 +261,16 @@ def mapping_of(
     take = (itemgetter if is_row else attrgetter)(*taken, *offsets.values(), filler)  # one name gives no tuple
     texts_in, texts_at = times.texts_in, times.texts_at
 
-    def values_of(record: object, zone: tzinfo | None, *more: object) -> list[Any]:
+    def shown(record: object, zone: tzinfo | None, *more: object) -> msgspec.Struct:
         values = list(take(record))
         text_of = texts_in(zone or UTC)
-        last = shown = None
+        last = text = None
         for index in times_at:
             instant = values[index]
             if instant is not None:
                 if instant != last:  # most rows were never updated: both times are equal
-                    last, shown = instant, text_of(instant)
-                values[index] = shown
+                    last, text = instant, text_of(instant)
+                values[index] = text
         for index, offset_at in moments_at:
             values[index] = texts_at(values[offset_at])(values[index])
         for index in clocks_at:
@@ -282,9 +281,9 @@ def mapping_of(
         for index, value in zip(given_at, more, strict=True):
             values[index] = value
         del values[len(names) :]
-        return values
+        return struct(*values)  # keywords take a third longer
 
-    return values_of
+    return shown
 
 
 def _attribute_of(member: Member) -> str:

@@ -5,7 +5,6 @@ from typing import Final
 from urllib.parse import quote
 
 from afterword import errors
-from afterword.web.limits import LimitState
 
 Header = tuple[bytes, bytes]
 RETRY_AFTER_SECONDS = {"unavailable": 2, "idempotency_in_progress": 1, "item_in_dispatch": 5}
@@ -66,14 +65,6 @@ def read_idempotency_key(text: str) -> str:
             [errors.FieldError("malformed_header", message, header="Idempotency-Key")],
         )
     return bare
-
-
-def rate_limit(state: LimitState) -> list[Header]:
-    return [
-        (b"ratelimit-limit", b"%d" % state.limit),
-        (b"ratelimit-remaining", b"%d" % state.remaining),
-        (b"ratelimit-reset", b"%d" % state.reset_seconds),
-    ]
 
 
 def header(name: str, value: str) -> Header:

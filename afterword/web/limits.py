@@ -48,6 +48,14 @@ class LimitState(msgspec.Struct, frozen=True):
     reset_seconds: int
     is_over: bool = False
 
+    @property
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        return (
+            (b"ratelimit-limit", b"%d" % self.limit),
+            (b"ratelimit-remaining", b"%d" % self.remaining),
+            (b"ratelimit-reset", b"%d" % self.reset_seconds),
+        )
+
 
 class Counter:
     """Counts by key in windows of a minute; all windows start together, so that resetting is one `clear`."""
@@ -59,18 +67,15 @@ class Counter:
         self._counts: dict[str, int] = {}
 
     def add(self, key: str, count: int = 1) -> LimitState:
-        reset_seconds = self._turn()
-        if key not in self._counts and len(self._counts) >= KEYS_MAX:
-            key = _REST
-        total = self._counts[key] = self._counts.get(key, 0) + count
-        return LimitState(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
-
-    def _turn(self) -> int:
         window, passed = divmod(int(self._clock()), WINDOW_SECONDS)
         if window != self._window:
             self._window = window
             self._counts.clear()
-        return WINDOW_SECONDS - passed
+        if key not in self._counts and len(self._counts) >= KEYS_MAX:
+            key = _REST
+        total = self._counts[key] = self._counts.get(key, 0) + count
+        remaining = max(0, self.limit - total)
+        return LimitState(self.limit, remaining, WINDOW_SECONDS - passed, is_over=0 < self.limit < total)
 
 
 class Limiter:

@@ -3,8 +3,9 @@
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -127,7 +128,10 @@ class Middleware:
             self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
 
     def _begin(self, method: str, scope: Scope, send: Send) -> "_Answer":
-        sent = _read(scope["headers"])
+        sent: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            key, text = str(name, "latin-1"), str(value, "latin-1")
+            sent[key] = f"{sent[key]}, {text}" if key in sent else text  # repeated ones are joined (RFC 9110, 5.3)
         request_id = sent.get("x-request-id")
         if request_id is None or not _REQUEST_ID.fullmatch(request_id):
             request_id = f"{random.getrandbits(REQUEST_ID_BITS):022x}"
@@ -135,6 +139,8 @@ class Middleware:
         scope["path"] = canonical_path(scope["path"], scope.get("raw_path"))
         scope["afterword.headers"], scope["afterword.request_id"] = sent, request_id
         scope["afterword.is_head"] = method == "HEAD"
+        client = scope.get("client")
+        scope["afterword.source"] = client[0] if client else ""  # behind a trusted proxy its client's
         answer = _Answer(method, request_id, send, [*self._always, (b"x-request-id", request_id.encode())])
         if self._origins and not scope["path"].startswith("/oauth/"):
             answer.add_cors(sent, self._origins)
@@ -176,17 +182,17 @@ class Middleware:
         await answer({"type": "http.response.body", "body": content})
 
 
+@dataclass(slots=True)
 class _Answer:
     """The `send` of one request: adds the headers of every response, drops the body for HEAD."""
 
-    def __init__(self, method: str, request_id: str, send: Send, more: list[headers.Header]) -> None:
-        self.method = method
-        self.request_id = request_id
-        self.status = 0
-        self.has_started = False
-        self.is_preflight = False
-        self._send = send
-        self._more = more
+    method: str
+    request_id: str
+    _send: Send
+    _more: list[headers.Header]
+    status: int = 0
+    has_started: bool = False
+    is_preflight: bool = False
 
     def __call__(self, message: Message) -> Awaitable[None]:
         if message["type"] == "http.response.start":
@@ -218,15 +224,6 @@ class _Answer:
         ]
         await self({"type": "http.response.start", "status": 204, "headers": []})
         await self({"type": "http.response.body", "body": b""})
-
-
-def _read(raw: Iterable[headers.Header]) -> dict[str, str]:
-    """Map names in lower case to values; repeated headers are joined (RFC 9110, 5.3)."""
-    found: dict[str, str] = {}
-    for name, value in raw:
-        key, text = str(name, "latin-1"), str(value, "latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
 
 
 def canonical_path(path: str, raw_path: bytes | None) -> str:

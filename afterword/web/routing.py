@@ -81,8 +81,9 @@ class Address:
     def __init__(self, template: str) -> None:
         self.template = template
         self.segments = template.split("/")
-        places = enumerate(map(_PARAMETER.fullmatch, self.segments))
-        self.parameters = tuple((match[1], place) for place, match in places if match)
+        matches = [_PARAMETER.fullmatch(segment) for segment in self.segments]
+        self.names = tuple(match[1] for match in matches if match)
+        self.places = tuple(place for place, match in enumerate(matches) if match)
         self.makers: dict[str, Callable[[], ASGIApp]] = {}
         self.made: dict[str, ASGIApp] = {}
 
@@ -107,7 +108,9 @@ class Router:
         """
         found: dict[str, Address] = {}
         for method, path, make in apps:
-            makers = found.setdefault(path, Address(path)).makers
+            if path not in found:
+                found[path] = Address(path)
+            makers = found[path].makers
             assert method not in makers, f"{method} {path} is declared twice"  # noqa: S101
             makers[method] = make
         shapes = {_PARAMETERS.sub("{}", path) for path in found}
@@ -118,7 +121,7 @@ class Router:
         for path, address in found.items():
             if path.endswith(_ALL_THAT_FOLLOWS):
                 self._open.append((path.removesuffix(_ALL_THAT_FOLLOWS), address))
-            elif address.parameters:
+            elif address.names:
                 by_shape.setdefault(tuple(one.startswith("{") for one in address.segments), []).append(address)
             else:
                 self._fixed[path] = address
@@ -136,7 +139,7 @@ class Router:
             segments = path.split("/")
             for key_of, of_shape in self._shapes.get(len(segments), ()):
                 if (address := of_shape.get(key_of(segments))) is not None:
-                    values = {name: segments[place] for name, place in address.parameters}
+                    values = dict(zip(address.names, map(segments.__getitem__, address.places), strict=True))
                     break
             if address is None or "" in values.values():
                 address, values = self._opened(path)

@@ -97,7 +97,7 @@ class _Request(Call[Any]):
     key: str | None = None  # Idempotency-Key
 
 
-async def identify(context: OperationContext, database: db.Database, scope: Scope, source: str) -> Caller:
+async def identify(context: OperationContext, database: db.Database, scope: Scope) -> Caller:
     """The caller of a request by its token. Counts a failure; raises Unauthorized, Forbidden, TooMany."""
     if context.pool.clock.is_stale:
         async with db.connection(context.pool):
@@ -111,18 +111,12 @@ async def identify(context: OperationContext, database: db.Database, scope: Scop
             esat_auth=sent.get("esat-auth"),
             esat_domain=sent.get("esat-domain"),
             query_names=_names_of(raw_query) if raw_query else (),
-            source=source,
+            source=scope["afterword.source"],
         )
     except errors.Unauthorized as refusal:
         if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
-            context.limiter.count_failure(source)
+            context.limiter.count_failure(scope["afterword.source"])
         raise
-
-
-def source_of(scope: Scope) -> str:
-    """The address that a request came from; behind a trusted proxy its client's."""
-    client = scope.get("client")
-    return client[0] if client else ""
 
 
 class Operation:
@@ -158,19 +152,22 @@ class Operation:
         request: _Request | None = None
         try:
             request = await self._begin(scope)
-            self._admit(request)
+            if not self._scopes <= request.caller.scopes:
+                self._require_scopes(request)
+            if request.limit_state is not None and request.limit_state.is_over:
+                limits.check(request.limit_state)
             answer = self._answer_large if self._is_large else self._answer
             status, more, content = await answer(request, scope, receive)
             chunks = None if isinstance(content, bytes) else await _open_chunks(content, scope)
         except errors.Refusal as refusal:
             if request is not None and request.limit_state is not None:
-                told = {name.decode(): value.decode() for name, value in headers.rate_limit(request.limit_state)}
+                told = {name.decode(): value.decode() for name, value in request.limit_state.headers}
                 refusal.headers = {**refusal.headers, **told}
             raise
         except ClientDisconnect:
             return
         if request.limit_state is not None:
-            more += headers.rate_limit(request.limit_state)
+            more += request.limit_state.headers
         if request.strict:
             more.append((b"preference-applied", b"handling=strict"))
         if chunks is not None:
@@ -185,8 +182,8 @@ class Operation:
     # 401, 403, 429 -------------------------------------------------------------------------------------------
 
     async def _begin(self, scope: Scope) -> _Request:
-        context, sent, source = self._context, scope["afterword.headers"], source_of(scope)
-        caller = await identify(context, self._database, scope, source)
+        context, sent = self._context, scope["afterword.headers"]
+        caller = await identify(context, self._database, scope)
         request = _Request(
             caller=caller,
             site=context.site,
@@ -196,25 +193,19 @@ class Operation:
             body=None,
             request_id=scope["afterword.request_id"],
             if_match=sent.get("if-match"),
-            source=source,
+            source=scope["afterword.source"],
         )
         request.sent = sent
+        request.limit_state = context.limiter.count_request(  # of a refused one too: its response has the headers
+            token_id=caller.token_id, organization_id=caller.organization_id
+        )
         return request
 
-    def _admit(self, request: _Request) -> None:
-        caller, route = request.caller, self.route
-        self._count(request, requests=1)  # a refused one too: its response has the rate-limit headers
-        if not self._scopes <= caller.scopes and (route.own is None or not route.own(caller, request.ids)):
+    def _require_scopes(self, request: _Request) -> None:
+        route = self.route
+        if route.own is None or not route.own(request.caller, request.ids):
             for scope in route.scopes:
-                caller.require(scope)
-        if request.limit_state is not None:
-            limits.check(request.limit_state)
-
-    def _count(self, request: _Request, *, requests: int) -> None:
-        caller = request.caller
-        request.limit_state = self._context.limiter.count_request(
-            token_id=caller.token_id, organization_id=caller.organization_id, requests=requests
-        )
+                request.caller.require(scope)
 
     # 400, 406, 408, 413, 414, 415 ----------------------------------------------------------------------------
 
@@ -246,8 +237,10 @@ class Operation:
     def _read_head(self, request: _Request, scope: Scope) -> None:
         sent = request.sent
         raw_query: bytes = scope["query_string"]
-        parsing.check_target(scope.get("raw_path") or b"", raw_query)
-        if self._media_types and (accept := sent.get("accept")) is not None:
+        raw_path: bytes = scope.get("raw_path") or b""
+        if len(raw_path) + len(raw_query) > parsing.TARGET_BYTES_MAX:
+            parsing.check_target(raw_path, raw_query)
+        if self._media_types and (accept := sent.get("accept", "*/*")) != "*/*":
             parsing.check_accept(accept, self._media_types)
         if "prefer" in sent:
             request.strict = headers.wants_strict(sent["prefer"])
@@ -264,7 +257,10 @@ class Operation:
             split = functools.partial(rows.split, raw, content_type, rows_max=route.rows_max)
             request.records = await _off_loop(split, len(raw))
             if request.records.requests > 1:
-                self._count(request, requests=request.records.requests - 1)
+                caller, more = request.caller, request.records.requests - 1
+                request.limit_state = self._context.limiter.count_request(
+                    token_id=caller.token_id, organization_id=caller.organization_id, requests=more
+                )
                 limits.check(request.limit_state)
         elif route.uploads:
             read = functools.partial(uploads.read, raw, content_type, media_types=route.uploads)
@@ -384,7 +380,7 @@ class Operation:
     def _check_ids(self, request: _Request) -> None:
         """Raise NotFound for what is no id, and for an organization that is not the caller's."""
         for name in self.route.ids:
-            if not ids.is_id(request.ids[name]):
+            if not ids.PATTERN.match(request.ids[name]):
                 raise errors.NotFound(f"There is nothing with this {name}.")
         own = request.caller.organization_id
         if request.ids.get("organization_id", own) != own:
@@ -394,7 +390,8 @@ class Operation:
 
     def _render(self, result: object, request: _Request) -> Sent:
         answer = result if isinstance(result, Answer) else Answer(record=result)
-        self._convert(answer, request)
+        if answer.record is not None:
+            self._convert(answer, request)
         status, more = answer.status or self.route.status, [headers.VARY]
         if answer.headers:
             more += [headers.header(name, value) for name, value in answer.headers.items()]
@@ -404,16 +401,16 @@ class Operation:
             more.append(headers.NO_STORE)
             return status, more if status == NO_CONTENT else [*more, (b"content-length", b"0")], b""
         if answer.version is not None:
-            etag = etag_of(answer.version)
-            more.append((b"etag", etag.encode()))
+            more.append((b"etag", b'"%d"' % answer.version))
             given = request.sent.get("if-none-match")
-            if given is not None and not self._writes and headers.matches(given, etag):
+            if given is not None and not self._writes and headers.matches(given, etag_of(answer.version)):
                 return 304, [*more, headers.NO_CACHE], b""
         if answer.download is not None:
             return status, [*more, *_file_headers(answer.download)], answer.download
         if "Cache-Control" not in answer.headers:
             more.append(self._caching)
-        content = _encode(self._shown(answer.value, more, request))
+        is_plain = request.members is None and isinstance(answer.value, msgspec.Struct)
+        content = _encode(answer.value if is_plain else self._shown(answer.value, more, request))
         more += (headers.JSON, (b"content-length", b"%d" % len(content)))
         return status, more, content
 
@@ -422,7 +419,7 @@ class Operation:
         record = answer.record
         if isinstance(record, Rows):
             answer.value = self._resource.of_rows(cast("Rows[Any]", record), request.zone)
-        elif record is not None:
+        else:
             answer.value, answer.version = self._resource.of(record, request.zone), record.version
 
     def _shown(self, value: object, more: list[Header], request: _Request) -> object:

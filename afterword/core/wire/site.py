@@ -37,19 +37,16 @@ class Domains:
     """The hosts that organizations hold, as this process read them last."""
 
     organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
-    _hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
+    hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
 
     def replace(self, held: Iterable[tuple[str, str, bool]]) -> None:
         """Take organizations, their hosts, and whether these lead here: addresses are built of those alone."""
         rows = list(held)
         self.organizations = {host: organization_id for organization_id, host, _ in rows}
-        self._hosts = {organization_id: host for organization_id, host, is_active in rows if is_active}
+        self.hosts = {organization_id: host for organization_id, host, is_active in rows if is_active}
 
     def organization_of(self, host: str) -> str | None:
         return self.organizations.get(host)
-
-    def host_of(self, organization_id: str) -> str | None:
-        return self._hosts.get(organization_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ class Site:
 
     def pages(self, organization_id: str) -> PublicPages:
         """At the organization's own host if it has one that leads here."""
-        host = self.domains.host_of(organization_id)
+        host = self.domains.hosts.get(organization_id)
         return PublicPages(self.public_url if host is None else self.url_of(host))
 
     def url_of(self, host: str) -> str:

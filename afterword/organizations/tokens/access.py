@@ -128,7 +128,8 @@ async def authenticate(
     """
     if query_names and not URL_PARAMETERS.isdisjoint(query_names):
         raise _unauthenticated("A token in a URL is never read. Send it in the header Authorization.")
-    text = _sent_token(authorization, esat_auth)
+    is_plain = esat_auth is None and authorization is not None and authorization.startswith("Bearer ")  # nearly all
+    text = (authorization[7:].strip() if is_plain else "") or _sent_token(authorization, esat_auth)
     now = db.clock.now()
     digest = hashlib.sha256(text.encode()).digest()
     known = cache.get(digest, now=now) if cache else None
@@ -165,9 +166,6 @@ def is_token(text: str) -> bool:
 
 def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
     """The one token of the two headers. Beside `esat-auth`, other schemes than Bearer are ignored."""
-    is_plain = esat_auth is None and (authorization or "").startswith("Bearer ")  # as nearly all are
-    if is_plain and (text := (authorization or "")[7:].strip()):
-        return text
     bearer = _BEARER.match((authorization or "").strip())
     first = (bearer[1] or "").strip() if bearer else ""
     old = (esat_auth or "").strip()
