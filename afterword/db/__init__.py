@@ -5,6 +5,7 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 """
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Any, Final, LiteralString, Self, cast
+from typing import Any, Final, Generic, LiteralString, Self, TypeVar, cast
 
 import asyncpg
 
@@ -35,6 +36,7 @@ STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
+BATCHERS_MAX = 1_000  # kept for the next that asks
 GATHERED_MAX = 200  # ids in one statement
 GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
 _first: Final = itemgetter(0)
@@ -42,6 +44,8 @@ TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
+Want = TypeVar("Want")
+Outcome = TypeVar("Outcome")
 Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping, so type checkers refuse `**row`
 
 
@@ -251,6 +255,84 @@ class FifoSemaphore:
         self._timer = loop.call_at(self._line[0][0], self._sweep) if self._line else None
 
 
+class Batcher(Generic[Want, Outcome]):
+    """Hands what was submitted to `flush` in batches, few of them in flight; what gathers meanwhile goes with the next.
+
+    No timer: idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a
+    single bad entry hurts nobody else; except when the database is away, which concerns all of them alike.
+    """
+
+    def __init__(
+        self,
+        flush: Callable[[Sequence[Want]], Awaitable[Sequence[Outcome]]],
+        *,
+        batch_max: int,
+        flights_max: int = 1,
+        waiting_max: float = math.inf,
+        waiting_seconds_max: float = math.inf,
+    ) -> None:
+        self._flush = flush
+        self._batch_max = batch_max
+        self._flights_max = flights_max
+        self._waiting_max = waiting_max
+        self._waiting_seconds_max = waiting_seconds_max
+        self._waiting: deque[tuple[Want, asyncio.Future[Outcome], float]] = deque()  # with the time it began to wait
+        self._flights: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._flights
+
+    async def submit(self, want: Want) -> Outcome:
+        """Submit to the next flush; raises the error of `flush`, or Unavailable when overloaded."""
+        loop, waiting = asyncio.get_running_loop(), self._waiting
+        now = loop.time()
+        if waiting and (len(waiting) >= self._waiting_max or now - waiting[0][2] > self._waiting_seconds_max):
+            raise errors.Unavailable("Too many requests wait for the database.", headers=_retry_after())
+        future: asyncio.Future[Outcome] = loop.create_future()
+        waiting.append((want, future, now))
+        if len(self._flights) < self._flights_max:
+            self._flights.add(asyncio.create_task(self._fly()))
+        return await future
+
+    async def _fly(self) -> None:
+        try:
+            while self._waiting:
+                batch: list[tuple[Want, asyncio.Future[Outcome], float]] = []
+                while self._waiting and len(batch) < self._batch_max:
+                    entry = self._waiting.popleft()
+                    if not entry[1].cancelled():
+                        batch.append(entry)
+                if batch:
+                    await self._carry(batch)
+        finally:
+            # Here, and not in a callback of the task: that runs a turn of the loop later, and who submits in between
+            # would count on a flight that has ended, and wait for as long as nobody else comes.
+            self._flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _carry(self, batch: Sequence[tuple[Want, "asyncio.Future[Outcome]", float]]) -> None:
+        try:
+            outcomes = await self._flush(list(map(_first, batch)))
+        except errors.Unavailable as error:
+            for _, future, _ in batch:  # each has a refusal of its own, as each is answered with headers of its own
+                _fail(future, errors.Unavailable(error.detail, headers=error.headers))
+        except Exception as error:  # noqa: BLE001  whatever it is, it belongs to those who wait
+            if len(batch) == 1:
+                _fail(batch[0][1], error)
+            else:
+                for one in batch:
+                    await self._carry([one])
+        else:
+            for (_, future, _), outcome in zip(batch, outcomes, strict=True):
+                if not future.done():
+                    future.set_result(outcome)
+
+
+def _fail(future: "asyncio.Future[Any]", error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
 @dataclass(slots=True)
 class Pool:
     raw: Any
@@ -260,11 +342,16 @@ class Pool:
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
     idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
     is_closing: bool = False  # then all go back to the driver's pool, which waits for them
-    gathered: dict[tuple[object, ...], "_Gathered"] = field(default_factory=dict[tuple[object, ...], "_Gathered"])
+    batchers: dict[object, Batcher[Any, Any]] = field(init=False, default_factory=dict[object, Batcher[Any, Any]])
 
     @property
     def waiting(self) -> int:
         return self.turns.waiting
+
+    def keep_batcher(self, key: object, batcher: Batcher[Any, Any]) -> None:
+        if len(self.batchers) >= BATCHERS_MAX:
+            self.batchers = {key: one for key, one in self.batchers.items() if not one.is_idle}
+        self.batchers[key] = batcher
 
     async def close(self) -> None:
         self.is_closing = True
@@ -371,7 +458,10 @@ class _Loan:
         pool, raw = self._pool, self._raw
         if kind is None and not pool.is_closing and not _is_gone(raw) and not raw.is_in_transaction():
             pool.idle.append(raw)
-            pool.turns.give_back()
+            if pool.turns.waiting:
+                pool.turns.give_back()
+            else:
+                pool.turns.free += 1
         else:
             await _discard(pool, raw)
 
@@ -519,52 +609,18 @@ class _OnDemand(Database):
 
     def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Awaitable[Row | None]:  # noqa: A002
         """The values are hashable, as they tell who may share a statement."""
-        key = (query, *values)
-        gathered = self._pool.gathered.get(key)
-        if gathered is None:
-            gathered = self._pool.gathered[key] = _Gathered()
-        row: asyncio.Future[Row | None] = asyncio.get_running_loop().create_future()
-        gathered.waiting.append((id, row))
-        if len(gathered.flights) < GATHERED_FLIGHTS_MAX:
-            gathered.flights.add(asyncio.create_task(gathered.fly(self._pool, key)))
-        return row
+        pool, key = self._pool, (query, *values)
+        batcher: Batcher[str, Row | None] | None = pool.batchers.get(key)
+        if batcher is None:
 
-
-@dataclass(slots=True)
-class _Gathered:
-    """Ids that wait for the same statement with the same other values; what comes meanwhile goes with the next."""
-
-    waiting: list[tuple[str, "asyncio.Future[Row | None]"]] = field(default_factory=list[Any])
-    flights: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
-
-    async def fly(self, pool: Pool, key: tuple[Any, ...]) -> None:
-        query, *values = key
-        taken: list[tuple[str, asyncio.Future[Row | None]]] = []
-        try:
-            while self.waiting:
+            async def fetch_rows(ids: Sequence[str]) -> Sequence[Row | None]:
                 async with connection(pool) as database:
-                    taken, self.waiting = self.waiting[:GATHERED_MAX], self.waiting[GATHERED_MAX:]
-                    rows = await database.fetch(query, *values, list(map(_first, taken)))
-                    found = dict(zip(map(_first, rows), rows, strict=True))
-                for one, row in taken:
-                    if not row.done():
-                        row.set_result(found.get(one))
-        except Exception as error:  # noqa: BLE001  whatever it is, it belongs to those who wait
-            taken, self.waiting = [*taken, *self.waiting], []
-            for _, row in taken:
-                if not row.done():
-                    row.set_exception(_own(error))
-        finally:
-            # Here, and not in a callback of the task, which runs a turn of the loop later: who asks in between would
-            # count on a flight that has ended.
-            self.flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
-            if not self.flights and not self.waiting:
-                pool.gathered.pop(key, None)
+                    rows = await database.fetch(query, *values, ids)
+                return [*map(dict(zip(map(_first, rows), rows, strict=True)).get, ids)]
 
-
-def _own(error: Exception) -> Exception:
-    """A refusal is answered with the headers of its own request, so each request gets one of its own."""
-    return errors.Unavailable(error.detail, headers=error.headers) if isinstance(error, errors.Unavailable) else error
+            batcher = Batcher(fetch_rows, batch_max=GATHERED_MAX, flights_max=GATHERED_FLIGHTS_MAX)
+            pool.keep_batcher(key, batcher)
+        return batcher.submit(id)
 
 
 class _Connections:

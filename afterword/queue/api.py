@@ -1,6 +1,5 @@
 """Routes of queue items."""
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -8,8 +7,7 @@ from typing import Any, Final
 from afterword import db, errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.db import Clock, Database, Pool
-from afterword.db.write_batcher import WriteBatcher
+from afterword.db import Batcher, Database, Pool
 from afterword.errors import FieldError
 from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
@@ -145,21 +143,19 @@ routes.all += [
 ]
 
 
-_flushes: "weakref.WeakKeyDictionary[Clock, WriteBatcher[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
-
-
-def _flush_of(pool: Pool) -> WriteBatcher[Entry, Scheduled]:
-    """The write batcher of a pool; the clock is the key, because a pool cannot be referred to weakly."""
-    flush = _flushes.get(pool.clock)
-    if flush is None:
-        flush = _flushes[pool.clock] = WriteBatcher(
+def _flush_of(pool: Pool) -> Batcher[Entry, Scheduled]:
+    """The batcher of a pool's new items."""
+    batcher = pool.batchers.get(_flush)
+    if batcher is None:
+        batcher = Batcher(
             _flush,
             batch_max=FLUSH_ITEMS_MAX,
             flights_max=FLUSHES_MAX,
             waiting_max=WAITING_ITEMS_MAX,
             waiting_seconds_max=WAITING_SECONDS_MAX,
         )
-    return flush
+        pool.keep_batcher(_flush, batcher)
+    return batcher
 
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:

@@ -107,12 +107,12 @@ class Middleware:
         method: str = scope["method"]
         if method == "HEAD":
             scope = {**scope, "method": "GET"}  # a copy: the server reads its own scope
-        answer = self._begin(method, scope, send)
+        answer, app = self._begin(method, scope, send)
         try:
             if self._load_shedder is None:
-                await self._pass(scope, receive, answer)
+                await app(scope, receive, answer)
             else:
-                await self._pass_if_admitted(self._load_shedder, scope, receive, answer)
+                await self._pass(self._load_shedder, app, scope, receive, answer)
         except errors.Refusal as refusal:
             if answer.has_started:
                 raise
@@ -127,7 +127,7 @@ class Middleware:
             template = scope.get("path_template", "unknown")
             self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
 
-    def _begin(self, method: str, scope: Scope, send: Send) -> "_Answer":
+    def _begin(self, method: str, scope: Scope, send: Send) -> "tuple[_Answer, ASGIApp]":
         sent: dict[str, str] = {}
         for name, value in scope["headers"]:
             key, text = str(name, "latin-1"), str(value, "latin-1")
@@ -147,29 +147,26 @@ class Middleware:
         if not self._has_warned and "x-forwarded-for" in sent and (peer := untrusted_proxy(scope, sent)) is not None:
             self._has_warned = True
             logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
-        return answer
+        if answer.is_preflight:
+            return answer, answer.send_preflight
+        is_gated = self._gate is not None and self._site.domains.organizations
+        return answer, self._pass_gate if is_gated else self._app
 
-    async def _pass_if_admitted(
-        self, load_shedder: LoadShedder, scope: Scope, receive: Receive, answer: "_Answer"
+    async def _pass(
+        self, load_shedder: LoadShedder, app: ASGIApp, scope: Scope, receive: Receive, answer: "_Answer"
     ) -> None:
         if load_shedder.is_high and scope["path"] not in PROBES:  # before the body is read
             raise errors.Unavailable("Too many requests at once.", headers={"Retry-After": "2"})
         load_shedder.enter()
         try:
-            await self._pass(scope, load_shedder.untimed(receive), answer)
+            await app(scope, load_shedder.untimed(receive), answer)
         finally:
             load_shedder.leave()
 
-    def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> Awaitable[None]:
-        if answer.is_preflight:
-            return answer.send_preflight()
-        if self._gate is not None and self._site.domains.organizations:
-            return self._pass_gate(self._gate, scope, receive, answer)
-        return self._app(scope, receive, answer)
-
-    async def _pass_gate(self, gate: PageGate, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        scope["path"] = await gate.path(scope, scope["afterword.headers"])
-        await self._app(scope, receive, answer)
+    async def _pass_gate(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._gate is not None:
+            scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
+        await self._app(scope, receive, send)
 
     async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:
         if _is_page(scope):
@@ -215,7 +212,7 @@ class _Answer:
             ]
             self.is_preflight = self.method == "OPTIONS" and "access-control-request-method" in sent
 
-    async def send_preflight(self) -> None:
+    async def send_preflight(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
         self._more += [
             (b"access-control-allow-methods", b"GET, POST, PATCH, PUT, DELETE"),
             (b"access-control-allow-headers", ALLOWED_HEADERS),

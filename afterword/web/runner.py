@@ -43,20 +43,8 @@ _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: dict[str, Any] = {}
 
 
-class Authenticate(Protocol):
-    """Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
-
-    def __call__(
-        self,
-        database: db.Database,
-        /,
-        *,
-        authorization: str | None,
-        esat_auth: str | None,
-        esat_domain: str | None,
-        query_names: Sequence[str],
-        source: str,
-    ) -> Awaitable[Caller]: ...
+Authenticate = Callable[..., Awaitable[Caller]]
+"""Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
 
 
 class Idempotency(Protocol):
