@@ -54,7 +54,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     """Schedule together with other requests that wait at this moment; the answer follows their shared commit."""
-    new = _new(call, await _declared(call, db.on_demand(pool)))
+    new = _new(call, await _declared(call, db.on_demand(pool)) if call.strict else None)
     outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome

@@ -110,13 +110,13 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     """Schedule items of any callers by two statements. Returns an item or an error for each."""
     keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
     found = await store.list_intakes(db, wanted=sorted(keys))
-    intakes = {(i.organization_id, i.questionnaire_id, i.pipeline_id): i for i in found}
+    schedulers = {(i.organization_id, i.questionnaire_id, i.pipeline_id): Scheduler(i, secret) for i in found}
     outcomes: list[QueueItem | errors.Refusal | str] = []
     documents: list[Mapping[str, object]] = []
     for new in wanted:
         try:
-            intake = intakes.get((new.caller.organization_id, new.questionnaire_id, new.pipeline_id))
-            document = _document(new, intake, secret)
+            key = new.caller.organization_id, new.questionnaire_id, new.pipeline_id
+            document = _document(new, schedulers.get(key))
         except errors.Refusal as refusal:
             outcomes.append(refusal)
         else:
@@ -264,12 +264,13 @@ async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack
     return resolved
 
 
-def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
-    intake = require_open(intake, caller=new.caller)
-    document = Scheduler(intake, secret).document(
+def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
+    scheduler = errors.found(scheduler, NO_PIPELINE)
+    now = require_open(scheduler.intake, caller=new.caller).now
+    document = scheduler.document(
         new.request,
-        item_id=ids.ordered(intake.now),
-        event_id=ids.ordered(intake.now),
+        item_id=ids.ordered(now),
+        event_id=ids.ordered(now),
         caller=new.caller,
         test=new.test,
         source=new.source,
