@@ -1,7 +1,7 @@
 """The composition root of a web process: which routes there are, and what they stand on."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Protocol
@@ -14,7 +14,6 @@ from afterword.alerts.call_backs import pages as call_pages
 from afterword.audit import api as audit_api
 from afterword.backups import figures as backups_figures
 from afterword.console import routes as console
-from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.coupons import pools as coupon_pools
 from afterword.events import api as events_api
@@ -51,7 +50,7 @@ from afterword.organizations.assets import api as assets_api
 from afterword.organizations.assets import pages as assets_pages
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.tokens import access
-from afterword.organizations.tokens.ticks import Ticks
+from afterword.organizations.tokens.access import Ticks
 from afterword.people import api as people_api
 from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api
@@ -95,12 +94,11 @@ from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Probes, Sample
-from afterword.web.middleware import Middleware
+from afterword.web.middleware import Middleware, OwnersOf, PageGate
 from afterword.web.operations import Routes
-from afterword.web.page_gate import OwnersOf, PageGate
 from afterword.web.reference import Reference
-from afterword.web.routing import Families, Pages
-from afterword.web.runner import Authenticate, Operation, OperationContext
+from afterword.web.routing import Pages, Router
+from afterword.web.runner import Operation, OperationContext
 from afterword.web.tracing import Tracing
 
 FIGURES_SECONDS = 5.0
@@ -145,7 +143,11 @@ def create_app(
     metrics = Metrics()
     limiter = Limiter(limits)
     context = OperationContext(
-        pool=pool, site=site, limiter=limiter, authenticate=_authenticator(ticks), idempotency=idempotency
+        pool=pool,
+        site=site,
+        limiter=limiter,
+        authenticate=partial(access.authenticate, cache=access.TokenCache(), ticks=ticks),
+        idempotency=idempotency,
     )
     probes = Probes(
         pool=pool,
@@ -164,7 +166,7 @@ def create_app(
         *([queue_pages.routes] if show_outbox else []),
     ]
     endpoint = make_endpoint(context, origins=origins) if make_endpoint else None
-    router = Families(
+    router = Router(
         [
             *([("POST", "/mcp", lambda: endpoint)] if endpoint else []),
             *((route.method, f"{API_PREFIX}{route.path}", partial(Operation, route, context)) for route in table),
@@ -264,28 +266,6 @@ def page_groups() -> list[Pages]:
 
 
 # Dependencies of the web layer on the packages above it --------------------------------------------------------------
-
-
-def _authenticator(ticks: Ticks | None) -> Authenticate:
-    cache = access.TokenCache()
-
-    async def authenticate(
-        database: db.Database, sent: Mapping[str, str], query_names: Sequence[str], source: str
-    ) -> Caller:
-        caller = await access.authenticate(
-            database,
-            authorization=sent.get("authorization"),
-            esat_auth=sent.get("esat-auth"),
-            esat_domain=sent.get("esat-domain"),
-            query_names=query_names,
-            source=source,
-            cache=cache,
-        )
-        if ticks is not None:
-            ticks.note(caller, now=database.clock.now())
-        return caller
-
-    return authenticate
 
 
 def _owners_of(pool: db.Pool) -> OwnersOf:

@@ -9,7 +9,7 @@ from functools import lru_cache
 ID_CHARACTERS = 22
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in byte order, so that ids sort by time
 SHORT_CODE_CHARACTERS = 12
-_PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
+PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
 _SHORT_CODE = re.compile(r"[0-9A-Za-z]{12}\Z")
 _RANDOM_BITS = 80
 _DERIVED_BYTES = 16
@@ -77,7 +77,7 @@ def short_code() -> str:
 
 def is_id(text: str) -> bool:
     """Whether this has the shape of an id; whether it names anything is the database's to say."""
-    return _PATTERN.match(text) is not None
+    return PATTERN.match(text) is not None
 
 
 def is_short_code(text: str) -> bool:

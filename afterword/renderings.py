@@ -40,7 +40,7 @@ from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import resources as queue_resources
-from afterword.queue import store as queue_store
+from afterword.queue.records import ShownItem
 from afterword.receipts import resources as reports_resources
 from afterword.responders.suppressions import resources as suppressions_resources
 
@@ -92,7 +92,7 @@ async def _queue_item(_: Database, look: Look) -> msgspec.Struct:
     """The item. The log keeps no metadata, and of its first releases neither source, reason nor test."""
     nothing: dict[str, object] = {"questionnaire": {}, "responder": {}}
     absent = {"source": "api", "reason": None, "test": look.event.test, "metadata": nothing}
-    return queue_resources.QueueItem.of(look.read(queue_store.ShownItem, **absent), look.zone)
+    return queue_resources.QueueItem.of(look.read(ShownItem, **absent), look.zone)
 
 
 async def _reported(db: Database, look: Look) -> dict[str, Any]:

@@ -146,33 +146,29 @@ def _named(query: str) -> tuple[str, str]:
     return f"{found[1]} {found[2]}" if found else text.partition(" ")[0], text
 
 
-_current: Telemetry | None = None
-
-
-def current() -> Telemetry | None:
-    return _current
+active: Telemetry | None = None  # of this process; None where it is off
 
 
 @contextmanager
 def started(role: str, environment: Mapping[str, str], *, version: str) -> Generator[Telemetry | None]:
     """Collect for the process while the body runs, if one of OpenTelemetry's endpoints is set. Raises MissingExtra."""
-    global _current  # noqa: PLW0603  as logs
+    global active  # noqa: PLW0603  as logs
     if not any(environment.get(name) for name in ENDPOINTS) or environment.get("OTEL_SDK_DISABLED") == "true":
         yield None
         return
-    _current = telemetry = Telemetry(role, version=version)
+    active = telemetry = Telemetry(role, version=version)
     try:
         yield telemetry
     finally:
-        _current = None
+        active = None
         telemetry.stop()
 
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Generator[None]:
     """A span around the body, where this process collects any."""
-    if _current is None:
+    if active is None:
         yield
         return
-    with _current.span(name, **attributes):
+    with active.span(name, **attributes):
         yield

@@ -6,7 +6,7 @@ English is the source. A word that a catalogue lacks, and a language without one
 import gettext
 import io
 import re
-from datetime import date, datetime
+from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -76,11 +76,11 @@ class Texts:
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         local = time.astimezone(ZoneInfo(time_zone))
-        day = format_date(local, format="medium", locale=self._locale)
-        return f"{day}, {format_time(local, format='short', locale=self._locale)}"
+        return f"{_date(local.date(), self._locale)}, {_clock(local.hour, local.minute, self._locale)}"
 
     def clock(self, time: datetime, *, time_zone: str) -> str:
-        return format_time(time.astimezone(ZoneInfo(time_zone)), format="short", locale=self._locale)
+        local = time.astimezone(ZoneInfo(time_zone))
+        return _clock(local.hour, local.minute, self._locale)
 
     def day(self, day: str) -> str:
         return _day(day, self._locale)
@@ -112,6 +112,16 @@ class Texts:
     def figure(self, value: float, decimals: int = 1, *, is_signed: bool = False) -> str:
         """A value with exactly so many decimals, as columns need it; `is_signed`: with its plus too."""
         return _figure(round(value, decimals) + 0.0, decimals, self._locale, is_signed=is_signed)  # no minus zero
+
+
+@lru_cache(maxsize=4_096)
+def _date(day: date, locale: Locale) -> str:
+    return format_date(day, format="medium", locale=locale)
+
+
+@lru_cache(maxsize=4_096)
+def _clock(hour: int, minute: int, locale: Locale) -> str:
+    return format_time(time(hour, minute), format="short", locale=locale)
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from typing import Final
 import uvloop
 
 from benchmarks import (
+    against,
     bulk,
     claims,
     console,
@@ -49,6 +50,7 @@ PARTS: Final = (
 LONG: Final = ("claims", "lateness", "million", "console")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
+AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
 COVERAGE: Final = "coverage"  # how often intervals are right, which is no speed: alone, and recorded in docs/reports.md
 IN_WEB: Final = frozenset({"list", "instance", "post", "bulk", "memory"})
 Found = dict[str, Sequence[Finding]]  # by part
@@ -143,6 +145,14 @@ def _told(found: Sequence[Finding]) -> Sequence[Finding]:
     return found
 
 
+async def compare(other: Path, parts: Sequence[str], chosen: argparse.Namespace) -> list[Finding]:
+    """This checkout beside another one."""
+    async with stage(chosen.folder) as ground:
+        return await against.compare(
+            ground, other, parts, rounds=chosen.rounds, seconds=chosen.seconds, responses=chosen.responses
+        )
+
+
 def cover(*, is_recorded: bool) -> None:
     """Print the table of coverage, and put it into the documentation; exit where an interval says too much."""
     rows: list[coverage.Row] = []
@@ -159,7 +169,10 @@ def main() -> None:
     """Read the command line, measure, report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help=f"of {', '.join(ALL)}, or {COVERAGE}; none: {', '.join(PARTS)}"
+        "parts",
+        nargs="*",
+        metavar="part",
+        help=f"of {', '.join(ALL)}, or {COVERAGE}, or {AGAINST} PATH; none: {', '.join(PARTS)}",
     )
     parser.add_argument("--rounds", type=int, default=5, help="how often each pair is measured in turn")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each measurement of a rate takes")
@@ -175,15 +188,22 @@ def main() -> None:
     if chosen.parts == [COVERAGE]:
         cover(is_recorded=chosen.record)
         return
+    if chosen.parts[:1] == [AGAINST]:
+        other, *parts = chosen.parts[1:] or parser.error("against needs the path of a checkout")
+        _finish(uvloop.run(compare(Path(other).resolve(), parts or against.PARTS, chosen)))
+        return
     if unknown := set(chosen.parts) - set(ALL):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
     parts = tuple(chosen.parts or PARTS)
     busy = findings.load_average()
     by_part = uvloop.run(measure(parts, chosen))
-    found = [finding for part in ALL for finding in by_part.get(part, ())]
-    print(f"\n{findings.table(found)}")
     if chosen.record:
         record.write(by_part, order=ALL, rounds=chosen.rounds, seconds=chosen.seconds, busy=busy)
+    _finish([finding for part in ALL for finding in by_part.get(part, ())])
+
+
+def _finish(found: Sequence[Finding]) -> None:
+    print(f"\n{findings.table(found)}")
     if not all(finding.is_reached for finding in found):
         sys.exit("A floor was missed.")
 

@@ -52,14 +52,7 @@ FLOORS: Final[Mapping[str, float]] = {
 
 async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
     """The 95th percentile of each page in milliseconds; the median and the number of statements are printed."""
-    began = time.perf_counter()
-    async with db.connection(stage.pool) as database:
-        is_filled = await database.fetch_value("select exists (select from response)")
-    if not is_filled:
-        await _fill(stage, responses)
-        print(f"  {responses:,} responses made in {time.perf_counter() - began:.0f} s", flush=True)
-    await report.keep(stage)
-    print(f"  and counted after {time.perf_counter() - began:.0f} s", flush=True)
+    await prepare(stage, responses=responses)
     found: list[Figure] = []
     async with visitor(base_url=f"http://127.0.0.1:{port}") as client, _inside(stage) as inside:
         for name, found_here in (await addresses(client)).items():
@@ -75,6 +68,18 @@ async def pages(stage: Stage, port: int, *, responses: int) -> list[Figure]:
             )
             found.append(Figure(f"Console, {name} of {responses:,} responses, p95", p95, FLOORS[name], "ms"))
     return found
+
+
+async def prepare(stage: Stage, *, responses: int) -> None:
+    """Make the responses where there are none, and count them."""
+    began = time.perf_counter()
+    async with db.connection(stage.pool) as database:
+        is_filled = await database.fetch_value("select exists (select from response)")
+    if not is_filled:
+        await _fill(stage, responses)
+        print(f"  {responses:,} responses made in {time.perf_counter() - began:.0f} s", flush=True)
+    await report.keep(stage)
+    print(f"  and counted after {time.perf_counter() - began:.0f} s", flush=True)
 
 
 async def addresses(client: httpx2.AsyncClient) -> dict[str, list[str]]:

@@ -39,60 +39,66 @@ WARM_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One comparison: requests to our port and to the bare server's, and the pgbench script of the same SQL."""
+    """One kind of request: what is sent, the pgbench script of its SQL, and what a bare server answers in its place."""
 
     what: str
     floor: float
     requests: Sequence[bytes]
-    port: int
-    bare_port: int
     script: str
+    answer: httpx2.Response
 
 
 async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
     """New queue items, one a request, each answered after its commit."""
-    path = item_path(stage)
-    bodies = [item_body(number) for number in range(REQUESTS_DIFFERENT)]
-    requests = [request_of("POST", path, stage.seeded.token, body) for body in bodies]
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
-        answer = await client.post(path, json=bodies[0])
-    async with bare(len(answer.content), answer.status_code) as bare_port:
-        what = f"POST queue item, {CONNECTIONS} connections"
-        trial = Trial(what, POST_FLOOR, requests, port, bare_port, await _post_script(stage))
-        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
+    return await _compare(stage, port, await post_trial(stage, port), rounds=rounds, seconds=seconds)
 
 
 async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
     """The first fifty of a thousand items of a pipeline."""
-    path = f"{item_path(stage)}?limit={LIST_ITEMS}"
-    await fill(stage, LIST_ITEMS_ALL)
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
-        answer = await client.get(path)
-    assert len(answer.json()) == LIST_ITEMS
-    async with bare(len(answer.content), answer.status_code) as bare_port:
-        what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
-        ids = {"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id}
-        script = await _script(stage, api.list_items, ids, Page.first(QUEUE_ITEMS, limit=LIST_ITEMS))
-        requests = [request_of("GET", path, stage.seeded.token)]
-        trial = Trial(what, LIST_FLOOR, requests, port, bare_port, script)
-        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
+    return await _compare(stage, port, await list_trial(stage, port), rounds=rounds, seconds=seconds)
 
 
 async def read_instance(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
     """One questionnaire instance by its id."""
+    return await _compare(stage, port, await instance_trial(stage, port), rounds=rounds, seconds=seconds)
+
+
+async def post_trial(stage: Stage, port: int) -> Trial:
+    path = item_path(stage)
+    bodies = [item_body(number) for number in range(REQUESTS_DIFFERENT)]
+    requests = [request_of("POST", path, stage.seeded.token, body) for body in bodies]
+    async with _client(stage, port) as client:
+        answer = await client.post(path, json=bodies[0])
+    return Trial(f"POST queue item, {CONNECTIONS} connections", POST_FLOOR, requests, await _post_script(stage), answer)
+
+
+async def list_trial(stage: Stage, port: int) -> Trial:
+    path = f"{item_path(stage)}?limit={LIST_ITEMS}"
+    await fill(stage, LIST_ITEMS_ALL)
+    async with _client(stage, port) as client:
+        answer = await client.get(path)
+    assert len(answer.json()) == LIST_ITEMS
+    ids = {"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id}
+    script = await _script(stage, api.list_items, ids, Page.first(QUEUE_ITEMS, limit=LIST_ITEMS))
+    what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
+    return Trial(what, LIST_FLOOR, [request_of("GET", path, stage.seeded.token)], script, answer)
+
+
+async def instance_trial(stage: Stage, port: int) -> Trial:
     below = f"/v3.2/q/questionnaire/{stage.seeded.questionnaire_id}/instance"
     metadata = item_body(0)["metadata"]
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
+    async with _client(stage, port) as client:
         made = (await client.post(below, json={"metadata": metadata})).json()
         path = f"/v3.2/q/instance/{made['instance_id']}"
         answer = await client.get(path)
     assert answer.json() == made
-    async with bare(len(answer.content), answer.status_code) as bare_port:
-        what = f"Instance by id, {CONNECTIONS} connections"
-        requests = [request_of("GET", path, stage.seeded.token)]
-        script = await _script(stage, instances_api.get_instance, {"instance_id": made["instance_id"]})
-        trial = Trial(what, INSTANCE_FLOOR, requests, port, bare_port, script)
-        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
+    script = await _script(stage, instances_api.get_instance, {"instance_id": made["instance_id"]})
+    what = f"Instance by id, {CONNECTIONS} connections"
+    return Trial(what, INSTANCE_FLOOR, [request_of("GET", path, stage.seeded.token)], script, answer)
+
+
+def _client(stage: Stage, port: int) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage))
 
 
 async def load_both(stage: Stage, port: int, *, seconds: float) -> None:
@@ -113,23 +119,28 @@ async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
                 assert isinstance(outcome, QueueItem), outcome
 
 
-async def _compare(stage: Stage, trial: Trial, *, rounds: int, seconds: float) -> list[Ratio]:
-    await load(trial.port, trial.requests, seconds=WARM_SECONDS)
+async def _compare(stage: Stage, port: int, trial: Trial, *, rounds: int, seconds: float) -> list[Ratio]:
     ours: list[Load] = []
     database: list[float] = []
-    bare: list[float] = []
-    for _ in range(rounds):
-        ours.append(await load(trial.port, trial.requests, seconds=seconds))
-        database.append(await stage.pgbench.transactions_per_second(trial.script, clients=CONNECTIONS, seconds=seconds))
-        bare.append((await load(trial.bare_port, trial.requests, seconds=seconds)).requests_per_second)
+    plain: list[float] = []
+    async with bare(len(trial.answer.content), trial.answer.status_code) as bare_port:
+        await load(port, trial.requests, seconds=WARM_SECONDS)
+        for _ in range(rounds):
+            ours.append(await load(port, trial.requests, seconds=seconds))
+            database.append(await transactions_per_second(stage, trial, seconds=seconds))
+            plain.append((await load(bare_port, trial.requests, seconds=seconds)).requests_per_second)
     rates = [each.requests_per_second for each in ours]
     note = f"; p99 {statistics.median(each.p99_ms for each in ours):.0f} ms"
     return [
         Ratio(
             trial.what, "pgbench, the same SQL", "a second", list(zip(rates, database, strict=True)), trial.floor, note
         ),
-        Ratio(trial.what, "a bare server", "a second", list(zip(rates, bare, strict=True))),
+        Ratio(trial.what, "a bare server", "a second", list(zip(rates, plain, strict=True))),
     ]
+
+
+async def transactions_per_second(stage: Stage, trial: Trial, *, seconds: float) -> float:
+    return await stage.pgbench.transactions_per_second(trial.script, clients=CONNECTIONS, seconds=seconds)
 
 
 async def load(port: int, requests: Sequence[bytes], *, seconds: float, connections: int = CONNECTIONS) -> Load:

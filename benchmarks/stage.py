@@ -23,6 +23,7 @@ from afterword.core.wire.site import Site
 from afterword.organizations.tokens import access
 from benchmarks.pgbench import Ceiling
 
+CHECKOUT = Path(__file__).parents[1]
 SECRET = "a-secret-for-benchmarks-alone-0123456789"  # noqa: S105
 POOL_SIZE = 8
 READY_SECONDS_MAX = 30.0
@@ -75,13 +76,16 @@ class temporary_folder:  # noqa: N801  reads like a function
 
 
 @asynccontextmanager
-async def running(*command: str, settings: Mapping[str, str]) -> AsyncGenerator[asyncio.subprocess.Process, None]:
-    """Run `python -m …` with these AFTERWORD settings and no others; leaving stops it."""
+async def running(
+    *command: str, settings: Mapping[str, str], checkout: Path = CHECKOUT
+) -> AsyncGenerator[asyncio.subprocess.Process, None]:
+    """Run `python -m …` of a checkout with these AFTERWORD settings and no others; leaving stops it."""
     own = {f"AFTERWORD_{name.upper()}": value for name, value in settings.items()}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", *command),
-        env={**inherited, **own},
+        env={**inherited, **own, "PYTHONPATH": str(checkout)},
+        cwd=checkout,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
     )
@@ -98,7 +102,9 @@ async def running(*command: str, settings: Mapping[str, str]) -> AsyncGenerator[
 
 
 @asynccontextmanager
-async def web(stage: Stage, **settings: str) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int], None]:
+async def web(
+    stage: Stage, *, checkout: Path = CHECKOUT, **settings: str
+) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int], None]:
     """One `afterword web`, without rate limits; the process and its port."""
     port = free_port()
     unlimited = dict.fromkeys(
@@ -111,7 +117,7 @@ async def web(stage: Stage, **settings: str) -> AsyncGenerator[tuple[asyncio.sub
         "secret": SECRET,
         "log_level": "warning",
     }
-    async with running("afterword", "web", settings={**chosen, **unlimited, **settings}) as process:
+    async with running("afterword", "web", settings={**chosen, **unlimited, **settings}, checkout=checkout) as process:
         await answers(f"http://127.0.0.1:{port}/readyz", process)
         yield process, port
 

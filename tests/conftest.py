@@ -10,7 +10,7 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,11 @@ import pytest
 import structlog
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
-from starlette import routing
 
 from afterword import db, embedded, migrations, zones
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
-from afterword.db.semaphore import FifoSemaphore
+from afterword.db import FifoSemaphore
 from afterword.logins import hashing
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
@@ -91,9 +90,6 @@ settings.load_profile("afterword")
 # A password's hash takes 60 ms and 19 MiB, which is its purpose, and no test's.
 HASHER = hashing._hasher
 hashing._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-
-# Thousands of tests make the web application, each with the same addresses.
-routing.compile_path = cache(routing.compile_path)
 
 # structlog's own way to show an exception, with all variables of each frame, takes up to a second of a core.
 structlog.configure(

@@ -14,7 +14,7 @@ from afterword.links.domains import service as domains
 from afterword.logins.sessions import service as sessions
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
-from afterword.organizations.tokens.ticks import Ticks
+from afterword.organizations.tokens.access import Ticks
 from afterword.settings import Settings
 from afterword.telemetry import Telemetry
 from afterword.web.limits import Limits

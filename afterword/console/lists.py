@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, ClassVar, Final, Self, cast
 from urllib.parse import urlencode
 
@@ -72,8 +73,8 @@ class Filter:
         given = {one.name: query.get(_parameter(one), "").strip() for one in fields(cls)}
         return cls(**{one.name: one.metadata["read"](given[one.name]) for one in fields(cls)})
 
-    @property
-    def query(self) -> dict[str, str]:
+    @cached_property
+    def query(self) -> Mapping[str, str]:
         """The parameters of the address that have not their default."""
         values = {one: getattr(self, one.name) for one in fields(self)}
         return {_parameter(one): str(value) for one, value in values.items() if value not in (one.default, "")}

@@ -74,8 +74,12 @@ class ResponseFilter(lists.Filter):
     after: str = parameter(60)
     since: str = parameter(20)
 
+    @cached_property
+    def _parameters(self) -> str:
+        return lists.address("", self.query)
+
     def below(self, name: str) -> str:
-        return lists.address(f"{RESPONSES}/{name}", self.query)
+        return f"{RESPONSES}/{name}{self._parameters}"
 
     @cached_property
     def words(self) -> Query:

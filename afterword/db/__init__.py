@@ -5,22 +5,23 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 """
 
 import asyncio
+import math
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, LiteralString, Self
+from operator import itemgetter
+from typing import Any, Final, Generic, LiteralString, Self, TypeVar, cast
 
 import asyncpg
 
-from afterword import errors
+from afterword import errors, telemetry
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import list_queries
 from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize, limit_transactions
-from afterword.db.semaphore import FifoSemaphore, TooManyWait
-from afterword.db.traced import traced
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
@@ -35,9 +36,16 @@ STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
+BATCHERS_MAX = 1_000  # kept for the next that asks
+GATHERED_MAX = 200  # ids in one statement
+GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
+_first: Final = itemgetter(0)
+TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
+Want = TypeVar("Want")
+Outcome = TypeVar("Outcome")
 Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping, so type checkers refuse `**row`
 
 
@@ -85,20 +93,26 @@ class Clock:
         return self._database + timedelta(seconds=time.monotonic() - self._monotonic)
 
 
+@dataclass(slots=True, eq=False)
 class Database:
     """A connection, in a transaction or not. All queries of the product pass through these functions."""
 
-    def __init__(self, connection: Any, clock: Clock) -> None:
-        self._connection = connection
-        self.clock = clock
+    _connection: Any
+    clock: Clock
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
-        with _REFUSALS:
+        try:
             return await self._connection.fetch(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def fetch_row(self, query: LiteralString, *values: object) -> Row | None:
-        with _REFUSALS:
+        try:
             return await self._connection.fetchrow(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def fetch_one(self, query: LiteralString, *values: object) -> Row:
         """The first row of a statement that has one, such as an insert. Raises Unavailable where there is none."""
@@ -107,15 +121,28 @@ class Database:
             raise errors.Unavailable("The database gave no row.", headers=_retry_after())
         return row
 
+    async def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Row | None:  # noqa: A002
+        """The row with this id, of a query whose last parameter is an array of ids and whose first column is the id.
+
+        On demand (`on_demand`) a statement serves all that ask this with the same values at the same moment.
+        """
+        return next(iter(await self.fetch(query, *values, [id])), None)
+
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
-        with _REFUSALS:
+        try:
             return await self._connection.fetchval(query, *values)
+        except Exception as error:
+            _refuse(error)
+            raise
 
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
         longer = {} if seconds is None else {"timeout": seconds}
-        with _REFUSALS:
+        try:
             tag: str = await self._connection.execute(query, *values, **longer)
+        except Exception as error:
+            _refuse(error)
+            raise
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
@@ -160,6 +187,152 @@ class Database:
         return (*(row[step.column.name] for step in page.order), after[-1])
 
 
+class TooManyWait(Exception):
+    """As many wait as may wait."""
+
+
+class FifoSemaphore:
+    """A semaphore that serves its waiters in their order, and lets each wait for a limited time.
+
+    One timer serves all waiters: a timer for each would cost more than the wait itself.
+    """
+
+    def __init__(self, places: int, *, waiting_max: int, seconds: float) -> None:
+        self.free = places  # while some are, nobody waits
+        self._waiting_max = waiting_max
+        self._seconds = seconds
+        self._line: deque[tuple[float, asyncio.Future[None]]] = deque()  # by deadline, the earliest first
+        self._timer: asyncio.TimerHandle | None = None
+        self.waiting = 0
+
+    def take_at_once(self) -> bool:
+        """Take a place if one is free: then nobody waits for it."""
+        if not self.free:
+            return False
+        self.free -= 1
+        return True
+
+    async def take(self) -> None:
+        """Wait for a place. Raises TooManyWait at once, TimeoutError after that many seconds."""
+        if self.take_at_once():
+            return
+        if self.waiting >= self._waiting_max:
+            raise TooManyWait
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+        until = loop.time() + self._seconds
+        self._line.append((until, turn))
+        if self._timer is None:
+            self._timer = loop.call_at(until, self._sweep)
+        self.waiting += 1
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.give_back()  # served and cancelled in the same turn of the loop
+            else:
+                turn.cancel()
+            raise
+        finally:
+            self.waiting -= 1
+
+    def give_back(self) -> None:
+        while self._line:
+            _, turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self.free += 1
+
+    def _sweep(self) -> None:
+        """End the waits that are past their deadline, and set the timer to the next deadline."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        while self._line and (self._line[0][0] <= now or self._line[0][1].done()):
+            _, turn = self._line.popleft()
+            if not turn.done():
+                turn.set_exception(TimeoutError())
+        self._timer = loop.call_at(self._line[0][0], self._sweep) if self._line else None
+
+
+class Batcher(Generic[Want, Outcome]):
+    """Hands what was submitted to `flush` in batches, few of them in flight; what gathers meanwhile goes with the next.
+
+    No timer: idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a
+    single bad entry hurts nobody else; except when the database is away, which concerns all of them alike.
+    """
+
+    def __init__(
+        self,
+        flush: Callable[[Sequence[Want]], Awaitable[Sequence[Outcome]]],
+        *,
+        batch_max: int,
+        flights_max: int = 1,
+        waiting_max: float = math.inf,
+        waiting_seconds_max: float = math.inf,
+    ) -> None:
+        self._flush = flush
+        self._batch_max = batch_max
+        self._flights_max = flights_max
+        self._waiting_max = waiting_max
+        self._waiting_seconds_max = waiting_seconds_max
+        self._waiting: deque[tuple[Want, asyncio.Future[Outcome], float]] = deque()  # with the time it began to wait
+        self._flights: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._flights
+
+    async def submit(self, want: Want) -> Outcome:
+        """Submit to the next flush; raises the error of `flush`, or Unavailable when overloaded."""
+        loop, waiting = asyncio.get_running_loop(), self._waiting
+        now = loop.time()
+        if waiting and (len(waiting) >= self._waiting_max or now - waiting[0][2] > self._waiting_seconds_max):
+            raise errors.Unavailable("Too many requests wait for the database.", headers=_retry_after())
+        future: asyncio.Future[Outcome] = loop.create_future()
+        waiting.append((want, future, now))
+        if len(self._flights) < self._flights_max:
+            self._flights.add(asyncio.create_task(self._fly()))
+        return await future
+
+    async def _fly(self) -> None:
+        try:
+            while self._waiting:
+                batch: list[tuple[Want, asyncio.Future[Outcome], float]] = []
+                while self._waiting and len(batch) < self._batch_max:
+                    entry = self._waiting.popleft()
+                    if not entry[1].cancelled():
+                        batch.append(entry)
+                if batch:
+                    await self._carry(batch)
+        finally:
+            # Here, and not in a callback of the task: that runs a turn of the loop later, and who submits in between
+            # would count on a flight that has ended, and wait for as long as nobody else comes.
+            self._flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _carry(self, batch: Sequence[tuple[Want, "asyncio.Future[Outcome]", float]]) -> None:
+        try:
+            outcomes = await self._flush(list(map(_first, batch)))
+        except errors.Unavailable as error:
+            for _, future, _ in batch:  # each has a refusal of its own, as each is answered with headers of its own
+                _fail(future, errors.Unavailable(error.detail, headers=error.headers))
+        except Exception as error:  # noqa: BLE001  whatever it is, it belongs to those who wait
+            if len(batch) == 1:
+                _fail(batch[0][1], error)
+            else:
+                for one in batch:
+                    await self._carry([one])
+        else:
+            for (_, future, _), outcome in zip(batch, outcomes, strict=True):
+                if not future.done():
+                    future.set_result(outcome)
+
+
+def _fail(future: "asyncio.Future[Any]", error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
 @dataclass(slots=True)
 class Pool:
     raw: Any
@@ -169,10 +342,16 @@ class Pool:
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
     idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
     is_closing: bool = False  # then all go back to the driver's pool, which waits for them
+    batchers: dict[object, Batcher[Any, Any]] = field(init=False, default_factory=dict[object, Batcher[Any, Any]])
 
     @property
     def waiting(self) -> int:
         return self.turns.waiting
+
+    def keep_batcher(self, key: object, batcher: Batcher[Any, Any]) -> None:
+        if len(self.batchers) >= BATCHERS_MAX:
+            self.batchers = {key: one for key, one in self.batchers.items() if not one.is_idle}
+        self.batchers[key] = batcher
 
     async def close(self) -> None:
         self.is_closing = True
@@ -249,45 +428,42 @@ def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
     return transaction(pool) if pool.is_behind_pooler else _Loan(pool)
 
 
+@dataclass(slots=True)
 class _Loan:
     """A connection of the pool for as long as it is used; a class, as every request takes one."""
 
-    __slots__ = ("_pool", "_raw")
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    _pool: Pool
+    _raw: Any = None
 
     async def __aenter__(self) -> Database:
         pool = self._pool
-        raw = self._raw = _at_once(pool) or await _acquired(pool)
-        clock = pool.clock
+        turns, clock, raw = pool.turns, pool.clock, None
+        if pool.idle and turns.free:  # nobody waits
+            turns.free -= 1
+            raw = pool.idle.pop()
+            if _is_gone(raw):
+                pool.idle.append(raw)  # the next that waits for one releases it
+                turns.give_back()
+                raw = None
+        self._raw = raw = raw or await _acquired(pool)
         if clock.is_stale:
             try:
                 await _read_clock(raw, pool)
             except BaseException:
                 await _discard(pool, raw)
                 raise
-        return Database(traced(raw), clock)
+        return Database(raw if telemetry.active is None else _Traced(raw, telemetry.active), clock)
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         pool, raw = self._pool, self._raw
         if kind is None and not pool.is_closing and not _is_gone(raw) and not raw.is_in_transaction():
             pool.idle.append(raw)
-            pool.turns.give_back()
+            if pool.turns.waiting:
+                pool.turns.give_back()
+            else:
+                pool.turns.free += 1
         else:
             await _discard(pool, raw)
-
-
-def _at_once(pool: Pool) -> Any:
-    """An idle connection, if there is one and nobody waits."""
-    if not pool.idle or not pool.turns.take_at_once():
-        return None
-    raw = pool.idle.pop()
-    if not _is_gone(raw):
-        return raw
-    pool.idle.append(raw)  # the next that waits for one releases it
-    pool.turns.give_back()
-    return None
 
 
 def _is_gone(raw: Any) -> bool:
@@ -332,7 +508,7 @@ async def _discard(pool: Pool, raw: Any) -> None:
 
 def on_demand(pool: Pool) -> Database:
     """A database for callers that mostly need none: each query takes a connection and gives it back."""
-    return Database(_OnDemand(pool), pool.clock)
+    return _OnDemand(_Connections(pool), pool.clock, pool)
 
 
 @asynccontextmanager
@@ -358,10 +534,7 @@ async def savepoint(database: Database) -> AsyncGenerator[None, None]:
 
 
 class _Refusals:
-    """Turns what the driver raises into refusals: taken and dangling keys, a database that is away.
-
-    One for all queries: it keeps nothing, and a generator for each would cost more than all its checks.
-    """
+    """As `_refuse`, around several statements. One for all of them: it keeps nothing."""
 
     __slots__ = ()
 
@@ -369,14 +542,18 @@ class _Refusals:
         """Nothing to prepare."""
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, errors.Refusal):
-            return
-        refusal = _refusal_of(error)
-        if refusal is not None:
-            raise refusal from error
+        if error is not None:
+            _refuse(error)
 
 
 _REFUSALS = _Refusals()
+
+
+def _refuse(error: BaseException) -> None:
+    """Raise the refusal that the driver's exception stands for: a taken or dangling key, a database that is away."""
+    refusal = None if isinstance(error, errors.Refusal) else _refusal_of(error)
+    if refusal is not None:
+        raise refusal from error
 
 
 def _refusal_of(error: BaseException) -> errors.Refusal | None:
@@ -405,7 +582,48 @@ def _driver(database: Database) -> Any:
     return database._connection  # noqa: SLF001  the same module
 
 
-class _OnDemand:
+class _Traced:
+    """A connection whose statements are spans. Statements are literals, and values stay out."""
+
+    __slots__ = ("_collecting", "_raw")
+
+    def __init__(self, raw: Any, collecting: telemetry.Telemetry) -> None:
+        self._raw = raw
+        self._collecting = collecting
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._raw, name)
+        if name not in TRACED:
+            return method
+
+        async def run(query: str, *values: object, **options: Any) -> Any:
+            with self._collecting.statement(query):
+                return await method(query, *values, **options)
+
+        return run
+
+
+@dataclass(slots=True, eq=False)
+class _OnDemand(Database):
+    _pool: Pool
+
+    def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Awaitable[Row | None]:  # noqa: A002
+        """The values are hashable, as they tell who may share a statement."""
+        pool, key = self._pool, (query, *values)
+        batcher: Batcher[str, Row | None] | None = pool.batchers.get(key)
+        if batcher is None:
+
+            async def fetch_rows(ids: Sequence[str]) -> Sequence[Row | None]:
+                async with connection(pool) as database:
+                    rows = await database.fetch(query, *values, ids)
+                return [*map(dict(zip(map(_first, rows), rows, strict=True)).get, ids)]
+
+            batcher = Batcher(fetch_rows, batch_max=GATHERED_MAX, flights_max=GATHERED_FLIGHTS_MAX)
+            pool.keep_batcher(key, batcher)
+        return batcher.submit(id)
+
+
+class _Connections:
     """The methods of a connection, each on a connection of the pool."""
 
     def __init__(self, pool: Pool) -> None:

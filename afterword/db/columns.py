@@ -25,6 +25,12 @@ def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
     return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
 
 
+def as_micros(columns: LiteralString, times: Container[str]) -> LiteralString:
+    """The columns, those among `times` as microseconds, which are read and shown in a fraction of the time."""
+    parts = [name.strip() for name in columns.split(",")]
+    return ", ".join(f"{name}::timestamp" if name.rpartition(".")[2] in times else name for name in parts)
+
+
 def as_document(columns: LiteralString, alias: LiteralString) -> LiteralString:
     """These columns of the row behind the alias as one JSON object; half as dear as all of them without some."""
     return f"(select to_jsonb(document) from (select {qualified(columns, alias)}) document)"

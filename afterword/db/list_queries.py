@@ -6,6 +6,7 @@ Pure text. Names come from the stores' Listings, which are literals; everything 
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
 from afterword.core.wire.lists import Column, Criterion, Kind, Listing, Order, Page
@@ -21,6 +22,7 @@ _OPERATOR: Final = {
 }  # fmt: skip
 
 
+@cache
 def output(listing: Listing) -> str:
     """The columns to select: all of the base query, or those of a lean list, whose times are microseconds."""
     if listing.more is None:

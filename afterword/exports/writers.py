@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import xlsxwriter
 
 from afterword import errors
 from afterword.core.wire.exports import (
@@ -128,6 +127,8 @@ class Xlsx(Writer):
         self._table = table
         self._folder = tempfile.TemporaryDirectory(prefix="afterword-export-")
         self._path = f"{self._folder.name}/export.xlsx"
+        import xlsxwriter  # noqa: PLC0415  2 MB, which web processes never need
+
         self._book: Any = xlsxwriter.Workbook(self._path, {**_XLSX_OPTIONS, "tmpdir": self._folder.name})
         self._page: Any = self._book.add_worksheet()
         self._page.freeze_panes(1, 0)

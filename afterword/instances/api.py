@@ -41,6 +41,7 @@ from afterword.instances.resources import (
     ResponseContent,
     ResponseMetadata,
     instance_of,
+    shown_of,
 )
 from afterword.instances.responders import api as responders_api
 from afterword.instances.tags import api as tags_api
@@ -224,15 +225,15 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
     "/q/instance/{instance_id}",
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
+    gathers=True,
     summary="Get Questionnaire Instance",
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    found = await store.get_shown_instance(db, **caller.reach, **call.ids)
-    if found is None:
+    row = await store.get_shown_instance(db, **caller.reach, **call.ids)
+    if row is None:
         raise errors.NotFound("There is no such questionnaire instance.")
-    instance, version = found
-    return Answer(instance_of(instance, call.public_pages, call.zone), version=version)
+    return Answer(shown_of(row, call.site.pages(caller.organization_id), call.zone), version=row["version"])
 
 
 @simplified.patch(

@@ -11,6 +11,7 @@ from afterword.core.answers import values
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.questions import localized
 from afterword.core.wire.site import PublicPages
+from afterword.db import Row
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
 from afterword.instances.store import Instance
@@ -62,6 +63,7 @@ class QuestionnaireInstance(fields.Resource):
     collection_url_long: fields.Computed[str]
 
 
+_of_row: Final = QuestionnaireInstance.row_reader("collection_url", "collection_url_short", "collection_url_long")
 INSTANCES: Final = fields.listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
 
 
@@ -73,6 +75,12 @@ class HeldInstance(QuestionnaireInstance):
 
 def instance_of(instance: store.ShownInstance, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
     return QuestionnaireInstance.of(instance, zone, **_addresses(instance, pages))
+
+
+def shown_of(row: Row, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
+    """Of a row with `question_ids` as one text."""
+    url = pages.collection_url(row["instance_id"])
+    return _of_row(row, zone, url, pages.short_url(row["short_code"]), url)
 
 
 def held_instance_of(instance: store.Instance, pages: PublicPages, zone: tzinfo) -> HeldInstance:

@@ -191,18 +191,21 @@ async def get_instance(
 
 async def get_shown_instance(
     db: Database, *, organization_id: str, instance_id: str, application_ids: Sequence[str], test_only: bool
-) -> tuple[ShownInstance, int] | None:
-    """The instance as clients see it, with its version; only these columns, because it is the most frequent read."""
-    row = await db.fetch_row(
+) -> Row | None:
+    """The instance as clients see it, times in microseconds, with its version: the most frequent read."""
+    return await db.fetch_by_id(
         f"""select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
-                  i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
-                  i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
-                  i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
-                  i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id, i.anonymity, i.version
-           {_REACHED}""",
-        *(organization_id, instance_id, list(application_ids), test_only),
+                  i.finalized, array_to_string(i.question_ids, ',') as question_ids, i.sent_time::timestamp,
+                  i.delivered_time::timestamp, i.viewed_time::timestamp, i.submitted_time::timestamp,
+                  i.completed_time::timestamp, i.processed_time::timestamp, i.flow_time::timestamp,
+                  i.created_time::timestamp, i.updated_time::timestamp, i.created_by, i.updated_by, i.full_quota_id,
+                  i.anonymity, i.version
+           from questionnaire_instance i
+           where i.organization_id = $1 and i.instance_id = any($4::text[]) and i.deleted_time is null
+             and (i.test or not $2) and {OF_APPLICATIONS}""",
+        *(organization_id, test_only, tuple(application_ids)),
+        id=instance_id,
     )
-    return None if row is None else (_shown_instance(row), row["version"])
 
 
 async def get_public_instance(  # any tenant: its id opens the page

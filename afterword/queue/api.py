@@ -1,6 +1,5 @@
 """Routes of queue items."""
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -8,14 +7,19 @@ from typing import Any, Final
 from afterword import db, errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire.lists import Rows
-from afterword.db import Clock, Database, Pool
-from afterword.db.write_batcher import WriteBatcher
+from afterword.db import Batcher, Database, Pool
 from afterword.errors import FieldError
 from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
-from afterword.queue.resources import QUEUE_ITEMS, STATUS_ABORTED, QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.resources import (
+    QUEUE_ITEMS,
+    STATUS_ABORTED,
+    QueueItem,
+    QueueItemRequest,
+    QueueItemUpdate,
+    shown_of,
+)
 from afterword.queue.scheduler import address_errors, checked
 from afterword.queue.service import RESULT_CHARACTERS_MAX, NewItem
 from afterword.web.operations import Answer, Call, Routes
@@ -40,17 +44,17 @@ routes = Routes(tag="Queue")
 
 
 @routes.list(ITEMS, scope="Queue.Read", answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
-async def list_items(call: Call[None], db: Database) -> Rows[store.ShownItem]:
-    path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
-    await pipelines.get(db, caller=call.caller, **path)
-    organization_id, test_only = call.caller.organization_id, call.caller.test
-    rows = await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
-    return rows.map(lambda item: service.visible(item, call.caller))
+async def list_items(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_items(db, **call.caller.reach, **call.ids, page=call.page)
+    if not rows.items:
+        await pipelines.get(db, caller=call.caller, **call.ids)
+    opened = service.opener_of(call.caller)
+    return Answer(rows.map(lambda row: shown_of(row, call.zone, opened(row["metadata"]))))
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     """Schedule together with other requests that wait at this moment; the answer follows their shared commit."""
-    new = _new(call, await _declared(call, db.on_demand(pool)))
+    new = _new(call, await _declared(call, db.on_demand(pool)) if call.strict else None)
     outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
@@ -87,10 +91,11 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     return _created(call, await service.schedule(db, new=new, secret=call.site.secret))
 
 
-@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
-async def get_item(call: Call[None], db: Database) -> store.QueueItem:
-    item = await service.get_shown(db, caller=call.caller, **call.ids, now=call.now)
-    return service.visible(item, call.caller)
+@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, gathers=True, summary="Get Queue Item")
+async def get_item(call: Call[None], db: Database) -> Answer:
+    row = errors.found(await store.get_shown_item(db, **call.caller.reach, **call.ids), service.NO_ITEM)
+    opened = service.opener_of(call.caller)
+    return Answer(shown_of(row, call.zone, opened(row["metadata"])), version=row["version"])
 
 
 @routes.patch(
@@ -138,21 +143,19 @@ routes.all += [
 ]
 
 
-_flushes: "weakref.WeakKeyDictionary[Clock, WriteBatcher[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
-
-
-def _flush_of(pool: Pool) -> WriteBatcher[Entry, Scheduled]:
-    """The write batcher of a pool; the clock is the key, because a pool cannot be referred to weakly."""
-    flush = _flushes.get(pool.clock)
-    if flush is None:
-        flush = _flushes[pool.clock] = WriteBatcher(
+def _flush_of(pool: Pool) -> Batcher[Entry, Scheduled]:
+    """The batcher of a pool's new items."""
+    batcher = pool.batchers.get(_flush)
+    if batcher is None:
+        batcher = Batcher(
             _flush,
             batch_max=FLUSH_ITEMS_MAX,
             flights_max=FLUSHES_MAX,
             waiting_max=WAITING_ITEMS_MAX,
             waiting_seconds_max=WAITING_SECONDS_MAX,
         )
-    return flush
+        pool.keep_batcher(_flush, batcher)
+    return batcher
 
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:

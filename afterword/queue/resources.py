@@ -95,8 +95,9 @@ class QueueItem(fields.Resource):
 
 
 QUEUE_ITEMS: Final = fields.listing_of(
-    QueueItem, order=(("send_time", "desc"),), more=("status", "send_offset_minutes", "attempts", "metadata")
+    QueueItem, order=(("send_time", "desc"),), more=("send_offset_minutes", "metadata")
 )
+shown_of: Final = QueueItem.row_reader("metadata")
 
 
 class BatchRow(fields.Answer):

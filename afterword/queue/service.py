@@ -1,8 +1,7 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
 import msgspec
@@ -10,7 +9,6 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.events import service as events
@@ -19,7 +17,6 @@ from afterword.organizations import retention as holds
 from afterword.pipelines.service import NO_PIPELINE
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store
-from afterword.queue.lanes import store as lanes_store
 from afterword.queue.records import ItemKey, ShownItem
 from afterword.queue.reminders import service as reminders
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
@@ -113,13 +110,13 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     """Schedule items of any callers by two statements. Returns an item or an error for each."""
     keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
     found = await store.list_intakes(db, wanted=sorted(keys))
-    intakes = {(i.organization_id, i.questionnaire_id, i.pipeline_id): i for i in found}
+    schedulers = {(i.organization_id, i.questionnaire_id, i.pipeline_id): Scheduler(i, secret) for i in found}
     outcomes: list[QueueItem | errors.Refusal | str] = []
     documents: list[Mapping[str, object]] = []
     for new in wanted:
         try:
-            intake = intakes.get((new.caller.organization_id, new.questionnaire_id, new.pipeline_id))
-            document = _document(new, intake, secret)
+            key = new.caller.organization_id, new.questionnaire_id, new.pipeline_id
+            document = _document(new, schedulers.get(key))
         except errors.Refusal as refusal:
             outcomes.append(refusal)
         else:
@@ -136,25 +133,23 @@ async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> Queu
     return errors.found(await store.get_item(db, **caller.reach, **path), NO_ITEM)
 
 
-async def get_shown(db: Database, *, caller: Caller, now: datetime, **path: Unpack[ItemPath]) -> QueueItem:
-    """As `get`; an item that is due while credits are used up says so, although its row does not."""
-    return await shown(db, item=await get(db, caller=caller, **path), now=now)
-
-
-async def shown(db: Database, *, item: QueueItem, now: datetime) -> QueueItem:
-    if item.status != Item.SCHEDULED or item.due_time > now:
-        return item
-    if await lanes_store.get_has_credits(db, organization_id=item.organization_id, pipeline_id=item.pipeline_id):
-        return item
-    return msgspec.structs.replace(item, reason=NO_CREDITS, result=WAITING_CREDITS)
-
-
 def visible(item: Shown, caller: Caller) -> Shown:
-    """The item with the metadata that the caller's scopes open; the map of another kind is empty."""
-    metadata = {
-        kind: item.metadata.get(kind, {}) if VALUE_SCOPES[kind] in caller.scopes else {} for kind in VALUE_SCOPES
-    }
-    return msgspec.structs.replace(item, metadata=metadata)
+    """The item with the metadata that the caller's scopes open."""
+    return msgspec.structs.replace(item, metadata=opener_of(caller)(item.metadata))
+
+
+def opener_of(caller: Caller) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """A function from an item's metadata to what the caller's scopes open; the map of another kind is empty."""
+    opened = [kind for kind, scope in VALUE_SCOPES.items() if scope in caller.scopes]
+
+    def open_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"questionnaire": {}, "responder": {}}
+        for kind in opened:
+            if kind in metadata:
+                found[kind] = metadata[kind]
+        return found
+
+    return open_metadata
 
 
 async def change(
@@ -269,12 +264,13 @@ async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack
     return resolved
 
 
-def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
-    intake = require_open(intake, caller=new.caller)
-    document = Scheduler(intake, secret).document(
+def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
+    scheduler = errors.found(scheduler, NO_PIPELINE)
+    now = require_open(scheduler.intake, caller=new.caller).now
+    document = scheduler.document(
         new.request,
-        item_id=ids.ordered(intake.now),
-        event_id=ids.ordered(intake.now),
+        item_id=ids.ordered(now),
+        event_id=ids.ordered(now),
         caller=new.caller,
         test=new.test,
         source=new.source,

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from operator import itemgetter
 from typing import Final, LiteralString
 
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database
-from afterword.db.columns import arrays, as_document, assigned, qualified, suffixed
+from afterword.db import Database, Row
+from afterword.db.columns import arrays, as_document, as_micros, assigned, qualified, suffixed
 from afterword.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
@@ -18,18 +17,32 @@ from afterword.queue.records import (
     TEXT_COLUMNS,
     ItemKey,
     QueueItem,
-    ShownItem,
 )
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _LISTED_COLUMNS_I: Final = qualified(LISTED_COLUMNS, "i")
-_shown_values: Final = itemgetter(*ShownItem.__struct_fields__)
+_STATUS_IDS: Final = tuple(int(PUBLIC_ITEM[status]) for status in Item)
 # Of an item `i` of organization $1 and questionnaire $2. Asked once at most, when a row is due.
 _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now() and (
   select q.credits_accountable and not c.has_credits
   from questionnaire q join application_credit c
     on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
   where q.organization_id = $1 and q.questionnaire_id = $2)"""
+# What is due while credits are used up says so, though no row was rewritten for it.
+_COMPUTED: Final[
+    LiteralString
+] = f"""case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
+  case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason,
+  ($6::int[])[i.status] as status_id, case when i.attempts > 1 then i.attempts - 1 end as retry_attempts"""
+_TIMES: Final = ("send_time", "dispatched_time", "created_time", "updated_time", "anonymized_time")
+_BY_ID: Final[LiteralString] = f"""select {as_micros(_LISTED_COLUMNS_I, _TIMES)}, i.version,
+    {_COMPUTED.replace("$2", "i.questionnaire_id")}
+  from queue_item i
+  where i.organization_id = $1 and i.item_id = any($7::text[]) and i.deleted_time is null and (i.test or not $5)
+    and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
+    and (cardinality($4::text[]) = 0 or exists (
+      select 1 from questionnaire q where q.organization_id = i.organization_id
+        and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -174,29 +187,44 @@ async def count_unknown_attempts(db: Database, *, organization_id: str, item_id:
     )
 
 
+async def get_shown_item(
+    db: Database,
+    *,
+    organization_id: str,
+    item_id: str,
+    questionnaire_id: str | None = None,
+    pipeline_id: str | None = None,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> Row | None:
+    """The item as clients see it, times in microseconds, with its version."""
+    reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
+    return await db.fetch_by_id(_BY_ID, *reach, _STATUS_IDS, id=item_id)
+
+
 async def list_items(
-    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool = False, page: Page
-) -> Rows[ShownItem]:
-    """The items of a pipeline. What is due while credits are used up says so, though no row was rewritten for it."""
-    rows = await db.fetch_list(
-        f"""select {_LISTED_COLUMNS_I},
-             case when {_WAITS_FOR_CREDITS} then $6 else i.result end as result,
-             case when {_WAITS_FOR_CREDITS} then $7 else i.reason end as reason,
-             ($5::int[])[i.status] as status_id,
-             case when i.attempts > 1 then i.attempts - 1 end as retry_attempts
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    pipeline_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    page: Page,
+) -> Rows[Row]:
+    """The items of a pipeline as clients see them; none of a pipeline that does not exist or is out of reach."""
+    return await db.fetch_list(
+        f"""select {_LISTED_COLUMNS_I}, {_COMPUTED}
            from queue_item i
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.pipeline_id = $3 and i.deleted_time is null
-             and (i.test or not $4)""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        test_only,
-        [int(PUBLIC_ITEM[status]) for status in Item],
-        WAITING_CREDITS,
-        NO_CREDITS,
+             and (i.test or not $5) and exists (
+               select 1 from pipeline p join questionnaire q
+                 on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+               where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+                 and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4)))""",
+        *(organization_id, questionnaire_id, pipeline_id, list(application_ids), test_only, _STATUS_IDS),
         page=page,
     )
-    return rows.map(lambda row: ShownItem(*_shown_values(row)))
 
 
 async def update_item(

@@ -7,8 +7,8 @@ In a request Struct: a member without default is required; `X | None` may be nul
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
-from operator import attrgetter
+from datetime import UTC, datetime, tzinfo
+from operator import attrgetter, itemgetter
 from types import SimpleNamespace
 from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar, cast
 from urllib.parse import urlsplit
@@ -179,12 +179,17 @@ class Resource(Answer):
     @classmethod
     def of(cls, record: object, zone: tzinfo | None = None, **given: Any) -> Self:
         """Convert a record, times in `zone`; `given` are members that the record lacks."""
-        return cls(*mapping_of(cls, tuple(given))(record, zone, *given.values()))  # keywords take a third longer
+        return mapping_of(cls, tuple(given))(record, zone, *given.values())
 
     @classmethod
     def of_rows(cls, rows: Rows[Any], zone: tzinfo | None = None) -> Rows[Self]:
         read = mapping_of(cls)
-        return rows.map(lambda record: cls(*read(record, zone)))
+        return rows.map(lambda record: read(record, zone))
+
+    @classmethod
+    def row_reader(cls, *given: str) -> Callable[..., Self]:
+        """As `of` for rows of the database: a function from a row, a zone and the values of the `given` members."""
+        return mapping_of(cls, given, is_row=True)
 
     @classmethod
     def of_log(cls, data: Mapping[str, Any], zone: tzinfo) -> Self:
@@ -233,11 +238,13 @@ def _column_of(member: Member) -> Column | None:
 
 
 @functools.cache
-def mapping_of(struct: type[msgspec.Struct], given: tuple[str, ...] = ()) -> Callable[..., list[Any]]:
-    """Build a function from a record, a zone and the `given` members' values to the Struct's values in member order.
+def mapping_of(
+    struct: type[msgspec.Struct], given: tuple[str, ...] = (), *, is_row: bool = False
+) -> Callable[..., Any]:
+    """Build a function from a record, a zone and the `given` members' values to the Struct.
 
     Made once for each Struct, as lists map hundreds of records a request. Each other member is the record's attribute
-    of that name, or of `fields.named`. Times are shown in the zone.
+    (`is_row`: the row's column) of that name, or of `fields.named`. Times are shown in the zone.
     """
     members = members_of(struct)
     names = [member.name for member in members]
@@ -248,21 +255,24 @@ def mapping_of(struct: type[msgspec.Struct], given: tuple[str, ...] = ()) -> Cal
     clocks_at = [index for index, member in found if member.kind == "clock"]
     moments_at = [(index, len(names) + position) for position, index in enumerate(offsets)]
     secrets_at = [index for index, member in found if "secret" in member.extra]
-    taken = ("__class__" if member.name in given else _attribute_of(member) for member in members)
-    attributes = attrgetter(*taken, *offsets.values(), "__class__")  # one name gives no tuple
-    format_time = times.format_time
+    own = {index: _attribute_of(member) for index, member in found if index not in secrets_at}
+    filler = next(iter(own.values())) if is_row else "__class__"  # stands where another value comes
+    taken = [own.get(index, filler) for index in range(len(names))]
+    take = (itemgetter if is_row else attrgetter)(*taken, *offsets.values(), filler)  # one name gives no tuple
+    texts_in, texts_at = times.texts_in, times.texts_at
 
-    def values_of(record: object, zone: tzinfo | None, *more: object) -> list[Any]:
-        values = list(attributes(record))
-        last = shown = None
+    def shown(record: object, zone: tzinfo | None, *more: object) -> msgspec.Struct:
+        values = list(take(record))
+        text_of = texts_in(zone or UTC)
+        last = text = None
         for index in times_at:
             instant = values[index]
             if instant is not None:
                 if instant != last:  # most rows were never updated: both times are equal
-                    last, shown = instant, format_time(instant, zone=zone)
-                values[index] = shown
+                    last, text = instant, text_of(instant)
+                values[index] = text
         for index, offset_at in moments_at:
-            values[index] = format_time(values[index], offset_minutes=values[offset_at])
+            values[index] = texts_at(values[offset_at])(values[index])
         for index in clocks_at:
             clock = values[index]
             values[index] = None if clock is None else f"{clock:%H:%M}"
@@ -271,13 +281,13 @@ def mapping_of(struct: type[msgspec.Struct], given: tuple[str, ...] = ()) -> Cal
         for index, value in zip(given_at, more, strict=True):
             values[index] = value
         del values[len(names) :]
-        return values
+        return struct(*values)  # keywords take a third longer
 
-    return values_of
+    return shown
 
 
 def _attribute_of(member: Member) -> str:
-    return "__class__" if "secret" in member.extra else str(member.extra.get("attribute", member.name))
+    return str(member.extra.get("attribute", member.name))
 
 
 def record_of(struct: type[msgspec.Struct], data: Mapping[str, Any]) -> SimpleNamespace:

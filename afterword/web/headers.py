@@ -1,12 +1,10 @@
 """Reads request headers and writes response headers."""
 
 import re
-from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
 from afterword import errors
-from afterword.web.limits import LimitState
 
 Header = tuple[bytes, bytes]
 RETRY_AFTER_SECONDS = {"unavailable": 2, "idempotency_in_progress": 1, "item_in_dispatch": 5}
@@ -21,15 +19,6 @@ VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")
 _TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no repetition at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
-
-
-def read(raw: Iterable[Header]) -> dict[str, str]:
-    """Map names in lower case to values; repeated headers are joined (RFC 9110, 5.3)."""
-    found: dict[str, str] = {}
-    for name, value in raw:
-        key, text = str(name, "latin-1"), str(value, "latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
 
 
 def attachment(file_name: str) -> str:
@@ -76,14 +65,6 @@ def read_idempotency_key(text: str) -> str:
             [errors.FieldError("malformed_header", message, header="Idempotency-Key")],
         )
     return bare
-
-
-def rate_limit(state: LimitState) -> list[Header]:
-    return [
-        (b"ratelimit-limit", b"%d" % state.limit),
-        (b"ratelimit-remaining", b"%d" % state.remaining),
-        (b"ratelimit-reset", b"%d" % state.reset_seconds),
-    ]
 
 
 def header(name: str, value: str) -> Header:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
+
 from afterword import errors
 
 WINDOW_SECONDS = 60
@@ -38,14 +40,21 @@ class Limits:
     link_burst: int = 0  # of one questionnaire, from one network; more are held back. 0: none, however fast
 
 
-@dataclass(frozen=True, slots=True)
-class LimitState:
+class LimitState(msgspec.Struct, frozen=True):
     """The rest of a limit in this window, and the seconds until the next window."""
 
     limit: int
     remaining: int
     reset_seconds: int
     is_over: bool = False
+
+    @property
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        return (
+            (b"ratelimit-limit", b"%d" % self.limit),
+            (b"ratelimit-remaining", b"%d" % self.remaining),
+            (b"ratelimit-reset", b"%d" % self.reset_seconds),
+        )
 
 
 class Counter:
@@ -58,18 +67,15 @@ class Counter:
         self._counts: dict[str, int] = {}
 
     def add(self, key: str, count: int = 1) -> LimitState:
-        reset_seconds = self._turn()
-        if key not in self._counts and len(self._counts) >= KEYS_MAX:
-            key = _REST
-        total = self._counts[key] = self._counts.get(key, 0) + count
-        return LimitState(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
-
-    def _turn(self) -> int:
         window, passed = divmod(int(self._clock()), WINDOW_SECONDS)
         if window != self._window:
             self._window = window
             self._counts.clear()
-        return WINDOW_SECONDS - passed
+        if key not in self._counts and len(self._counts) >= KEYS_MAX:
+            key = _REST
+        total = self._counts[key] = self._counts.get(key, 0) + count
+        remaining = max(0, self.limit - total)
+        return LimitState(self.limit, remaining, WINDOW_SECONDS - passed, is_over=0 < self.limit < total)
 
 
 class Limiter:
@@ -130,12 +136,13 @@ class Limiter:
 
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> LimitState | None:
         """Count requests. Returns the state of the limit that is over or closest to it; None when both are off."""
-        states = [
-            counter.add(key, requests)
-            for counter, key in ((self._tokens, token_id), (self._organizations, organization_id))
-            if counter.limit
-        ]
-        return min(states, key=lambda state: (not state.is_over, state.remaining)) if states else None
+        state = self._tokens.add(token_id, requests) if self._tokens.limit else None
+        if not self._organizations.limit:
+            return state
+        other = self._organizations.add(organization_id, requests)
+        if state is None or (not other.is_over, other.remaining) < (not state.is_over, state.remaining):
+            return other
+        return state
 
 
 def check(state: LimitState | None, detail: str = "Too many requests in this minute.") -> None:

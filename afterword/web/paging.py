@@ -91,7 +91,9 @@ class ListReader:
             return False
         return values.get("pagination") is not None or not self._is_array
 
-    def envelope(self, requested: PageRequest, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
+    def envelope(
+        self, requested: PageRequest, rows: Rows[Any], items: Sequence[Any], cursor: str | None
+    ) -> dict[str, Any]:
         page = requested.page
         total = rows.total
         last = None if total is None else max(1, -(-total // page.limit))
@@ -101,22 +103,22 @@ class ListReader:
             "last_page": last,
             "total_results": total,
             "results": items,
-            "next_cursor": self.next_cursor(requested, rows),
+            "next_cursor": cursor,
         }
 
     def next_cursor(self, requested: PageRequest, rows: Rows[Any]) -> str | None:
         """Cursor after the last row; None at the end."""
         return None if rows.next_key is None else self._seal(rows.next_key, requested)
 
-    def next_target(self, requested: PageRequest, rows: Rows[Any]) -> str | None:
-        """Path and query of the next page or cursor, with all other parameters; None at the end or if too long."""
+    def next_target(self, requested: PageRequest, rows: Rows[Any], cursor: str | None) -> str | None:
+        """Path and query of the next page or of `cursor`, with all other parameters; None at the end or if too long."""
         page = requested.page
         if requested.number is not None:
             more = rows.has_more if rows.total is None else page.offset + page.limit < rows.total
             if not more:
                 return None
             changed: dict[tuple[str, ...], str] = {("pagination", "page"): str(requested.number + 1)}
-        elif rows.has_more and (cursor := self.next_cursor(requested, rows)) is not None:
+        elif rows.has_more and cursor is not None:
             changed = {("after" if self._is_log else "cursor",): cursor, ("limit",): str(page.limit)}
         else:
             return None

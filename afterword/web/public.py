@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.texts import Texts, accepted, texts
-from afterword.web import headers as http_headers
 from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
@@ -142,7 +141,7 @@ async def read_body(
     """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
         return await parsing.read_body(
-            request.receive, http_headers.read(request.scope["headers"]), bytes_max=bytes_max, seconds_max=seconds_max
+            request.receive, request.scope["afterword.headers"], bytes_max=bytes_max, seconds_max=seconds_max
         )
     except ClientDisconnect as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error

@@ -5,6 +5,7 @@ form are strings, and their members give the types.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
@@ -99,12 +100,14 @@ def _both(code: str) -> errors.Malformed:
     return errors.Malformed("A name is both a value and a map, or both a list and a map.", code)
 
 
-def merge(parameters: Parameters, document: dict[str, Any]) -> None:
+def merge(parameters: Parameters | None, document: Mapping[str, Any]) -> Parameters:
     """Add the members of a GET's body: they are parameters too, but the query wins where both give one."""
+    parameters = parameters or Parameters()
     for name, value in document.items():
         if name not in parameters.values:
             parameters.values[name] = value
             parameters.pairs.extend(_pairs_of((name,), value))
+    return parameters
 
 
 def _pairs_of(path: tuple[str, ...], value: object) -> list[tuple[tuple[str, ...], str]]:

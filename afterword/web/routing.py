@@ -1,4 +1,4 @@
-"""One router, starlette's, for the API and the pages: one entry for each address, whatever its methods.
+"""One router for the API and the pages: one entry for each address, whatever its methods.
 
 Pages are the addresses outside the API, handled with starlette's requests and responses. `app.py` mounts each package's
 `routes` and gives requests their `state`: pool, site, limiter.
@@ -7,24 +7,27 @@ Pages are the addresses outside the API, handled with starlette's requests and r
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterword import errors
-from afterword.core.wire.site import API_PREFIX
 
 Handler = Callable[[Request], Awaitable[Response]]
 FOR_PEOPLE = "afterword.for_people"
 HANDLER: Final = "afterword.handler"
 COMPRESSED_BYTES_MIN: Final = 1_000
 COMPRESSION: Final = 4  # of 9: a page of 26 kB takes 0.1 ms
-_FAMILY: Final = re.compile(rf"{re.escape(API_PREFIX)}/(?:q/)?[a-z]+(?=/|\Z)")
-_PARAMETER: Final = re.compile(r"\{[^}]*\}")
+_ALL_THAT_FOLLOWS: Final = "{path:path}"
+_PARAMETER: Final = re.compile(r"\{([a-z_]+)\}")
+_PARAMETERS: Final = re.compile(r"\{[^}]*\}")
+_NO_VALUES: Final[Mapping[str, str]] = {}
+_Key = Callable[[list[str]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,72 +75,88 @@ class Pages:
         return declare
 
 
-class Resource:
-    """One address with an application for each method. The outermost middleware adds HEAD and OPTIONS."""
+class Address:
+    """One path template with an application for each method, which is made for its first request."""
 
-    def __init__(self, template: str, by_method: Mapping[str, ASGIApp]) -> None:
-        self._template = template
-        self._by_method = by_method
+    def __init__(self, template: str) -> None:
+        self.template = template
+        self.segments = template.split("/")
+        matches = [_PARAMETER.fullmatch(segment) for segment in self.segments]
+        self.names = tuple(match[1] for match in matches if match)
+        self.places = tuple(place for place, match in enumerate(matches) if match)
+        self.makers: dict[str, Callable[[], ASGIApp]] = {}
+        self.made: dict[str, ASGIApp] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["path_template"] = self._template
-        app = self._by_method.get(scope["method"])
-        if app is not None:
-            await app(scope, receive, send)
-            return
-        allow = ", ".join(sorted(self._by_method))
-        if scope["method"] != "OPTIONS":
-            raise errors.MethodNotAllowed(f"This address takes {allow}.", headers={"Allow": allow})
-        await send({"type": "http.response.start", "status": 204, "headers": [(b"allow", allow.encode())]})
-        await send({"type": "http.response.body", "body": b""})
+    def make(self, method: str) -> ASGIApp:
+        """Raises MethodNotAllowed. The outermost middleware adds HEAD and OPTIONS."""
+        if method in self.makers:
+            app = self.made[method] = self.makers[method]()
+            return app
+        allow = ", ".join(sorted(self.makers))
+        if method == "OPTIONS":
+            return partial(_answer_options, allow.encode())
+        raise errors.MethodNotAllowed(f"This address takes {allow}.", headers={"Allow": allow})
 
 
-class Families:
-    """The routers of each family of the API (`/v3.2/q/instance`) and of all other addresses, as one application.
-
-    A router tries its routes in turn: all in one list cost a tenth of a read. Each is made for its first request.
-    """
+class Router:
+    """The application of all addresses. Of a path with parameters it looks up the fixed segments."""
 
     def __init__(self, apps: Iterable[tuple[str, str, Callable[[], ASGIApp]]]) -> None:
-        """Takes methods, path templates and makers of their applications; a fixed segment wins over a parameter."""
-        self._made: dict[str, Router] = {}
-        self._declared: dict[str, dict[str, dict[str, Callable[[], ASGIApp]]]] = {"": {}}
+        """Takes methods, path templates and makers of their applications; a fixed segment wins over a parameter.
+
+        A last segment `{path:path}` takes all that follows.
+        """
+        found: dict[str, Address] = {}
         for method, path, make in apps:
-            makers = self._declared.setdefault(_family_of(path), {}).setdefault(path, {})
+            if path not in found:
+                found[path] = Address(path)
+            makers = found[path].makers
             assert method not in makers, f"{method} {path} is declared twice"  # noqa: S101
             makers[method] = make
-        paths = [path for family in self._declared.values() for path in family]
-        shapes = {_PARAMETER.sub("{}", path) for path in paths}
-        assert len(shapes) == len(paths), "one address has one spelling of its parameters"  # noqa: S101
+        shapes = {_PARAMETERS.sub("{}", path) for path in found}
+        assert len(shapes) == len(found), "one address has one spelling of its parameters"  # noqa: S101
+        self._fixed: dict[str, Address] = {}
+        self._open: list[tuple[str, Address]] = []  # by what stands before `{path:path}`
+        by_shape: dict[tuple[bool, ...], list[Address]] = {}  # which segments are parameters
+        for path, address in found.items():
+            if path.endswith(_ALL_THAT_FOLLOWS):
+                self._open.append((path.removesuffix(_ALL_THAT_FOLLOWS), address))
+            elif address.names:
+                by_shape.setdefault(tuple(one.startswith("{") for one in address.segments), []).append(address)
+            else:
+                self._fixed[path] = address
+        self._shapes: dict[int, list[tuple[_Key, dict[object, Address]]]] = {}  # by the number of segments
+        for shape, addresses in sorted(by_shape.items()):
+            key_of = itemgetter(*(place for place, is_parameter in enumerate(shape) if not is_parameter))
+            of_shape = {key_of(address.segments): address for address in addresses}
+            self._shapes.setdefault(len(shape), []).append((key_of, of_shape))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Raises NotFound, MethodNotAllowed."""
-        family = _family_of(scope["path"])
-        router = self._made.get(family) or self._make(family if family in self._declared else "")
-        await router(scope, receive, send)
+        path: str = scope["path"]
+        address, values = self._fixed.get(path), _NO_VALUES
+        if address is None:
+            segments = path.split("/")
+            for key_of, of_shape in self._shapes.get(len(segments), ()):
+                if (address := of_shape.get(key_of(segments))) is not None:
+                    values = dict(zip(address.names, map(segments.__getitem__, address.places), strict=True))
+                    break
+            if address is None or "" in values.values():
+                address, values = self._opened(path)
+        scope["path_template"], scope["path_params"] = address.template, values
+        method: str = scope["method"]
+        return (address.made.get(method) or address.make(method))(scope, receive, send)
 
-    def _make(self, family: str) -> Router:
-        if family not in self._made:
-            declared = self._declared[family]
-            routes = [
-                Route(path, Resource(path, {method: make() for method, make in declared[path].items()}))
-                for path in sorted(declared, key=_fixed_first)
-            ]
-            self._made[family] = Router(routes, redirect_slashes=False, default=_nowhere)
-        return self._made[family]
-
-
-def _family_of(path: str) -> str:
-    match = _FAMILY.match(path)
-    return match[0] if match else ""
-
-
-async def _nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    raise errors.NotFound(
-        "There is no operation at this address. The API is below /v3.2; the reference at /docs lists all.",
-        "unknown_route",
-    )
+    def _opened(self, path: str) -> tuple[Address, Mapping[str, str]]:
+        for prefix, address in self._open:
+            if path.startswith(prefix):
+                return address, {"path": path.removeprefix(prefix)}
+        raise errors.NotFound(
+            "There is no operation at this address. The API is below /v3.2; the reference at /docs lists all.",
+            "unknown_route",
+        )
 
 
-def _fixed_first(path: str) -> list[tuple[bool, str]]:
-    return [(segment.startswith("{"), segment) for segment in path.split("/")]
+async def _answer_options(allow: bytes, _scope: Scope, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": [(b"allow", allow)]})
+    await send({"type": "http.response.body", "body": b""})

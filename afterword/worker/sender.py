@@ -21,8 +21,7 @@ import structlog
 from afterword import db, errors, telemetry
 from afterword.channels.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.wire.site import Site
-from afterword.db import Pool
-from afterword.db.write_batcher import WriteBatcher
+from afterword.db import Batcher, Pool
 from afterword.messages import composing
 from afterword.messages.email import SenderNotAllowed
 from afterword.queue.lanes import service as lanes
@@ -94,9 +93,9 @@ class Sender:
         self._rendering: str | None = None
         self._freed = asyncio.Event()
         self._circle = 0.0
-        self._begins: WriteBatcher[Dispatch, bool] = WriteBatcher(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: WriteBatcher[Result, None] = WriteBatcher(self._settle, batch_max=BATCH_ITEMS_MAX)
-        self._releases: WriteBatcher[Result, None] = WriteBatcher(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
+        self._settles: Batcher[Result, None] = Batcher(self._settle, batch_max=BATCH_ITEMS_MAX)
+        self._releases: Batcher[Result, None] = Batcher(self._release, batch_max=BATCH_ITEMS_MAX)
         self._claimer = Claimer(
             pool=pool,
             channel_ids=list(channels),

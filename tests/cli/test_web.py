@@ -11,7 +11,7 @@ from afterword.cli import CommandError, web
 from afterword.cli.context import Context
 from afterword.logins.sessions.seen import Seen
 from afterword.organizations.tokens import service as tokens
-from afterword.organizations.tokens.ticks import Ticks
+from afterword.organizations.tokens.access import Ticks
 from afterword.settings import Settings
 from tests.conftest import SITE, House
 

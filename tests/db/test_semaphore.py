@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from afterword.db.semaphore import FifoSemaphore, TooManyWait
+from afterword.db import FifoSemaphore, TooManyWait
 
 SECONDS_MAX = 10
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from afterword import errors
-from afterword.db.write_batcher import WriteBatcher
+from afterword.db import Batcher
 
 
 class Flush:
@@ -33,13 +33,13 @@ class Flush:
 async def test_a_lone_one_goes_at_once() -> None:
     flush = Flush()
 
-    assert 14 == await WriteBatcher(flush, batch_max=10).submit(7)
+    assert 14 == await Batcher(flush, batch_max=10).submit(7)
     assert [[7]] == flush.batches
 
 
 async def test_who_comes_at_the_end_of_a_flight_has_one() -> None:
     """The turn of the loop in which the outcome is told is the one in which the flight has just ended."""
-    combiner = WriteBatcher(Flush(), batch_max=10)
+    combiner = Batcher(Flush(), batch_max=10)
     async with asyncio.timeout(10):
         assert [2, 4, 6] == [await combiner.submit(number) for number in (1, 2, 3)]
 
@@ -47,7 +47,7 @@ async def test_who_comes_at_the_end_of_a_flight_has_one() -> None:
 async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
     flush = Flush()
     flush.gate.clear()
-    combiner = WriteBatcher(flush, batch_max=3)
+    combiner = Batcher(flush, batch_max=3)
     first = asyncio.create_task(combiner.submit(0))
     await until(lambda: bool(flush.batches))
     others = [asyncio.create_task(combiner.submit(number)) for number in range(1, 6)]
@@ -61,7 +61,7 @@ async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
 async def test_whoever_comes_when_the_first_in_line_waits_too_long_is_refused() -> None:
     flush = Flush()
     flush.gate.clear()
-    combiner = WriteBatcher(flush, batch_max=1, waiting_seconds_max=0.0)
+    combiner = Batcher(flush, batch_max=1, waiting_seconds_max=0.0)
     tasks = [asyncio.create_task(combiner.submit(0))]
     await until(lambda: bool(flush.batches))
     tasks.append(asyncio.create_task(combiner.submit(1)))
@@ -77,7 +77,7 @@ async def test_whoever_comes_when_the_first_in_line_waits_too_long_is_refused() 
 async def test_whoever_comes_when_too_many_wait_is_refused_at_once() -> None:
     flush = Flush()
     flush.gate.clear()
-    combiner = WriteBatcher(flush, batch_max=1, waiting_max=2)
+    combiner = Batcher(flush, batch_max=1, waiting_max=2)
     first = asyncio.create_task(combiner.submit(0))
     await until(lambda: bool(flush.batches))
     others = [asyncio.create_task(combiner.submit(number)) for number in (1, 2)]
@@ -93,7 +93,7 @@ async def test_whoever_comes_when_too_many_wait_is_refused_at_once() -> None:
 async def test_no_more_in_flight_than_allowed() -> None:
     flush = Flush()
     flush.gate.clear()
-    combiner = WriteBatcher(flush, batch_max=1, flights_max=2)
+    combiner = Batcher(flush, batch_max=1, flights_max=2)
     tasks = [asyncio.create_task(combiner.submit(number)) for number in range(10)]
     await until(lambda: len(combiner._waiting) == 8)
     flush.gate.set()
@@ -105,7 +105,7 @@ async def test_no_more_in_flight_than_allowed() -> None:
 
 async def test_a_bad_one_hurts_nobody_else() -> None:
     flush = Flush()
-    combiner = WriteBatcher(flush, batch_max=10)
+    combiner = Batcher(flush, batch_max=10)
 
     results = await asyncio.gather(*(combiner.submit(number) for number in (12, 13, 14)), return_exceptions=True)
 
@@ -117,7 +117,7 @@ async def test_a_bad_one_hurts_nobody_else() -> None:
 async def test_a_database_that_is_away_concerns_all_alike() -> None:
     flush = Flush()
     flush.is_away = True
-    combiner = WriteBatcher(flush, batch_max=10)
+    combiner = Batcher(flush, batch_max=10)
 
     results = await asyncio.gather(*(combiner.submit(number) for number in (1, 2)), return_exceptions=True)
 
@@ -128,7 +128,7 @@ async def test_a_database_that_is_away_concerns_all_alike() -> None:
 async def test_who_gives_up_is_left_out() -> None:
     flush = Flush()
     flush.gate.clear()
-    combiner = WriteBatcher(flush, batch_max=10)
+    combiner = Batcher(flush, batch_max=10)
     tasks = [asyncio.create_task(combiner.submit(number)) for number in range(3)]
     await until(lambda: bool(flush.batches))
     late = asyncio.create_task(combiner.submit(9))

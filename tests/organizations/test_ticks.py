@@ -10,7 +10,7 @@ from afterword.app import create_app
 from afterword.core.organizations.access import Caller
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens import store
-from afterword.organizations.tokens.ticks import TOKENS_MAX, Ticks
+from afterword.organizations.tokens.access import TICKS_MAX, Ticks
 from tests.conftest import SITE, House
 from tests.organizations.conftest import Desk
 
@@ -51,9 +51,9 @@ class TestTicks:
 
     def test_bounded(self, house: House) -> None:
         ticks = Ticks()
-        for number in range(TOKENS_MAX + 5):
+        for number in range(TICKS_MAX + 5):
             ticks.note(caller_of(house, str(number)), now=datetime(2026, 1, 1, tzinfo=UTC))
-        assert TOKENS_MAX == len(ticks.take())
+        assert TICKS_MAX == len(ticks.take())
 
 
 def caller_of(house: House, token_id: str) -> Caller:

@@ -3,7 +3,7 @@
 import pytest
 
 from afterword.core.wire.site import Site
-from afterword.web.page_gate import NOWHERE, PageGate
+from afterword.web.middleware import NOWHERE, PageGate
 
 OWNERS = {("a", "mine"): {"us"}, ("a", "theirs"): {"them"}, ("s", "both"): {"us", "them"}}
 

@@ -12,7 +12,8 @@ from afterword.web.problems import InternalError
 
 def ask(language: str = "en", receive: Any = None, method: str = "POST") -> Request:
     headers = [(b"accept-language", language.encode()), (b"content-length", b"9")]
-    return Request({"type": "http", "method": method, "headers": headers}, receive)
+    read = {name.decode(): value.decode() for name, value in headers}
+    return Request({"type": "http", "method": method, "headers": headers, "afterword.headers": read}, receive)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.web.routing import Families
+from afterword.web.routing import Router
 
 Message = MutableMapping[str, Any]
 PATHS = (
@@ -24,7 +24,7 @@ def asked() -> list[Any]:
 
 
 @pytest.fixture
-def router(asked: list[Any]) -> Families:
+def router(asked: list[Any]) -> Router:
     def reach(method: str, path: str) -> Any:
         async def app(scope: Message, _receive: Any, _send: Any) -> None:
             assert path == scope["path_template"]
@@ -33,10 +33,10 @@ def router(asked: list[Any]) -> Families:
         return app
 
     methods = [*(("GET", path) for path in PATHS), ("POST", "/v3.2/alert")]
-    return Families([(method, path, partial(reach, method, path)) for method, path in methods])
+    return Router([(method, path, partial(reach, method, path)) for method, path in methods])
 
 
-async def ask(router: Families, path: str, method: str = "GET") -> list[Message]:
+async def ask(router: Router, path: str, method: str = "GET") -> list[Message]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -64,7 +64,7 @@ async def ask(router: Families, path: str, method: str = "GET") -> list[Message]
         "",
     ],
 )
-async def test_nowhere(router: Families, path: str) -> None:
+async def test_nowhere(router: Router, path: str) -> None:
     with pytest.raises(errors.NotFound) as refused:
         await ask(router, path)
     assert "unknown_route" == refused.value.code
@@ -89,18 +89,18 @@ async def test_nowhere(router: Families, path: str) -> None:
         ("/file/a/../b", ("GET /file/{path:path}", {"path": "a/../b"})),
     ],
 )
-async def test_find(router: Families, asked: list[Any], path: str, expected: object) -> None:
+async def test_find(router: Router, asked: list[Any], path: str, expected: object) -> None:
     await ask(router, path)
     assert [expected] == asked
 
 
-async def test_other_method(router: Families) -> None:
+async def test_other_method(router: Router) -> None:
     with pytest.raises(errors.MethodNotAllowed) as refused:
         await ask(router, "/v3.2/alert", "DELETE")
     assert {"Allow": "GET, POST"} == refused.value.headers
 
 
-async def test_options(router: Families, asked: list[Any]) -> None:
+async def test_options(router: Router, asked: list[Any]) -> None:
     start, end = await ask(router, "/v3.2/alert", "OPTIONS")
     assert (204, [(b"allow", b"GET, POST")], b"") == (start["status"], start["headers"], end["body"])
     assert [] == asked
@@ -109,10 +109,10 @@ async def test_options(router: Families, asked: list[Any]) -> None:
 def test_two_spellings_of_one_address() -> None:
     make: Any = None
     with pytest.raises(AssertionError, match="one spelling"):
-        Families([("GET", "/a/{id}", make), ("POST", "/a/{other_id}", make)])
+        Router([("GET", "/a/{id}", make), ("POST", "/a/{other_id}", make)])
 
 
 def test_one_method_twice() -> None:
     make: Any = None
     with pytest.raises(AssertionError, match="declared twice"):
-        Families([("GET", "/a/{id}", make), ("GET", "/a/{id}", make)])
+        Router([("GET", "/a/{id}", make), ("GET", "/a/{id}", make)])

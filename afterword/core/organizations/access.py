@@ -1,7 +1,7 @@
 """Authorization: scopes as exact strings, the caller of a request, and its refusal."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, TypedDict, final
@@ -78,14 +78,15 @@ class Caller:
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
     networks: tuple[str, ...] = ()  # of the token; empty: from anywhere
+    reach: Reach = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        reach = Reach(organization_id=self.organization_id, application_ids=self.application_ids, test_only=self.test)
+        object.__setattr__(self, "reach", reach)
 
     @property
     def part(self) -> Part:
         return Part(organization_id=self.organization_id, application_ids=self.application_ids)
-
-    @property
-    def reach(self) -> Reach:
-        return Reach(organization_id=self.organization_id, application_ids=self.application_ids, test_only=self.test)
 
     @property
     def reads_answers(self) -> bool:

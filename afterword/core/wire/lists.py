@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, Literal, LiteralString, TypeVar
 
 Kind = Literal["text", "id", "integer", "number", "boolean", "time", "date"]
@@ -32,7 +33,7 @@ class Order:
     direction: Direction = "asc"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Listing:
     """A list: wire names of the columns to filter and order by, the order without a wish, the id that breaks ties."""
 
@@ -45,13 +46,17 @@ class Listing:
     hidden: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """Columns that its own order goes by and that no client names: an event log's place."""
 
-    @property
+    @cached_property
     def id_column(self) -> Column:
         """The column that breaks ties, in its own order: a text, or a number as that of alert statuses."""
         is_number = any(column.name == self.id and column.kind == "integer" for column in self.columns.values())
         return Column(self.id, "integer" if is_number else "id")
 
     def default_order(self) -> tuple[Order, ...]:
+        return self._orders
+
+    @cached_property
+    def _orders(self) -> tuple[Order, ...]:
         columns = {**self.columns, **self.hidden}
         return tuple(Order(columns[name], direction) for name, direction in self.order)
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import msgspec
+
 from afterword.core.messaging.networks import NameServer, Network
 
 API_PREFIX = "/v3.2"
 
 
-@dataclass(frozen=True, slots=True)
-class PublicPages:
+class PublicPages(msgspec.Struct, frozen=True):
     """The addresses of an organization's pages; `public_url` has no slash at its end."""
 
     public_url: str
@@ -35,20 +36,17 @@ class PublicPages:
 class Domains:
     """The hosts that organizations hold, as this process read them last."""
 
-    _organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
-    _hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
+    organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
+    hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
 
     def replace(self, held: Iterable[tuple[str, str, bool]]) -> None:
         """Take organizations, their hosts, and whether these lead here: addresses are built of those alone."""
         rows = list(held)
-        self._organizations = {host: organization_id for organization_id, host, _ in rows}
-        self._hosts = {organization_id: host for organization_id, host, is_active in rows if is_active}
+        self.organizations = {host: organization_id for organization_id, host, _ in rows}
+        self.hosts = {organization_id: host for organization_id, host, is_active in rows if is_active}
 
     def organization_of(self, host: str) -> str | None:
-        return self._organizations.get(host)
-
-    def host_of(self, organization_id: str) -> str | None:
-        return self._hosts.get(organization_id)
+        return self.organizations.get(host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class Site:
 
     def pages(self, organization_id: str) -> PublicPages:
         """At the organization's own host if it has one that leads here."""
-        host = self.domains.host_of(organization_id)
+        host = self.domains.hosts.get(organization_id)
         return PublicPages(self.public_url if host is None else self.url_of(host))
 
     def url_of(self, host: str) -> str:

@@ -1,6 +1,7 @@
 """Dates as clients write them and as we write them: the grammar, its bounds, and the rules of time zones."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
@@ -14,6 +15,8 @@ EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_DAYS_MAX = 1826
 OFFSET_MINUTES_MAX = 14 * 60
 TEXT_CHARACTERS_MAX = 64
+ZONES_MAX = 100  # with kept texts
+MINUTES_MAX = 2_000  # of a zone
 EXPECTED: Final = "A date with a time is expected, such as 2026-11-21 18:23 or 2026-11-21T18:23:45+02:00."
 
 _GRAMMAR = re.compile(
@@ -21,6 +24,7 @@ _GRAMMAR = re.compile(
 )
 _SPACE_FOR_PLUS = re.compile(r"(:\d\d(?:\.\d{1,9})?) (\d\d:?\d\d)\Z", re.ASCII)
 _SECOND = timedelta(seconds=1)
+_SECONDS: Final = tuple(f":{second:02}" for second in range(60))
 
 
 Instant: TypeAlias = datetime | int
@@ -96,45 +100,47 @@ def read_moment(value: object, pointer: str, context: Context) -> Moment | None:
 
 def format_time(instant: Instant, *, zone: tzinfo | None = None, offset_minutes: int | None = None) -> str:
     """ISO 8601 with whole seconds and a numeric offset, never `Z`; in `zone`, else at the offset, else in UTC."""
-    target = (UTC if zone is None else zone) if offset_minutes is None else _fixed(offset_minutes)
-    return _text_of(instant, target) if type(instant) is int else _text_in(datetime_of(instant), target)
+    return texts_in(zone or UTC)(instant) if offset_minutes is None else texts_at(offset_minutes)(instant)
 
 
 def datetime_of(instant: Instant) -> datetime:
     return EPOCH + timedelta(microseconds=instant) if isinstance(instant, int) else instant
 
 
-def _text_of(micros: int, zone: tzinfo) -> str:
-    """As `_text_in`, by arithmetic: a fifth of the time, whether or not the moment was asked for before."""
-    seconds = micros // 1_000_000
-    known = _offset_in(seconds // 3600, zone)
-    if known is None:
-        return _text_in(datetime_of(micros), zone)
-    offset_seconds, offset = known
-    day, second_of_day = divmod(seconds + offset_seconds, 86400)
-    minute, second = divmod(second_of_day, 60)
-    return f"{_day(day)}{_MINUTES[minute]}{_SECONDS[second]}{offset}"
+@lru_cache(maxsize=ZONES_MAX)
+def texts_in(zone: tzinfo) -> Callable[[Instant], str]:
+    """A function as `format_time` in this zone. It keeps the text of each minute, which most rows of a list share."""
+    minutes: dict[int, tuple[str, str] | None] = {}
+
+    def text_of(instant: Instant) -> str:
+        if type(instant) is not int:
+            return _text_in(datetime_of(instant), zone)
+        minute, second = divmod(instant // 1_000_000, 60)
+        known = minutes.get(minute, ())
+        if known == ():
+            if len(minutes) >= MINUTES_MAX:
+                minutes.clear()
+            known = minutes[minute] = _parts_of(minute, zone)
+        return f"{known[0]}{_SECONDS[second]}{known[1]}" if known else _text_in(datetime_of(instant), zone)
+
+    return text_of
 
 
-@lru_cache(maxsize=4096)
-def _offset_in(hour: int, zone: tzinfo) -> tuple[int, str] | None:
-    """The zone's offset all through that hour, in seconds and as text; None where it changes or has seconds."""
-    begin = EPOCH + timedelta(hours=hour)
-    offsets = {(begin + timedelta(minutes=minutes)).astimezone(zone).utcoffset() for minutes in (0, 15, 30, 45, 60)}
-    text = begin.astimezone(zone).isoformat(timespec="seconds")
+@lru_cache(maxsize=2048)  # no more than there are offsets
+def texts_at(offset_minutes: int) -> Callable[[Instant], str]:
+    """As `texts_in`, at an offset."""
+    return texts_in(_fixed(offset_minutes))
+
+
+def _parts_of(minute: int, zone: tzinfo) -> tuple[str, str] | None:
+    """The text before and behind the second; None where the offset changes within the minute, or has seconds."""
+    begin = EPOCH + timedelta(minutes=minute)
+    offsets = {(begin + timedelta(seconds=seconds)).astimezone(zone).utcoffset() for seconds in (0, 59)}
     offset = offsets.pop()
-    if offsets or offset is None or len(text) != len("2026-11-21T18:23:45+02:00"):
+    if offsets or offset is None or offset.total_seconds() % 60:
         return None
-    return int(offset.total_seconds()), text[-6:]
-
-
-@lru_cache(maxsize=4096)
-def _day(day: int) -> str:
-    return (EPOCH + timedelta(days=day)).date().isoformat()
-
-
-_MINUTES: Final = tuple(f"T{minute // 60:02}:{minute % 60:02}" for minute in range(24 * 60))
-_SECONDS: Final = tuple(f":{second:02}" for second in range(60))
+    text = _text_in(begin, zone)
+    return text[:16], text[19:]
 
 
 @lru_cache(maxsize=4096)  # rows share most of their times

@@ -26,6 +26,7 @@ VERIFIER_CHARACTERS: Final = 32
 CHECKSUM_CHARACTERS: Final = 6
 CACHE_SECONDS_MAX: Final = 1
 CACHE_TOKENS_MAX: Final = 10_000
+TICKS_MAX: Final = 10_000  # tokens noted between two writings; what is beyond is noted the next time
 NO_APPLICATION: Final = ("",)  # no application has this id: an empty tuple would mean all of them
 _NOTHING: Final = timedelta(0)
 URL_PARAMETERS: Final = frozenset({"access_token", "token", "authorization", "esat-auth", "esat_auth"})
@@ -84,11 +85,26 @@ class TokenCache:
             self._entries.popitem(last=False)
 
 
+class Ticks:
+    """The last use of each token since they were written: by a task of the web process, never by a request."""
+
+    def __init__(self) -> None:
+        self._used: dict[tuple[str, str], datetime] = {}
+
+    def note(self, caller: Caller, *, now: datetime) -> None:
+        key = (caller.organization_id, caller.token_id)
+        if key in self._used or len(self._used) < TICKS_MAX:
+            self._used[key] = now
+
+    def take(self) -> dict[tuple[str, str], datetime]:
+        used, self._used = self._used, {}
+        return used
+
+
 async def prove(db: Database, *, text: str, source: str) -> store.Credential:
     """For a text that no header brought. `source`: the client's address. Raises Unauthorized, NetworkNotAllowed."""
     credential = await _proven(db, text)
-    _require_alive(credential, db.clock.now())
-    _require_network(credential, source)
+    _require_usable(credential, db.clock.now(), source)
     return credential
 
 
@@ -101,17 +117,19 @@ async def authenticate(
     query_names: Iterable[str] = (),
     source: str = "",
     cache: TokenCache | None = None,
+    ticks: Ticks | None = None,
 ) -> Caller:
-    """Return the caller, with one query at most.
+    """Return the caller, with one query at most; `ticks` are told of its token's use.
 
     `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so such a request is refused.
     `source` is the client's address; without one a token with networks is refused.
     Raises Unauthorized `unauthenticated`, `invalid_token`, `token_expired`, `token_revoked`, `ambiguous_credentials`;
     Forbidden `network_not_allowed`, `domain_mismatch`.
     """
-    if not URL_PARAMETERS.isdisjoint(query_names):
+    if query_names and not URL_PARAMETERS.isdisjoint(query_names):
         raise _unauthenticated("A token in a URL is never read. Send it in the header Authorization.")
-    text = _sent_token(authorization, esat_auth)
+    is_plain = esat_auth is None and authorization is not None and authorization.startswith("Bearer ")  # nearly all
+    text = (authorization[7:].strip() if is_plain else "") or _sent_token(authorization, esat_auth)
     now = db.clock.now()
     digest = hashlib.sha256(text.encode()).digest()
     known = cache.get(digest, now=now) if cache else None
@@ -121,10 +139,11 @@ async def authenticate(
         if cache:
             cache.keep(digest, *known, read_time=now)
     credential, caller = known
-    _require_alive(credential, now)
-    _require_network(credential, source)
+    _require_usable(credential, now, source)
     if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
         raise DomainMismatch("The header esat-domain names another organization than that of the token.")
+    if ticks is not None:
+        ticks.note(caller, now=now)
     return caller
 
 
@@ -147,9 +166,6 @@ def is_token(text: str) -> bool:
 
 def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
     """The one token of the two headers. Beside `esat-auth`, other schemes than Bearer are ignored."""
-    is_plain = esat_auth is None and (authorization or "").startswith("Bearer ")  # as nearly all are
-    if is_plain and (text := (authorization or "")[7:].strip()):
-        return text
     bearer = _BEARER.match((authorization or "").strip())
     first = (bearer[1] or "").strip() if bearer else ""
     old = (esat_auth or "").strip()
@@ -182,16 +198,13 @@ async def _proven(db: Database, text: str) -> store.Credential:
     return credential
 
 
-def _require_alive(credential: store.Credential, now: datetime) -> None:
+def _require_usable(credential: store.Credential, now: datetime, source: str) -> None:
     if credential.revoked_time is not None:
         raise InvalidToken("This token was revoked.", code="token_revoked")
     if credential.user_id is not None and not credential.user_active:
         raise InvalidToken("The user of this token is no longer active.", code="token_revoked")
     if credential.expires_time is not None and credential.expires_time <= now:
         raise InvalidToken("This token has expired.", code="token_expired")
-
-
-def _require_network(credential: store.Credential, source: str) -> None:
     for networks in (credential.networks, credential.organization_networks):
         if networks and not is_inside(source, networks):
             raise NetworkNotAllowed("This token may not be used from this address.")

@@ -249,19 +249,6 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
     return [(row["organization_id"], row["pipeline_id"]) for row in rows]
 
 
-async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: str) -> bool:
-    found = await db.fetch_value(
-        """select not q.credits_accountable or c.has_credits
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           join application_credit c
-             on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
-           where p.organization_id = $1 and p.pipeline_id = $2""",
-        *(organization_id, pipeline_id),
-    )
-    return bool(found)
-
-
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> dict[LaneKey, Fingerprint]:

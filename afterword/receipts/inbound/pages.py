@@ -10,7 +10,7 @@ from afterword import db, errors
 from afterword.core.wire.site import Site
 from afterword.receipts.inbound import service
 from afterword.receipts.inbound.service import Callback
-from afterword.web import headers, public
+from afterword.web import public
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
@@ -28,7 +28,7 @@ async def receive_callback(request: Request) -> Response:
     site: Site = request.state.site
     source = request.client.host if request.client else ""
     callback = Callback(
-        headers=headers.read(request.scope["headers"]),
+        headers=request.scope["afterword.headers"],
         query=request.scope["query_string"].decode("latin-1"),
         body=await public.read_body(request),
         is_get=is_get,
