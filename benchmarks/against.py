@@ -92,7 +92,7 @@ async def _pages(stage: Stage, ports: tuple[int, int], *, responses: int, rounds
 async def _time(client: httpx2.AsyncClient, addresses: Sequence[str]) -> float:
     """Seconds for one page, the median of a few of each address."""
     took: list[float] = []
-    for address in addresses * 3:
+    for address in list(addresses) * 3:
         began = time.perf_counter()
         (await client.get(address)).raise_for_status()
         took.append(time.perf_counter() - began)

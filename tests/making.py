@@ -1,4 +1,4 @@
-"""What many tests need of an organization beside what it has: each by the service, in a transaction of its own."""
+"""Parts of an organization that many tests need beside what it has: each by the service, in a transaction of its own."""
 
 from collections.abc import Collection
 from typing import Any

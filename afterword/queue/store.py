@@ -28,7 +28,7 @@ _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now
   from questionnaire q join application_credit c
     on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
   where q.organization_id = $1 and q.questionnaire_id = $2)"""
-# What is due while credits are used up says so, though no row was rewritten for it.
+# A due item says that credits are used up, though no row was rewritten for it.
 _COMPUTED: Final[
     LiteralString
 ] = f"""case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
