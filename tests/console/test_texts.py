@@ -15,7 +15,7 @@ from afterword.console.cases import alert_rule_form, cases, story
 from afterword.console.cases import figures as case_figures
 from afterword.console.cases import rows as case_rows
 from afterword.console.logins import account, entry, passkeys, welcome
-from afterword.console.questionnaires import boxes, kiosks, links, outline, question_form, translations
+from afterword.console.questionnaires import boxes, endings, kiosks, links, outline, question_form, translations
 from afterword.console.questionnaires import pages as builder_pages
 from afterword.console.questionnaires import settings as questionnaire_settings
 from afterword.console.reports import comments, digests, overview, shared
@@ -146,7 +146,7 @@ TABLES = (
     dict(brands.FONTS), dict(brands.CORNERS), dict(brands.DENSITIES), brands.SUBJECTS, brands.LABELS,
     pipelines.STATES, webhooks.STATES, plans.STATES, resources.CHANNELS,
     doubtful.STATE_TEXTS, doubtful.FLAG_TEXTS, doubtful.NOTES, response_list.TABS, response_list.CHANNELS,
-    question_form.CONTACTS, question_form.KINDS_OF_FILES,
+    endings.LABELS, question_form.CONTACTS, question_form.KINDS_OF_FILES,
     {name: one.label for name, one in question_types.TYPES.items()},
     {f"{name}.{key}": text for name, one in question_types.TYPES.items() for key, text in one.labels.items()},
     *({key: style.label for key, style in one.styles.items()} for one in question_types.TYPES.values()),
