@@ -52,7 +52,7 @@ from afterword.console.settings import members as settings
 from afterword.core.messaging import domain_records
 from afterword.core.questionnaires import differences, metadata, question_types
 from afterword.core.text import placeholders
-from afterword.core.wire import list_files
+from afterword.core.wire import tables
 from afterword.pipelines import resources
 from afterword.pipelines.versions import differences as pipeline_differences
 from afterword.questionnaires import condition_rows
@@ -95,11 +95,9 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/text/placeholders.py",
     "core/wire/hosts.py",
     "core/wire/imports.py",
-    "core/wire/list_files.py",
-    "core/wire/list_repairs.py",
+    "core/wire/tables.py",
     "core/wire/times.py",
     "core/wire/translation_files.py",
-    "core/wire/workbooks.py",
     "core/wire/written.py",
     "db/leases.py",
     "instances/tags/service.py",
@@ -122,7 +120,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
 )
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 TABLES = (
-    address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, list_files.ENCODINGS,
+    address_lists.MEANINGS, address_lists.ADDRESSES, address_lists.LEVELS, tables.ENCODINGS,
     address_lists.FORMAT_TEXTS, address_lists.SURE, address_lists.UNSURE, address_lists.ASKED,
     address_lists.SEPARATORS, address_lists.CONFLICTS, dict(enumerate(address_lists.STEPS)),
     acts.ACTIONS,
