@@ -54,7 +54,7 @@ from afterword.core.questionnaires import differences, metadata, question_types
 from afterword.core.text import placeholders
 from afterword.core.wire import tables
 from afterword.pipelines import resources
-from afterword.pipelines.versions import differences as pipeline_differences
+from afterword.pipelines.versions import service as pipeline_versions
 from afterword.questionnaires import condition_rows
 from tests.nouns.declared import all_nouns
 
@@ -69,7 +69,7 @@ OTHERS = tuple(  # with texts of the console
         "questionnaires/condition_rows.py",
         "pipelines/resources.py",
         "alerts/call_backs/service.py",
-        "pipelines/versions/differences.py",
+        "pipelines/versions/service.py",
     )
 )
 REFUSALS = {
@@ -155,7 +155,7 @@ TABLES = (
     links.STATES,
     response_list.BANDS, response_list.BAND_CHIPS, text.CHANGES, text.CHANGES_OF_MONTHS,
     differences.SENTENCES, differences.MEMBERS, metadata.COMMON,
-    pipeline_differences.CHANGED, {name: text for name, (_, text) in pipeline_differences.MEMBERS.items()},
+    pipeline_versions.CHANGED, {name: text for name, (_, text) in pipeline_versions.MEMBERS.items()},
 )  # fmt: skip
 
 
