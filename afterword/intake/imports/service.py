@@ -52,8 +52,6 @@ DATE_ORDER: Final = "No date of the times to send proves whether the day or the 
 
 
 class CannotResume(errors.Conflict):
-    """It has ended, and nothing of its file is left."""
-
     code_default = "not_ready"
 
 
@@ -134,7 +132,6 @@ def readers(
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
-    """An import that the caller may see. Raises NotFound."""
     job = await store.get_import(
         db, organization_id=caller.organization_id, import_id=import_id, application_ids=caller.application_ids
     )

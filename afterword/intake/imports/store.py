@@ -167,7 +167,6 @@ async def list_failed_rows(
 
 
 async def insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Import:
-    """Queue an import; its pieces come with `insert_pieces`."""
     row = await db.fetch_one(
         f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
            select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
@@ -287,7 +286,6 @@ async def delete_pieces(db: Database, *, organization_id: str, import_id: str) -
 
 
 async def delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
-    """Forget it, with its rows; the items that it made stay."""
     await db.execute(
         "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
     )

@@ -79,8 +79,6 @@ class ListedList(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A kind of problem, and the number of its rows."""
-
     kind: ProblemKind
     count: int
 
@@ -172,7 +170,6 @@ async def delete_list(db: Database, *, organization_id: str, list_id: str) -> No
 
 
 async def list_columns(db: Database, *, organization_id: str, application_id: str) -> dict[str, str]:
-    """The remembered meanings by the names of columns."""
     rows = await db.fetch(
         "select name, meaning from queue_list_column where organization_id = $1 and application_id = $2",
         organization_id,
