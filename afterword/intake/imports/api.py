@@ -120,5 +120,7 @@ async def resume_import(call: Call[Any], db: Database) -> service.Import:
 )
 async def list_import_rows(call: Call[None], db: Database) -> Answer:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
-    rows = await store.list_rows(db, organization_id=job.organization_id, import_id=job.import_id, page=call.page)
+    rows = await store.list_import_rows(
+        db, organization_id=job.organization_id, import_id=job.import_id, page=call.page
+    )
     return Answer(rows.map(lambda row: row_of(row, site=call.site, request_id=call.request_id)))

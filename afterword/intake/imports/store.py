@@ -140,7 +140,7 @@ async def list_imports(
     return rows.map(_import)
 
 
-async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
+async def list_import_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
     rows = await db.fetch_list(
         """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
            where organization_id = $1 and import_id = $2""",
