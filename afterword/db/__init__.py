@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -595,7 +595,12 @@ class _Traced:
 class _OnDemand(Database):
     _pool: Pool
 
-    def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Awaitable[Row | None]:  # noqa: A002
+    def fetch_by_id(  # it is the batcher's own coroutine
+        self,
+        query: LiteralString,
+        *values: object,
+        id: str,  # noqa: A002
+    ) -> Coroutine[Any, Any, Row | None]:
         """The values are hashable, as they tell who may share a statement."""
         pool, key = self._pool, (query, *values)
 

@@ -1,4 +1,4 @@
-"""Outermost middleware: canonical paths, HEAD and OPTIONS, the request id, headers of every response, overload, traces."""
+"""Outermost middleware: canonical paths, HEAD, OPTIONS, request ids, headers of every response, overload, traces."""
 
 import asyncio
 import random
