@@ -37,8 +37,8 @@ RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
 BATCHERS_MAX = 1_000  # kept for the next that asks
-GATHERED_MAX = 200  # ids in one statement
-GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
+# Of reads by id: ids in one statement, statements of one kind at once, ids that wait meanwhile.
+GATHERED: Final[Mapping[str, int]] = {"batch_max": 200, "flights_max": 2, "waiting_max": 1_000}
 _first: Final = itemgetter(0)
 TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
@@ -611,7 +611,7 @@ class _OnDemand(Database):
 
         return (
             pool.batchers.get(key)
-            or pool.keep_batcher(key, Batcher(fetch_rows, batch_max=GATHERED_MAX, flights_max=GATHERED_FLIGHTS_MAX))
+            or pool.keep_batcher(key, Batcher(fetch_rows, **GATHERED, waiting_seconds_max=pool.acquire_seconds))
         ).submit(id)
 
 
