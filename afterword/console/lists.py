@@ -12,6 +12,7 @@ from afterword.core.wire import lists as core_lists
 from afterword.core.wire.lists import Page, Rows
 
 ROWS: Final = 50
+SEARCH_CHARACTERS: Final = (3, 320)  # the shortest and longest text that people are searched by
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 18
 MICROS_MAX: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)

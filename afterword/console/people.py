@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from afterword import db as databases
 from afterword import errors
-from afterword.console.lists import Column, Listing, address, key_of, page_links, page_of, read_key
+from afterword.console.lists import SEARCH_CHARACTERS, Column, Listing, address, key_of, page_links, page_of, read_key
 from afterword.console.response_list import BANDS, CHANNELS
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings.metadata_names import NAMES
@@ -34,7 +34,6 @@ from afterword.texts import Texts
 from afterword.web import html
 
 PEOPLE: Final = "/console/people"
-SEARCH_CHARACTERS: Final = (3, 320)
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500

@@ -8,8 +8,7 @@ from starlette.responses import Response
 
 from afterword import ids
 from afterword.console.answers import note_person
-from afterword.console.lists import ROWS, Column, Listing, address
-from afterword.console.people import SEARCH_CHARACTERS
+from afterword.console.lists import ROWS, SEARCH_CHARACTERS, Column, Listing, address
 from afterword.console.questionnaires.questionnaires import PATH, Work
 from afterword.console.screens import Screens, Visit
 from afterword.console.text import LIGHT, LOOKS, PHONE, SHADES
