@@ -32,8 +32,8 @@ from afterword.intake.recoveries import api as recoveries_api
 from afterword.intake.references import api as references_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
-from afterword.links import api as links_api
 from afterword.links import pages as link_pages
+from afterword.links import public_links
 from afterword.links.boxes import pages as box_pages
 from afterword.links.domains import api as domains_api
 from afterword.links.domains import pages as domain_pages
@@ -193,7 +193,7 @@ def api_routes() -> list[Routes]:
         instances_api.routes,
         instances_api.of_questionnaires,
         coupon_pools.routes,
-        links_api.routes,
+        public_links.routes,
         previews_api.routes,
         responses_api.routes,
         spam_api.routes,

@@ -191,7 +191,7 @@ routes = routes_of(WEBHOOK)
 )
 async def renew_webhook_secret(call: Call[Any], db: Database) -> Answer:
     made = await renew_secret(db, caller=call.caller, **call.ids, site=call.site, now=call.now)
-    return answer_of(WEBHOOK, call, made, is_new=False)
+    return await answer_of(WEBHOOK, call, db, made, is_new=False)
 
 
 async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime) -> Made[Webhook]:

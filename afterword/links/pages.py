@@ -17,11 +17,12 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
 from afterword.core.wire.site import Site
 from afterword.instances import store as instances_store
 from afterword.instances.answer_page import Placement, first
+from afterword.instances.answers.service import Closed
 from afterword.instances.pages import FORM_STATUS_WRONG, post_start, read_post, read_start_page, show_start
 from afterword.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
-from afterword.links import service, store
-from afterword.links.store import Link
+from afterword.links import public_links
+from afterword.links.public_links import PublicLink
 from afterword.web import html
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
@@ -37,7 +38,7 @@ routes = Pages()
 class Opened:
     """A link, its start, and the page that is shown in place of the questions."""
 
-    link: Link
+    link: PublicLink
     start: Start
     instead: Response | None
     asks_address: bool = False
@@ -80,7 +81,7 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
         try:
             if not is_ours or len(address) > ADDRESS_CHARACTERS_MAX:
                 raise errors.Invalid.at("/email", "invalid_address", "This is no e-mail address.")
-            await service.ask_to_confirm(
+            await public_links.ask_to_confirm(
                 database,
                 link=link,
                 address=address,
@@ -94,7 +95,7 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
     return asked_page(head)
 
 
-async def require_begun(database: db.Database, *, link: Link, instance_id: str) -> None:
+async def require_begun(database: db.Database, *, link: PublicLink, instance_id: str) -> None:
     """Raise NotFound for an instance that did not begin at the link."""
     instance = None
     if ids.is_id(instance_id):
@@ -122,7 +123,7 @@ async def open_link(
     now, is_confirmed = database.clock.now(), link.one_response_per == "address"
     address = None
     if is_confirmed and (proof := request.query_params.get("by")):
-        address = service.confirmed_address(link, proof=proof, secret=site.secret, now=now)
+        address = public_links.confirmed_address(link, proof=proof, secret=site.secret, now=now)
     if address:  # each address has one instance, however often its link is opened
         key = address_key(site.secret, CHANNEL_EMAIL, address)
         nonce = token_of(site.secret, ADDRESS_PURPOSE, f"{link.link_id}\n{key.hex()}")
@@ -142,7 +143,7 @@ async def open_link(
     if begun is not None:
         return Opened(link, start, html.redirect(start.answer_page.address(begun)))
     head = start.answer_page.head
-    match link.state(now):
+    match link.state_at(now):
         case "open":
             pass
         case "scheduled":
@@ -151,9 +152,9 @@ async def open_link(
         case "off" | "over":
             return Opened(link, start, closed_page(start.answer_page))
     try:
-        service.require_allowed(link, is_anonymous=start.version.definition.anonymous)
-        await service.require_capacity(database, link=link, is_locked=is_post)
-    except service.Closed:
+        public_links.require_allowed(link, is_anonymous=start.version.definition.anonymous)
+        await public_links.require_capacity(database, link=link, is_locked=is_post)
+    except Closed:
         return Opened(link, start, closed_page(start.answer_page))
     opened = Opened(link, start, None)
     if is_confirmed and address is None:
@@ -161,11 +162,11 @@ async def open_link(
     return opened
 
 
-async def find_link(request: Request, database: db.Database) -> tuple[Link, str | None]:
+async def find_link(request: Request, database: db.Database) -> tuple[PublicLink, str | None]:
     """The link of the address, and its reference. Raises NotFound; TooMany for who tries addresses."""
     key: str = request.path_params["link_key"]
     reference_id: str | None = request.path_params.get("reference_id")
-    link = await store.get_link_by_key(database, key=key) if ids.is_short_code(key) else None
+    link = await public_links.get_link_by_key(database, key=key) if ids.is_short_code(key) else None
     if link is None or (reference_id is not None and not (link.takes_reference and REFERENCE.match(reference_id))):
         limiter: Limiter = request.state.limiter
         limiter.count_miss(request.client.host if request.client else "")

@@ -1,6 +1,6 @@
 """The routes of a noun: list, create, get, update, delete."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from afterword.core.wire.lists import Rows
@@ -21,11 +21,11 @@ _METHODS: dict[Operation, tuple[Method, int]] = {
 def routes_of(noun: Noun[Any]) -> Routes:
     """The declared operations, to which the noun's file adds those of its own."""
     routes = Routes(tag=noun.tag)
-    routes.all = [_route(noun, operation) for operation in noun.operations]
+    routes.all = [route_of(noun, operation) for operation in noun.operations]
     return routes
 
 
-def _route(noun: Noun[R], operation: Operation) -> Route:
+def route_of(noun: Noun[R], operation: Operation) -> Route:
     method, status = _METHODS[operation]
     resource = structs.resource_of(noun)
     is_list, is_one = operation == "list", operation in {"get", "update", "delete"}
@@ -66,11 +66,11 @@ def _key(noun: Noun[Any], call: Call[Any]) -> Any:
 
 
 def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def list_rows(call: Call[Any], db: Database) -> Rows[R]:
+    async def listed(call: Call[Any], db: Database) -> Answer:
         noun.allow(call.caller, "list")
-        return await service.rows(noun, db, **call.caller.reach, page=call.page)
+        return await answer_of_rows(noun, call, db, await service.rows(noun, db, **call.caller.reach, page=call.page))
 
-    return list_rows
+    return listed
 
 
 def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
@@ -78,28 +78,41 @@ def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
         made = await service.create(
             noun, db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now
         )
-        return answer_of(noun, call, made)
+        return await answer_of(noun, call, db, made)
 
     return create
 
 
-def answer_of(noun: Noun[R], call: Call[Any], made: service.Made[R], *, is_new: bool = True) -> Answer:
+async def answer_of(
+    noun: Noun[R], call: Call[Any], db: Database, made: service.Made[R], *, is_new: bool = True
+) -> Answer:
     """The answer with the secrets that it alone shows."""
     location = f"{noun.path.format_map(call.ids)}/{getattr(made.record, noun.key)}" if is_new else None
-    shown = structs.resource_of(noun).of(made.record, call.zone, **made.shown)
+    [given] = await _given(noun, call, db, [made.record])
+    shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
     return Answer(shown, version=made.record.version, location=location)
 
 
+async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Rows[R]) -> Answer:
+    resource, given = structs.resource_of(noun), iter(await _given(noun, call, db, rows.items))
+    return Answer(rows.map(lambda one: resource.of(one, call.zone, **next(given))))
+
+
+async def _given(noun: Noun[R], call: Call[Any], db: Database, rows: Sequence[R]) -> Sequence[Mapping[str, Any]]:
+    return [{}] * len(rows) if noun.show is None else await noun.show(call, db, rows)
+
+
 def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def get(call: Call[Any], db: Database) -> R:
-        return await service.get(noun, db, caller=call.caller, key=_key(noun, call))
+    async def get(call: Call[Any], db: Database) -> Answer:
+        found = await service.get(noun, db, caller=call.caller, key=_key(noun, call))
+        return await answer_of(noun, call, db, service.Made(found), is_new=False)
 
     return get
 
 
 def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def update(call: Call[Any], db: Database) -> R:
-        return await service.update(
+    async def update(call: Call[Any], db: Database) -> Answer:
+        changed = await service.update(
             noun,
             db,
             caller=call.caller,
@@ -109,6 +122,7 @@ def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]
             now=call.now,
             expect=call.check_version,
         )
+        return await answer_of(noun, call, db, service.Made(changed), is_new=False)
 
     return update
 

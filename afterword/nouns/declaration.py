@@ -21,6 +21,7 @@ from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.texts import Texts
 from afterword.web import fields
+from afterword.web.operations import Call
 
 InputKind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Holds = Literal["authored", "fixed", "account", "sealed", "ours"]
@@ -107,6 +108,11 @@ class Computed(Role):
     """No column: an expression over the row `t`."""
 
     sql: LiteralString = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Role):
+    """No column: `show` of the noun gives it to answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +206,9 @@ class Screens(Generic[R]):
 class Noun(Generic[R]):
     """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do.
 
+    `parent`: the column with the id of what it belongs to. `show`: members of answers that no row has, or has
+    otherwise, for each of these rows.
+
     `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
     that are not deleted. `most`: rows of an organization, of those that `counted` counts; None: no limit. `filled`:
     columns that rules write besides those that clients set, at creation and later; `also_set`: further assignments of
@@ -231,6 +240,7 @@ class Noun(Generic[R]):
     shows_organization: bool = False
     hides: tuple[str, ...] = ()
     rights: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    parent: LiteralString = ""
     visible: LiteralString = ""
     live: LiteralString = ""
     most: int | None = None
@@ -246,6 +256,7 @@ class Noun(Generic[R]):
     allow: Callable[[Caller, Operation], None] = _everyone
     conflict: Callable[[errors.Conflict], errors.Refusal] | None = None
     delete: Callable[[Change[R], Mapping[str, Any]], Awaitable[None]] | None = None
+    show: Callable[[Call[Any], Database, Sequence[R]], Awaitable[Sequence[Mapping[str, Any]]]] | None = None
     screens: Screens[R] | None = None
 
     @cached_property
@@ -269,7 +280,9 @@ class Noun(Generic[R]):
     @property
     def columns(self) -> tuple[Member, ...]:
         """The members that statements read."""
-        return tuple(one for one in self.members if not isinstance(one.role, ShownOnce) and not is_unseen(one.role))
+        return tuple(
+            one for one in self.members if not isinstance(one.role, Shown | ShownOnce) and not is_unseen(one.role)
+        )
 
     def editable(self, *, later: bool = False) -> tuple[Member, ...]:
         """The members that clients set at creation, or those that they may change later; required ones first."""

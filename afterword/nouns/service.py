@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic
 
@@ -26,7 +26,7 @@ class Made(Generic[R]):
     """`shown`: secrets that this answer shows, and nothing later."""
 
     record: R
-    shown: Mapping[str, str]
+    shown: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 async def find(
@@ -60,11 +60,16 @@ async def rows(
     organization_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    parent_id: str | None = None,
     page: Page,
 ) -> Rows[R]:
+    """A page of the rows; `parent_id`: of those that belong to it."""
     found = statements_of(noun)
     leading = (organization_id, list(application_ids), test_only)[: found.leading]
-    listed = await db.fetch_list(found.list, *leading, page=page)
+    if parent_id is None:
+        listed = await db.fetch_list(found.list, *leading, page=page)
+    else:
+        listed = await db.fetch_list(found.list_of, *leading, parent_id, page=page)
     return listed.map(lambda row: noun.record(**row))
 
 

@@ -25,6 +25,7 @@ class Statements:
     get: LiteralString
     get_locked: LiteralString
     list: LiteralString
+    list_of: LiteralString  # the id of the parent last
     count: LiteralString
     insert: LiteralString  # $2 key, $3 columns as JSON, $4 now, $5 who
     update: LiteralString  # likewise
@@ -40,12 +41,14 @@ def statements_of(noun: Noun[Any]) -> Statements:
     one: LiteralString = (
         f"select {taken}\nfrom {noun.table} t\nwhere {visible} and t.{noun.key} = {numbers[leading + 1]}"
     )
+    listed: LiteralString = f"select {taken}\nfrom {noun.table} t\nwhere {visible}"
     counted: LiteralString = " and ".join(["t.organization_id = $1", *filter(None, (noun.live, noun.counted))])
     return Statements(
         leading=leading,
         get=one,
         get_locked=f"{one} {noun.lock} of t",
-        list=f"select {taken}\nfrom {noun.table} t\nwhere {visible}" if not noun.is_single else "",
+        list=listed if not noun.is_single else "",
+        list_of=f"{listed} and t.{noun.parent} = {numbers[leading + 1]}" if noun.parent else "",
         count=f"select count(*) from {noun.table} t where {counted}" if "create" in noun.operations else "",
         insert=_insert(noun) if "create" in noun.operations else "",
         update=_update(noun, taken) if "update" in noun.operations else "",

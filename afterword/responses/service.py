@@ -15,7 +15,8 @@ from afterword.core.text import words
 from afterword.core.text.words import Query
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.links import store as links
+from afterword.links.public_links import LINK
+from afterword.nouns import service as nouns
 from afterword.organizations import checks
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responses import store
@@ -70,7 +71,7 @@ async def check_named(
     if application_id is not None:
         place = f"{at}/application_id"
         wrong += await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=place)
-    if link_id is not None and not await links.get_link(db, **caller.part, link_id=link_id):
+    if link_id is not None and not await nouns.find(LINK, db, **caller.part, key=link_id):
         wrong.append(FieldError("unknown_id", "There is no such public link.", pointer=f"{at}/link_id"))
     if instance_ids:
         known = await store.list_known_ids(db, **caller.part, instance_ids=instance_ids)

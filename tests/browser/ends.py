@@ -9,12 +9,12 @@ from afterword.core.answers.values import Given
 from afterword.core.organizations.access import installation
 from afterword.coupons.pools import POOL, add
 from afterword.instances.answers import service as answers
-from afterword.links import service as links
-from afterword.links.store import Link
+from afterword.links import public_links
+from afterword.links.public_links import PublicLink
 from afterword.nouns import service as nouns
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
-from tests.browser.conftest import SECRET, Shop
+from tests.browser.conftest import Shop
 
 ENDS: Final = Path(__file__).with_name("ends.yaml").read_text(encoding="utf-8")
 ANONYMOUS: Final = f"anonymous: true\n{ENDS.partition('endings:')[0]}".replace("editable: true", "editable: false")
@@ -46,14 +46,14 @@ async def addresses_of(shop: Shop, *, locale: str = "en") -> dict[str, str]:
     }
 
 
-async def link_of(shop: Shop, **columns: Any) -> Link:
+async def link_of(shop: Shop, **columns: Any) -> PublicLink:
     async with db.transaction(shop.pool) as database:
-        return await links.create(
+        return await public_links.create(
             database,
             caller=installation(shop.organization_id),
             questionnaire_id=shop.questionnaire_id,
             columns=LINK | columns,
-            secret=SECRET,
+            site=shop.site,
             now=database.clock.now(),
         )
 

@@ -15,7 +15,9 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from afterword import db, ids
-from afterword.links import api, store
+from afterword.core.organizations.access import installation
+from afterword.links.public_links import LINK, Box
+from afterword.nouns import service as nouns
 from afterword.web import static
 from tests.browser.conftest import Shop, on_the_loop, served
 from tests.browser.test_pages import WCAG, NewPage
@@ -38,15 +40,15 @@ class Website:
     key: str = ""
 
     async def set(self, *, one_response_per: str | None = None, collapsed: bool = False, **box: Any) -> None:
-        columns = api.columns_of({"box": api.Box(**box)})
         async with db.transaction(self.shop.pool) as database:
-            await store.update_link(
+            await nouns.update(
+                LINK,
                 database,
-                organization_id=self.shop.organization_id,
-                link_id=self.link_id,
-                changes={**columns, "one_response_per": one_response_per},
+                caller=installation(self.shop.organization_id),
+                key=self.link_id,
+                changes={"box": Box(**box), "one_response_per": one_response_per},
+                site=self.shop.site,
                 now=database.clock.now(),
-                by=None,
             )
             await database.execute("update questionnaire set desktop_collapsed = $1", collapsed)
 
@@ -73,13 +75,14 @@ async def website(shop: Shop) -> AsyncIterator[Website]:
     async with db.transaction(shop.pool) as database:
         now = database.clock.now()
         await database.execute("update application set website_urls = $1", [f"http://localhost:{port}/"])
-        link = await store.insert_link(
+        link = await nouns.insert(
+            LINK,
             database,
             organization_id=shop.organization_id,
-            link_id=ids.ordered(now),
-            questionnaire_id=shop.questionnaire_id,
-            key=ids.short_code(),
+            key=ids.ordered(now),
             columns={
+                "questionnaire_id": shop.questionnaire_id,
+                "key": ids.short_code(),
                 "title": "Box",
                 "metadata": {},
                 "parameters": ["transaction_id"],

@@ -8,6 +8,7 @@ from typing import Any, Final, LiteralString, cast
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
+import msgspec
 import pytest
 from playwright.async_api import Browser
 
@@ -15,11 +16,10 @@ from afterword import db, ids
 from afterword.app import create_app
 from afterword.channels.base import EMAIL
 from afterword.instances.store import Instance
-from afterword.links import api as links_api
-from afterword.links import service as links
-from afterword.links import store as links_store
+from afterword.links import public_links as links
 from afterword.messages import email
 from afterword.messages.context import MessageContext
+from afterword.nouns import service as nouns
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 from tests.bar import Tell
@@ -145,14 +145,14 @@ async def public_link(shop: Shop) -> list[str]:
         columns = {
             "title": "Poster", "metadata": {}, "parameters": [], "takes_reference": False,
             "one_response_per": "address", "opens_time": None, "closes_time": None, "responses_max": None,
-            "locale": "en", "active": True, **links_api.columns_of({"box": links_api.Box()}),
+            "locale": "en", "active": True, "box": msgspec.to_builtins(links.Box()),
+            "questionnaire_id": shop.questionnaire_id, "key": ids.short_code(),
         }  # fmt: skip
-        link = await links_store.insert_link(
+        link = await nouns.insert(
+            links.LINK,
             database,
             organization_id=shop.organization_id,
-            link_id=ids.ordered(now),
-            questionnaire_id=shop.questionnaire_id,
-            key=ids.short_code(),
+            key=ids.ordered(now),
             columns=columns,
             now=now,
             by=None,

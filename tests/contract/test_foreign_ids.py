@@ -55,8 +55,6 @@ OF_US_ALONE: Final = {
     "list_users": "asks for ours",
     "list_tokens": "asks for ours",
     "list_assets": "asks for ours",
-    "list_links": "asks for ours",
-    "count_links_locked": "asks for ours",
     "count_answered": "counts none for a foreign link",
     "list_pools": "asks for ours",
     "count_pools_locked": "asks for ours",

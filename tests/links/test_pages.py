@@ -17,7 +17,7 @@ from afterword.web.limits import Limits
 from tests.browser import markup
 from tests.instances.conftest import NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 from tests.instances.test_statements import get, post
-from tests.links.test_api import made
+from tests.links.test_public_links import made
 
 
 async def link(shop: Shop, **members: Any) -> tuple[str, str]:

@@ -156,6 +156,56 @@ where t.organization_id = $1 and t.organization_id = $2 and o.organization_id = 
   and (t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days) is distinct from (s.anonymize_after_days, s.delete_after_days, s.texts_days, s.people_days, s.items_days, s.uploads_days, s.answers_days, s.events_days, s.audit_days, s.exports_days)
 returning t.organization_id, t.anonymize_after_days, t.delete_after_days, t.texts_days, t.people_days, t.items_days, t.uploads_days, t.answers_days, t.events_days, t.audit_days, t.exports_days, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
+-- public_link: get
+select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from public_link t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.link_id = $3;
+
+-- public_link: get_locked
+select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from public_link t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.link_id = $3 for update of t;
+
+-- public_link: list
+select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from public_link t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2)));
+
+-- public_link: list_of
+select t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from public_link t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or exists (
+    select from questionnaire q where q.organization_id = t.organization_id
+      and q.questionnaire_id = t.questionnaire_id and q.owner_application_id = any($2))) and t.questionnaire_id = $3;
+
+-- public_link: count
+select count(*) from public_link t where t.organization_id = $1;
+
+-- public_link: insert
+insert into public_link as t (organization_id, link_id, title, metadata, parameters, takes_reference, one_response_per, opens_time, closes_time, responses_max, locale, active, box, kiosk, questionnaire_id, key, kiosk_pin_hash,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.metadata, s.parameters, s.takes_reference, s.one_response_per, s.opens_time, s.closes_time, s.responses_max, s.locale, s.active, s.box, s.kiosk, s.questionnaire_id, s.key, s.kiosk_pin_hash, $4, $4, $5, $5
+from jsonb_populate_record(null::public_link, $3::jsonb) s
+returning t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- public_link: update
+update public_link t
+set title = s.title, metadata = s.metadata, parameters = s.parameters, takes_reference = s.takes_reference, one_response_per = s.one_response_per, opens_time = s.opens_time, closes_time = s.closes_time, responses_max = s.responses_max, locale = s.locale, active = s.active, box = s.box, kiosk = s.kiosk, kiosk_pin_hash = s.kiosk_pin_hash,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from public_link o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.link_id = $2 and o.organization_id = $1 and o.link_id = $2
+  and (t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash) is distinct from (s.title, s.metadata, s.parameters, s.takes_reference, s.one_response_per, s.opens_time, s.closes_time, s.responses_max, s.locale, s.active, s.box, s.kiosk, s.kiosk_pin_hash)
+returning t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameters, t.takes_reference, t.one_response_per, t.opens_time, t.closes_time, t.responses_max, t.locale, t.active, t.box, t.kiosk, t.kiosk_pin_hash, t.kiosk_pin_hash is not null as has_kiosk_pin, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- public_link: delete
+delete from public_link t where t.organization_id = $1 and t.link_id = $2;
+
 -- sequence: get
 select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from sequence t

@@ -54,6 +54,9 @@ async def test_rows_of_others_stay(noun: Noun[Any], pool: db.Pool, house: House)
             page = Page.first(structs.listing_of(noun))
             rows = await service.rows(noun, database, **caller.reach, page=page)
             assert all(getattr(row, "system", False) for row in rows.items)
+        if found.list_of:
+            rows = await service.rows(noun, database, **caller.reach, parent_id="0" * 22, page=page)
+            assert [] == rows.items
         if found.count:
             assert 0 == await database.fetch_value(found.count, caller.organization_id)
         if found.update:

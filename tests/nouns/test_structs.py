@@ -9,7 +9,7 @@ import pytest
 from afterword.console.nouns import inputs_of
 from afterword.core.wire.times import Moment
 from afterword.nouns import structs
-from afterword.nouns.declaration import Editable, Hidden, Noun, ShownOnce
+from afterword.nouns.declaration import Editable, Hidden, Noun, Shown, ShownOnce, is_unseen
 from tests.nouns.declared import all_nouns
 
 each_noun: Final = pytest.mark.parametrize("noun", all_nouns(), ids=lambda noun: noun.table)
@@ -32,10 +32,11 @@ def test_resource(noun: Noun[Any]) -> None:
     """Hidden members stay inside; a secret is a member that only one answer fills."""
     shown = structs.resource_of(noun).__struct_fields__
     for one in noun.members:
-        is_inside = isinstance(one.role, Hidden) or one.name in {"version", *noun.hides}
+        is_inside = isinstance(one.role, Hidden) or is_unseen(one.role) or one.name in {"version", *noun.hides}
         is_inside |= one.name == "organization_id" and not (noun.shows_organization or noun.is_single)
         assert is_inside == (one.name not in shown), one.name
-        assert isinstance(one.role, ShownOnce) == (one not in noun.columns)
+        has_no_column = isinstance(one.role, Shown | ShownOnce) or is_unseen(one.role)
+        assert has_no_column == (one not in noun.columns)
 
 
 def test_values_of_columns() -> None:

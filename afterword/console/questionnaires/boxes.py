@@ -13,8 +13,8 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.settings.organization import APPLICATION
 from afterword.core.wire.origins import origins_of
 from afterword.instances.previews import service as previews
-from afterword.links import api
 from afterword.links.boxes import service as boxes
+from afterword.links.public_links import Box, box_of
 from afterword.web import html
 
 PATH: Final = f"{ONE}/box"
@@ -54,8 +54,8 @@ async def save_box(visit: Visit) -> Response:
     try:
         document = document_of(visit.form, INPUTS)
         is_shown = document.pop("is_shown")
-        box = read_as(api.Box, document, visit) if is_shown else None
-        await change(visit, api.columns_of({"box": box}), same_version(visit))
+        box = read_as(Box, document, visit) if is_shown else None
+        await change(visit, {"box": box}, same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -69,7 +69,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )
-    stored = {**msgspec.structs.asdict(api.box_of(link) or api.Box()), "is_shown": link.box is not None}
+    stored = {**msgspec.structs.asdict(box_of(link) or Box()), "is_shown": link.box is not None}
     script, url = f"{visit.public_pages.public_url}{SCRIPT}", visit.public_pages.link_url(link.key)
     return visit.page(
         "box.html",

@@ -12,7 +12,8 @@ from afterword.console.questionnaires.boxes import YES_NO
 from afterword.console.questionnaires.links import ONE, change, link_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire import qr
-from afterword.links import api
+from afterword.links.public_links import LINK, Kiosk, kiosk_of
+from afterword.nouns import structs
 from afterword.web import html
 
 PATH: Final = f"{ONE}/kiosk"
@@ -39,9 +40,9 @@ async def save_kiosk(visit: Visit) -> Response:
         if visit.form.text("remove") != "pin":
             document = document_of(visit.form, INPUTS)
             is_on, pin = document.pop("is_on"), document.pop("kiosk_pin")
-            changes = {"kiosk": read_as(api.Kiosk, document, visit) if is_on else None}
-            changes |= read_as(api.PublicLinkUpdate, {"kiosk_pin": pin}, visit).named() if pin else {}
-        await change(visit, api.columns_of(changes), same_version(visit))
+            changes = {"kiosk": read_as(Kiosk, document, visit) if is_on else None}
+            changes |= read_as(structs.update_of(LINK), {"kiosk_pin": pin}, visit).named() if pin else {}
+        await change(visit, changes, same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -51,7 +52,7 @@ async def save_kiosk(visit: Visit) -> Response:
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)
-    stored = {**msgspec.structs.asdict(api.kiosk_of(link) or api.Kiosk()), "is_on": link.kiosk is not None}
+    stored = {**msgspec.structs.asdict(kiosk_of(link) or Kiosk()), "is_on": link.kiosk is not None}
     url = f"{visit.public_pages.link_url(link.key)}/kiosk"
     return visit.page(
         "kiosk.html",

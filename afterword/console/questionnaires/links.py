@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
 from afterword import errors
@@ -16,15 +15,17 @@ from afterword.console.screens import Screens, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.db import Database
-from afterword.links import api, service, store
-from afterword.links.store import COUNTED_MAX, Link
+from afterword.links import public_links
+from afterword.links.public_links import COUNTED_MAX, LINK, LinkInUse, PublicLink, QrFormat, count_answered, qr_of
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.questionnaires import access
 from afterword.questionnaires.store import Questionnaire
-from afterword.web import fields, html, static
+from afterword.web import html, static
 
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
-LISTING: Final = fields.listing_of(api.PublicLink)
+LISTING: Final = structs.listing_of(LINK)
 STATES: Final[dict[State, str]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
@@ -66,10 +67,14 @@ async def list_links(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         questionnaire = await _questionnaire(visit, db)
-        found = await store.list_links(
-            db, **questionnaire.key, application_ids=visit.caller.application_ids, page=page_of(LISTING, visit.query)
+        found = await nouns.rows(
+            LINK,
+            db,
+            **visit.caller.part,
+            parent_id=questionnaire.questionnaire_id,
+            page=page_of(LISTING, visit.query),
         )
-        counts = await store.count_answered(
+        counts = await count_answered(
             db, organization_id=questionnaire.organization_id, link_ids=[one.link_id for one in found.items]
         )
     here = _path(questionnaire)
@@ -85,8 +90,8 @@ async def list_links(visit: Visit) -> Response:
                 {
                     "url": f"{here}/{one.link_id}",
                     "title": one.title,
-                    "state": words(STATES[one.state(visit.now)]),
-                    "is_open": one.state(visit.now) == "open",
+                    "state": words(STATES[one.state_at(visit.now)]),
+                    "is_open": one.state_at(visit.now) == "open",
                     "address": visit.public_pages.link_url(one.key),
                     "count": count_text(visit, counts[one.link_id]),
                     "responses_url": responses_url(one) if counts[one.link_id] else "",
@@ -109,15 +114,10 @@ async def list_links(visit: Visit) -> Response:
 @routes.post(f"{PATH}/new", scope="Public Link.Create")
 async def create_link(visit: Visit) -> Response:
     try:
-        request = read_as(api.PublicLinkRequest, _document(visit), visit)
+        request = read_as(structs.creation_of(LINK), _document(visit), visit)
         async with visit.write() as db:
-            link = await service.create(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                columns=api.columns_of(msgspec.structs.asdict(request)),
-                secret=visit.site.secret,
-                now=visit.now,
+            link = await public_links.create(
+                db, caller=visit.caller, **visit.ids, columns=request.named(), site=visit.site, now=visit.now
             )
     except errors.Invalid as refusal:
         return await _new(visit, refusal)
@@ -127,8 +127,8 @@ async def create_link(visit: Visit) -> Response:
 @routes.post(ONE, scope="Public Link.Update")
 async def save_link(visit: Visit) -> Response:
     try:
-        request = read_as(api.PublicLinkUpdate, _document(visit), visit)
-        await change(visit, api.columns_of(request.named()), same_version(visit))
+        request = read_as(structs.update_of(LINK), _document(visit), visit)
+        await change(visit, request.named(), same_version(visit))
     except (errors.Invalid, errors.Stale) as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{visit.request.url.path}?done=saved")
@@ -144,8 +144,8 @@ async def switch_link(visit: Visit) -> Response:
 async def qr_file(visit: Visit) -> Response:
     async with visit.read() as db:
         link = await link_of(visit, db)
-    file_format: api.QrFormat = "png" if visit.query.get("format") == "png" else "svg"
-    return download(api.qr_of(link, visit.site, file_format=file_format))
+    file_format: QrFormat = "png" if visit.query.get("format") == "png" else "svg"
+    return download(qr_of(link, visit.site, file_format=file_format))
 
 
 @routes.get(f"{ONE}/print", scope="Public Link.Read")
@@ -176,13 +176,13 @@ async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             link = await link_of(visit, db)
-            await service.delete(db, caller=visit.caller, link_id=link.link_id, expect=lambda _: None)
-    except service.LinkInUse:
+            await nouns.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
+    except LinkInUse:
         return await _confirm(visit)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
 
 
-def responses_url(link: Link) -> str:
+def responses_url(link: PublicLink) -> str:
     return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, days=PERIODS[-1]).url()
 
 
@@ -195,7 +195,7 @@ async def _confirm(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
         link = await link_of(visit, db)
-        is_used = await store.get_has_instances(db, organization_id=link.organization_id, link_id=link.link_id)
+        is_used = await public_links.get_has_instances(db, organization_id=link.organization_id, link_id=link.link_id)
     here = f"{QUESTIONNAIRES}/{link.questionnaire_id}/links/{link.link_id}"
     if is_used:
         return visit.confirm(
@@ -234,7 +234,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
         questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
-        counts = await store.count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
+        counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
     scopes = visit.caller.scopes
     stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
     return visit.page(
@@ -245,7 +245,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         link_id=link.link_id,
         url=visit.public_pages.link_url(link.key),
         code=qr.code_of(visit.public_pages.link_url(link.key)),
-        state=visit.words(STATES[link.state(visit.now)]),
+        state=visit.words(STATES[link.state_at(visit.now)]),
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",
@@ -274,7 +274,7 @@ def _document(visit: Visit) -> dict[str, Any]:
     return {**document, "metadata": values}
 
 
-def _lines(link: Link) -> list[str]:
+def _lines(link: PublicLink) -> list[str]:
     return [f"{name} = {value}" for name, value in sorted(link.metadata.items())]
 
 
@@ -290,20 +290,21 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
 async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
-        await service.change(
+        await nouns.update(
+            LINK,
             db,
             caller=visit.caller,
-            link_id=link.link_id,
+            key=link.link_id,
             changes=changes,
-            expect=expect,
-            secret=visit.site.secret,
+            site=visit.site,
             now=visit.now,
+            expect=expect,
         )
 
 
-async def link_of(visit: Visit, db: Database) -> Link:
+async def link_of(visit: Visit, db: Database) -> PublicLink:
     """Raises NotFound, also for a link of another questionnaire."""
-    link = await service.get(db, caller=visit.caller, link_id=visit.id("link_id"))
+    link = await nouns.get(LINK, db, caller=visit.caller, key=visit.id("link_id"))
     if link.questionnaire_id != visit.id("questionnaire_id"):
         raise errors.NotFound("There is no such public link.")
     return link

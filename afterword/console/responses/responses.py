@@ -24,7 +24,8 @@ from afterword.instances.spam import store as spam_store
 from afterword.instances.store import Instance
 from afterword.instances.tags import service as tags
 from afterword.instances.tags import store as tags_store
-from afterword.links import store as links
+from afterword.links.public_links import LINK
+from afterword.nouns import service as nouns
 from afterword.queue import service as queue
 from afterword.responses.reads import service as reads
 from afterword.web import html
@@ -177,7 +178,7 @@ async def _call(visit: Visit, db: Database, instance: Instance) -> dict[str, str
 
 
 async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
-    link = await links.get_link(db, organization_id=visit.caller.organization_id, link_id=link_id)
+    link = await nouns.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
     return link.title if link else ""
 
 

@@ -15,7 +15,7 @@ from afterword.instances.answer_page import Placement
 from afterword.instances.pages import post_answers, show_answers
 from afterword.links.boxes import service
 from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
-from afterword.links.store import Link
+from afterword.links.public_links import PublicLink
 from afterword.web import html
 from afterword.web.routing import Pages
 
@@ -88,7 +88,7 @@ async def _placement(request: Request, *, instance_id: str | None = None) -> Pla
     return Placement(kind="box", path=f"/l/{link.key}/box", data={"origins": " ".join(origins)})
 
 
-async def _box(request: Request, database: db.Database) -> tuple[Link, tuple[str, ...]]:
+async def _box(request: Request, database: db.Database) -> tuple[PublicLink, tuple[str, ...]]:
     """The link, and the origins of its application's websites. Raises NotFound for a link without a box."""
     link, _ = await find_link(request, database)
     if link.box is None:

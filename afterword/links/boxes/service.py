@@ -2,13 +2,13 @@
 
 from afterword import errors
 from afterword.db import Database
-from afterword.links.store import Link
+from afterword.links.public_links import PublicLink
 from afterword.organizations import store as organizations_store
 from afterword.organizations.store import Application
 from afterword.questionnaires import store as questionnaires_store
 
 
-async def application_of(db: Database, *, link: Link) -> Application:
+async def application_of(db: Database, *, link: PublicLink) -> Application:
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
     )

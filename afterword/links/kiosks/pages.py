@@ -10,9 +10,8 @@ from afterword.core.wire.site import Site
 from afterword.instances.answer_page import Placement, first, read_posted
 from afterword.instances.pages import post_answers, show_answers
 from afterword.instances.rendering import leave_page, left_page
-from afterword.links import service
 from afterword.links.pages import find_link, open_link, post_link, require_begun, show_link
-from afterword.links.store import Link
+from afterword.links.public_links import PublicLink, is_pin
 from afterword.web import html, public, static
 from afterword.web.limits import Limiter, source_key
 from afterword.web.routing import Pages
@@ -65,7 +64,7 @@ async def post_leave(request: Request) -> Response:
     pin = first(read_posted(await public.read_body(request)).fields, "pin")
     key = f"pin {link.link_id} {source_key(request.client.host if request.client else '')}"
     limiter.count_miss(key)
-    if is_right := service.is_pin(link, pin, secret=site.secret):
+    if is_right := is_pin(link, pin, secret=site.secret):
         limiter.take_back_miss(key)
     return await _leave_page(request, link, placement, is_right=is_right, is_wrong=not is_right)
 
@@ -80,7 +79,7 @@ async def worker(request: Request) -> Response:
 
 
 async def _leave_page(
-    request: Request, link: Link, placement: Placement, *, is_right: bool = False, is_wrong: bool = False
+    request: Request, link: PublicLink, placement: Placement, *, is_right: bool = False, is_wrong: bool = False
 ) -> Response:
     async with db.connection(request.state.pool) as database:
         opened = await open_link(request, database, nonce=ids.secret(), placement=placement)
@@ -88,7 +87,7 @@ async def _leave_page(
     return left_page(head) if is_right else leave_page(head, has_pin=link.kiosk_pin_hash is not None, is_wrong=is_wrong)
 
 
-async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[Link, Placement]:
+async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[PublicLink, Placement]:
     """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, _ = await find_link(request, database)

@@ -13,7 +13,7 @@ from afterword.web.html import CONTENT_SECURITY_POLICY
 from tests.conftest import SITE as PAGES
 from tests.instances.conftest import NPS, PUBLIC_URL, SINGLE, Shop
 from tests.instances.test_statements import get, post
-from tests.links.test_api import codes, made
+from tests.links.test_public_links import codes, made
 
 SITE = "https://shop.example"
 

@@ -13,7 +13,7 @@ from tests.browser import markup
 from tests.conftest import settled
 from tests.instances.conftest import NPS, Shop
 from tests.links.domains.conftest import HOST, Place
-from tests.links.test_api import made
+from tests.links.test_public_links import made
 from tests.organizations.test_assets import picture
 
 OTHERS = ("/", "/console", "/console/login", "/docs", "/openapi.json", "/v3.2/q/questionnaire", "/oauth/token",

@@ -8,7 +8,7 @@ from afterword.core.answers.values import field_name
 from tests.browser import markup
 from tests.instances.conftest import NPS, PUBLIC_URL, SINGLE, Shop
 from tests.instances.test_statements import get, post
-from tests.links.test_api import codes, made
+from tests.links.test_public_links import codes, made
 
 
 async def kiosk(shop: Shop, **members: object) -> tuple[str, str]:

@@ -22,7 +22,7 @@ CALLS: Final[Mapping[str, Sequence[str]]] = {
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
     "instances/anonymity/service.py:close": ["anonymous_pool.sealed"],
     "instances/previews/service.py:address_of": [],
-    "links/service.py:_sealed": [],
+    "links/public_links.py:_sealed": [],
     "logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
     "logins/identities/service.py:_opened": ["login_session.id_token"],
     "logins/identities/service.py:begin": [],
