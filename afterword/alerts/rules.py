@@ -43,6 +43,10 @@ CONDITIONS: Final = (
 _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
 
 
+def _unique(given: list[str]) -> list[str]:
+    return list(dict.fromkeys(given))
+
+
 class Alert(Record, kw_only=True):
     """A rule over responses, or over figures, with the initial values of the cases that it opens."""
 
@@ -50,7 +54,7 @@ class Alert(Record, kw_only=True):
     application_id: Annotated[fields.Id, Editable(once=True)]
     title: Annotated[fields.Text200, Editable()]
     description: Annotated[fields.Text2000 | None, Editable()] = None
-    questionnaire_ids: Annotated[Ids, Editable()] = msgspec.field(default_factory=list[str])
+    questionnaire_ids: Annotated[Ids, Editable(write=_unique)] = msgspec.field(default_factory=list[str])
     trigger: Annotated[Trigger, Editable(holds="fixed")] = "completed"
     conditions: Annotated[dict[str, Any] | None, Editable()] = None
     severity: Annotated[Severity, Editable(holds="fixed")] = "normal"
@@ -59,7 +63,7 @@ class Alert(Record, kw_only=True):
     assigned_user_id: Annotated[fields.Id | None, Editable()] = None
     due_hours: Annotated[DueHours | None, Editable()] = None
     fold_hours: Annotated[FoldHours, Editable()] = 0
-    subscriber_user_ids: Annotated[Ids, Editable()] = msgspec.field(default_factory=list[str])
+    subscriber_user_ids: Annotated[Ids, Editable(write=_unique)] = msgspec.field(default_factory=list[str])
     escalation_hours: Annotated[DueHours | None, Editable()] = None
     escalation_severity: Annotated[Severity | None, Editable(holds="fixed")] = None
     escalation_user_id: Annotated[fields.Id | None, Editable()] = None
@@ -75,9 +79,6 @@ async def _check(change: Change[Alert]) -> None:
     if columns.pop("chat_urls", None):
         message = "This release delivers to no chat; leave the list empty."
         raise errors.Invalid.at("/chat_urls", "unknown_value", message)
-    for name in ("questionnaire_ids", "subscriber_user_ids"):
-        if name in columns:
-            columns[name] = list(dict.fromkeys(columns[name]))
     if change.before is None:
         await check(change.db, caller=change.caller, columns=columns)
     elif columns:

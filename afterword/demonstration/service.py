@@ -13,7 +13,6 @@ from afterword import ids
 from afterword.alerts.recoveries import service as recoveries
 from afterword.alerts.rules import ALERT
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, address_key
-from afterword.core.organizations import access
 from afterword.core.questionnaires.questions import Question
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
@@ -21,7 +20,7 @@ from afterword.demonstration import store
 from afterword.nouns import service as nouns
 from afterword.organizations.users import service as users
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import service as reports
+from afterword.reports.custom_reports import REPORT
 from afterword.reports.resources import ReportSpec, document_of
 from afterword.responses.rows import service as responses
 
@@ -71,7 +70,6 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     """Make up the last DAYS days of an organization that asked nobody yet; the number of responses, else 0."""
     if not await store.claim_organization(db, organization_id=organization_id, now=now):
         return 0
-    caller = access.installation(organization_id)
     agents = [
         await users.create_user(
             db, organization_id=organization_id, email=email, role="agent", profile={"display_name": name}, now=now
@@ -101,11 +99,15 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         db, keys=[(organization_id, instance_id) for instance_id in again], now=now
     )
     await store.settle_statistics(db)
-    await reports.create(
+    spec = _report(sent)
+    await nouns.insert(
+        REPORT,
         db,
-        caller=caller,
-        columns={"title": "NPS of our stores", "description": None, "application_id": None, "spec": _report(sent)},
+        organization_id=organization_id,
+        key=ids.ordered(now),
+        columns={"title": "NPS of our stores", "spec": spec, "questionnaire_ids": spec["questionnaire_ids"]},
         now=now,
+        by=None,
     )
     return len(answered)
 

@@ -92,6 +92,10 @@ class LinkInUse(errors.Conflict):
     code_default = "in_use"
 
 
+def _without_empty(given: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in given.items() if value}
+
+
 class PublicLink(Record, kw_only=True):
     """An address at which anybody may answer a questionnaire, and what is stored with each response."""
 
@@ -100,9 +104,10 @@ class PublicLink(Record, kw_only=True):
     key: Annotated[str, Hidden(holds="ours")]
     title: Annotated[fields.Text200, Editable()]
     url: Annotated[fields.Computed[str], Shown()] = ""
-    metadata: Annotated[dict[str, str], Editable(wire=fields.MetadataMap, shown=fields.Computed[dict[str, str]])] = (
-        msgspec.field(default_factory=dict[str, str])
-    )
+    metadata: Annotated[
+        dict[str, str],
+        Editable(wire=fields.MetadataMap, shown=fields.Computed[dict[str, str]], write=_without_empty),
+    ] = msgspec.field(default_factory=dict[str, str])
     parameters: Annotated[Parameters, Editable(shown=fields.Computed[list[str]])] = msgspec.field(
         default_factory=list[str]
     )
@@ -141,8 +146,6 @@ async def _check(change: Change[PublicLink]) -> None:
     errors.check(wrong)
     if change.before is None:
         columns["key"] = ids.short_code()
-    if "metadata" in columns:
-        columns["metadata"] = {name: value for name, value in columns["metadata"].items() if value}
     if "kiosk_pin" in columns:
         pin = columns.pop("kiosk_pin")
         columns["kiosk_pin_hash"] = None if pin is None else _pin_hash(change.key, pin, secret=change.site.secret)

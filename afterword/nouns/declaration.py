@@ -76,7 +76,7 @@ class Editable(Role):
     """Clients set it: at creation where `once`, else also later. Without a label it has no place in the form.
 
     `wire`: its type in requests and the resource, where the record has another; `shown`: its type in the resource,
-    where that is neither `wire` nor the type without its limits.
+    where that is neither `wire` nor the type without its limits. `write`: its column from the value of a request.
     """
 
     label: str = ""
@@ -86,6 +86,7 @@ class Editable(Role):
     once: bool = field(default=False, kw_only=True)
     wire: Any = field(default=None, kw_only=True)
     shown: Any = field(default=None, kw_only=True)
+    write: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

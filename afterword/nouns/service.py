@@ -94,7 +94,7 @@ async def create(
     """Raises what its rules raise, and Invalid (`too_many`)."""
     noun.allow(caller, "create")
     change = Change[R](db=db, caller=caller, site=site, now=now, key=None, before=None)
-    change.columns.update(structs.written(columns))
+    change.columns.update(structs.written(noun, columns))
     change.key = await noun.new_key(change)
     await noun.check(change)
     if noun.most is not None and await _count_locked(noun, db, organization_id=caller.organization_id) >= noun.most:
@@ -144,7 +144,7 @@ async def update(
     given = {one.name for one in noun.members if isinstance(one.role, Given)}
     change.columns.update(
         (name, value)
-        for name, value in structs.written(changes).items()
+        for name, value in structs.written(noun, changes).items()
         if name in given or getattr(before, name) != value
     )
     if not change.columns:

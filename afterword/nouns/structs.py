@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from afterword.core.wire.lists import Listing
 from afterword.core.wire.times import Moment
-from afterword.nouns.declaration import Editable, Hidden, Member, Noun, ShownOnce, is_unseen
+from afterword.nouns.declaration import Editable, Hidden, Member, Noun, Role, ShownOnce, is_unseen
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -64,12 +64,15 @@ def listing_of(noun: Noun[Any]) -> Listing:
     return fields.listing_of(resource_of(noun), order=noun.order, id=noun.key)
 
 
-def written(columns: Mapping[str, Any]) -> dict[str, Any]:
+def written(noun: Noun[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a request as columns have them: moments as instants, structs as JSON."""
-    return {name: _written(value) for name, value in columns.items()}
+    roles = {one.name: one.role for one in noun.editable()}
+    return {name: _written(roles.get(name), value) for name, value in columns.items()}
 
 
-def _written(value: Any) -> Any:
+def _written(role: Role | None, value: Any) -> Any:
+    if isinstance(role, Editable) and role.write is not None:
+        return role.write(value)
     if isinstance(value, Moment):
         return value.instant
     return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct | list) else value

@@ -5,7 +5,6 @@ from datetime import tzinfo
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from afterword import errors
 from afterword.core.figures import reports as core_reports
@@ -14,11 +13,8 @@ from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.wire import times
 from afterword.db import Database
-from afterword.reports import results, service, store
+from afterword.reports import custom_reports, results
 from afterword.reports.resources import (
-    CustomReport,
-    CustomReportRequest,
-    CustomReportUpdate,
     Figure,
     PeriodShown,
     ReportResult,
@@ -29,7 +25,6 @@ from afterword.reports.resources import (
     TemplateQuery,
     condition_of,
     document_of,
-    report_of,
 )
 from afterword.web.operations import Answer, Call, Routes
 
@@ -70,57 +65,12 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
     return _answer(call, result, template_id=template.template_id, title=template.title)
 
 
-@routes.list("/report/custom", scope="Report.Read", answer=CustomReport, summary="Get all custom reports")
-async def list_custom_reports(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_custom_reports(db, **call.caller.part, page=call.page)
-    return Answer(rows.map(lambda report: report_of(report, call.zone)))
-
-
-@routes.post(
-    "/report/custom",
-    scope="Report.Create",
-    body=CustomReportRequest,
-    answer=CustomReport,
-    summary="Create a custom report",
-    description="A spec that cannot be run is refused, with pointers into it.",
-)
-async def create_custom_report(call: Call[CustomReportRequest], db: Database) -> Answer:
-    columns = {**call.body.named(), "spec": document_of(call.body.spec)}
-    report = await service.create(db, caller=call.caller, columns=columns, now=call.now)
-    return _shown(call, report, location=f"/report/custom/{report.report_id}")
-
-
-@routes.get("/report/custom/{report_id}", scope="Report.Read", answer=CustomReport, summary="Get a custom report")
-async def get_custom_report(call: Call[None], db: Database) -> Answer:
-    return _shown(call, await results.get_saved(db, caller=call.caller, **call.ids))
-
-
-@routes.patch(
-    "/report/custom/{report_id}",
-    scope="Report.Update",
-    body=CustomReportUpdate,
-    answer=CustomReport,
-    summary="Update a custom report",
-    description="The spec is replaced as a whole.",
-)
-async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> Answer:
-    changes = call.body.named()
-    if call.body.spec is not UNSET:
-        changes["spec"] = document_of(call.body.spec)
-    report = await service.update(
-        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.check_version
-    )
-    return _shown(call, report)
-
-
-@routes.delete("/report/custom/{report_id}", scope="Report.Delete", summary="Delete a custom report")
-async def delete_custom_report(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+routes.all += custom_reports.routes.all
 
 
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
-    report = await results.get_saved(db, caller=call.caller, **call.ids)
+    report = await custom_reports.get(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
     return _answer(call, result, report_id=report.report_id, title=report.title)
 
@@ -151,10 +101,6 @@ def _query(query: TemplateQuery) -> ReportQuery:
         compare=query.compare,
         level=query.level,
     )
-
-
-def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:
-    return Answer(report_of(report, call.zone), version=report.version, location=location)
 
 
 def _answer(

@@ -1,7 +1,6 @@
 """The requests and answers of reports, and their mapping from what was computed."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,8 +10,6 @@ from afterword import errors
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Metric, SuppressedReason
-from afterword.core.wire import times
-from afterword.reports import store
 from afterword.web import fields
 
 FILTER_CHARACTERS_MAX = 12_000
@@ -67,24 +64,6 @@ class ReportSpec(fields.Request):
     chart: Literal["table", "bar", "line", "gauge"] = "table"
 
 
-class CustomReportRequest(fields.Request):
-    """A report to be saved."""
-
-    title: fields.Text200
-    spec: ReportSpec
-    description: fields.Text2000 | None = None
-    application_id: fields.Id | None = None
-
-
-class CustomReportUpdate(fields.Request):
-    """The members of a report that may change; the spec as a whole."""
-
-    title: fields.Text200 | UnsetType = UNSET
-    description: fields.Text2000 | UnsetType | None = UNSET
-    spec: ReportSpec | UnsetType = UNSET
-    pinned: bool | UnsetType = UNSET
-
-
 class MetricShown(fields.Answer):
     """A metric of a spec."""
 
@@ -118,31 +97,6 @@ class SpecShown(fields.Answer):
     question_ids: list[fields.Id] | None = None
     by: str | None = None
     band: str | None = None
-
-
-class CustomReport(fields.Resource):
-    """A saved report."""
-
-    report_id: fields.Id
-    organization_id: fields.Id
-    application_id: fields.Id | None
-    title: str
-    description: str | None
-    spec: SpecShown
-    pinned: fields.Computed[bool]
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
-
-
-def report_of(report: store.CustomReport, zone: tzinfo) -> CustomReport:
-    """The report as the API shows it; the times of its spec in the organization's zone, as all others."""
-    spec = dict(report.spec)
-    for name in ("from_time", "to_time"):
-        spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
-    shown = msgspec.convert(spec, SpecShown)
-    return CustomReport.of(report, zone, spec=shown, pinned=report.pinned_time is not None)
 
 
 class TemplateParameter(fields.Answer):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from afterword import errors
 from afterword.core.figures import cells as core_cells
 from afterword.core.figures import metrics, periods, plans, queries, templates
 from afterword.core.figures import reports as core_reports
@@ -26,10 +25,9 @@ from afterword.db import Database
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import contexts
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports import comments, store
+from afterword.reports import comments
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import Visible
-from afterword.reports.store import CustomReport
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
@@ -55,12 +53,6 @@ class Result:
     suppressed_rows: int
     truncated: bool
     selection: Selection
-
-
-async def get_saved(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
-    """A report that the caller may see; `is_locked`: until the transaction ends. Raises NotFound."""
-    report = await store.get_report(db, **caller.part, report_id=report_id, is_locked=is_locked)
-    return errors.found(report, "There is no such report.")
 
 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:

@@ -115,8 +115,6 @@ OF_US_ALONE: Final = {
     "count_facets": "asks for ours",
     "count_of_questionnaires": "counts none for a foreign questionnaire",
     "list_closed": "asks for ours",
-    "list_custom_reports": "asks for ours",
-    "count_reports": "asks for ours",
     "count_open_exports": "asks for ours",
     "list_items_by_address": "an address is the client's own word",
     "list_batches": "asks for ours",

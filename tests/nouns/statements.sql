@@ -109,6 +109,52 @@ returning t.pool_id, t.key, t.title, t.low_count, (select count(*) from coupon_c
 -- coupon_pool: delete
 delete from coupon_pool t where t.organization_id = $1 and t.pool_id = $2;
 
+-- custom_report: get
+select t.report_id, t.application_id, t.title, t.description, t.spec, t.questionnaire_ids, t.pinned_time is not null as pinned, t.pinned_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from custom_report t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or (
+    coalesce(t.application_id = any($2), true) and not exists (
+      select from questionnaire q where q.organization_id = t.organization_id
+        and q.questionnaire_id = any(t.questionnaire_ids) and q.owner_application_id <> all($2)))) and t.report_id = $3;
+
+-- custom_report: get_locked
+select t.report_id, t.application_id, t.title, t.description, t.spec, t.questionnaire_ids, t.pinned_time is not null as pinned, t.pinned_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from custom_report t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or (
+    coalesce(t.application_id = any($2), true) and not exists (
+      select from questionnaire q where q.organization_id = t.organization_id
+        and q.questionnaire_id = any(t.questionnaire_ids) and q.owner_application_id <> all($2)))) and t.report_id = $3 for update of t;
+
+-- custom_report: list
+select t.report_id, t.application_id, t.title, t.description, t.spec, t.questionnaire_ids, t.pinned_time is not null as pinned, t.pinned_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+from custom_report t
+where t.organization_id = $1 and (cardinality($2::text[]) = 0 or (
+    coalesce(t.application_id = any($2), true) and not exists (
+      select from questionnaire q where q.organization_id = t.organization_id
+        and q.questionnaire_id = any(t.questionnaire_ids) and q.owner_application_id <> all($2))));
+
+-- custom_report: count
+select count(*) from custom_report t where t.organization_id = $1;
+
+-- custom_report: insert
+insert into custom_report as t (organization_id, report_id, title, spec, application_id, description, questionnaire_ids,
+  created_time, updated_time, created_by, updated_by)
+select $1, $2, s.title, s.spec, s.application_id, s.description, s.questionnaire_ids, $4, $4, $5, $5
+from jsonb_populate_record(null::custom_report, $3::jsonb) s
+returning t.report_id, t.application_id, t.title, t.description, t.spec, t.questionnaire_ids, t.pinned_time is not null as pinned, t.pinned_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- custom_report: update
+update custom_report t
+set title = s.title, spec = s.spec, description = s.description, questionnaire_ids = s.questionnaire_ids, pinned_time = s.pinned_time,
+  version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
+from custom_report o, jsonb_populate_record(o, $3::jsonb) s
+where t.organization_id = $1 and t.report_id = $2 and o.organization_id = $1 and o.report_id = $2
+  and (t.title, t.spec, t.description, t.questionnaire_ids, t.pinned_time) is distinct from (s.title, s.spec, s.description, s.questionnaire_ids, s.pinned_time)
+returning t.report_id, t.application_id, t.title, t.description, t.spec, t.questionnaire_ids, t.pinned_time is not null as pinned, t.pinned_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+
+-- custom_report: delete
+delete from custom_report t where t.organization_id = $1 and t.report_id = $2;
+
 -- legal_hold: get
 select t.hold_id, t.responder_id, t.reason, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
 from legal_hold t

@@ -45,4 +45,6 @@ def test_values_of_columns() -> None:
 
     instant = datetime.fromisoformat("2026-11-29T10:00:00+00:00")
     given = {"at": Moment(instant, 0), "place": Place("Athens"), "names": ["a"], "none": None}
-    assert {"at": instant, "place": {"city": "Athens"}, "names": ["a"], "none": None} == structs.written(given)
+    assert {"at": instant, "place": {"city": "Athens"}, "names": ["a"], "none": None} == structs.written(
+        all_nouns()[0], given
+    )

@@ -167,7 +167,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "attempt_total": {"outcome": FIXED},
     "channel_account": {"kind": FIXED, "paused_reason": AUTHORED, "settings": SEALED, "title": AUTHORED},
     "contact_policy": {"holiday_country": FIXED, "if_exceeded": FIXED},
-    "custom_report": {"description": AUTHORED, "spec": AUTHORED, "title": AUTHORED},
+    "custom_report": of_noun("custom_report"),
     "delivery": {"event_type": FIXED, "state": FIXED},
     "delivery_report": {"kind": FIXED},
     "delivery_total": {"outcome": FIXED},

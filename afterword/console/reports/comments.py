@@ -21,10 +21,11 @@ from afterword.core.figures import templates
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.nouns import service as nouns
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
-from afterword.reports import service as reports
 from afterword.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
+from afterword.reports.custom_reports import REPORT
 from afterword.reports.resources import ReportSpec, document_of
 from afterword.responses.comments import service
 from afterword.responses.comments.service import METADATA, CommentWords, WordCount
@@ -75,10 +76,10 @@ async def save_comments(visit: Visit) -> Response:
         async with visit.write() as db:
             asked = await _asked(visit, db, given)
             columns = {"title": title, "description": None, "application_id": None, "spec": _spec(visit, asked)}
-            report = await reports.create(db, caller=visit.caller, columns=columns, now=visit.now)
+            made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _page(visit, given, refusal=refusal)
-    return html.redirect(f"{SAVED.replace('{report_id}', report.report_id)}?done=saved")
+    return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
 async def _page(visit: Visit, query: Mapping[str, str], *, refusal: errors.Invalid | None = None) -> Response:

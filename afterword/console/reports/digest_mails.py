@@ -14,7 +14,7 @@ from afterword.console.screens import DOMAIN, HOME
 from afterword.console.text import ShownFigure, change_word, figure_text
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.reports import results
+from afterword.reports import custom_reports, results
 from afterword.reports.digests import service
 from afterword.reports.digests.store import Digest
 from afterword.reports.overview import service as overviews
@@ -87,7 +87,7 @@ async def _overview(
 async def _report(
     db: Database, words: Texts, caller: Caller, report_id: str, *, now: datetime
 ) -> tuple[str, str, list[Section]]:
-    report = await results.get_saved(db, caller=caller, report_id=report_id)
+    report = await custom_reports.get(db, caller=caller, report_id=report_id)
     if report.has_texts:  # since it was changed: digests of such reports are refused
         return (
             report.title,

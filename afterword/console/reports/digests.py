@@ -10,7 +10,8 @@ from afterword.console.reports.digest_mails import STOP
 from afterword.console.screens import LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import digests as core_digests
 from afterword.core.wire.lists import Page
-from afterword.reports import store
+from afterword.nouns import service as nouns
+from afterword.reports.custom_reports import REPORT
 from afterword.reports.digests import service
 from afterword.reports.digests.store import Digest
 from afterword.texts import Texts
@@ -106,8 +107,8 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
     words = visit.words
     async with visit.read() as db:
         found = await service.list_of(db, caller=visit.caller)
-        saved = await store.list_custom_reports(
-            db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
+        saved = await nouns.rows(
+            REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
         )
     titles = {one.report_id: one.title for one in saved.items}
     form = visit.form

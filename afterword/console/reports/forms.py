@@ -16,8 +16,8 @@ from afterword.core.figures import templates
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.questionnaires.metadata import MetadataDefinition
+from afterword.reports.custom_reports import CustomReport
 from afterword.reports.resources import ReportSpec, document_of
-from afterword.reports.store import CustomReport
 from afterword.texts import Texts
 
 PERIODS: Final = (7, 30, 90, 365)

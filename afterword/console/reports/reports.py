@@ -37,19 +37,20 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
 from afterword.db import Database
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.pipelines import resources as pipelines_resources
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import contexts
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
-from afterword.reports import results, service, store
-from afterword.reports.resources import CustomReport as CustomReportShown
+from afterword.reports import custom_reports, results
+from afterword.reports.custom_reports import REPORT, CustomReport
 from afterword.reports.results import Result
 from afterword.reports.shares import api as shares_api
 from afterword.reports.shares import service as shares
 from afterword.reports.shares import store as shares_store
-from afterword.reports.store import CustomReport
 from afterword.texts import Texts
 from afterword.web import fields, html
 
@@ -64,7 +65,7 @@ PINNED_BARS: Final = 10  # of words: more would push away what stands below on t
 PINNED_ROWS: Final = 30
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
-SAVED_LISTING: Final = fields.listing_of(CustomReportShown, order=(("created_time", "desc"),))
+SAVED_LISTING: Final = structs.listing_of(REPORT)
 
 routes = Screens()
 
@@ -73,8 +74,8 @@ routes = Screens()
 async def list_reports(visit: Visit) -> Response:
     key = read_key(visit.query.get("after", ""))
     async with visit.read() as db:
-        found = await store.list_custom_reports(
-            db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
+        found = await nouns.rows(
+            REPORT, db, **visit.caller.part, page=replace(Page.first(SAVED_LISTING, limit=ROWS), after=key)
         )
     rows, more = found.items, found.has_more
     return visit.page(
@@ -134,8 +135,8 @@ async def save_report(visit: Visit) -> Response:
     async with visit.write() as db:
         spec = (await _asked(visit, db, wanted))[0]
         columns = {"title": title, "description": None, "application_id": None, "spec": spec}
-        report = await service.create(db, caller=visit.caller, columns=columns, now=visit.now)
-    return html.redirect(f"{SAVED.replace('{report_id}', report.report_id)}?done=saved")
+        made = await nouns.create(REPORT, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
+    return html.redirect(f"{SAVED.replace('{report_id}', made.record.report_id)}?done=saved")
 
 
 @routes.get(f"{SAVED}/delete", scope="Report.Delete")
@@ -153,7 +154,7 @@ async def confirm_deletion(visit: Visit) -> Response:
 @routes.post(f"{SAVED}/delete", scope="Report.Delete")
 async def delete_report(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
+        await nouns.delete(REPORT, db, caller=visit.caller, key=visit.id("report_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{REPORTS}?done=removed")
 
 
@@ -162,13 +163,14 @@ async def pin_report(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     try:
         async with visit.write() as db:
-            await service.update(
+            await nouns.update(
+                REPORT,
                 db,
                 caller=visit.caller,
-                report_id=report_id,
+                key=report_id,
                 changes={"pinned": bool(visit.form.text("pinned"))},
+                site=visit.site,
                 now=visit.now,
-                expect=lambda _: None,
             )
     except errors.Invalid as refusal:
         return await _page(visit, await _saved(visit), refusal=refusal)
@@ -205,7 +207,7 @@ async def end_share(visit: Visit) -> Response:
 
 async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     """The pinned reports, each with its first chart; without one where it cannot be run now."""
-    found = await store.list_pinned_reports(db, **visit.caller.part, limit=service.PINS_MAX)
+    found = await custom_reports.list_pinned_reports(db, **visit.caller.part)
     shown: list[dict[str, Any]] = []
     for report in found:
         asked = AskedReport(SAVED.replace("{report_id}", report.report_id), {}, report.spec.get("template_id"), report)
@@ -232,7 +234,7 @@ def _ready(visit: Visit) -> AskedReport:
 
 async def _saved(visit: Visit) -> AskedReport:
     async with visit.read() as db:
-        report = await results.get_saved(db, caller=visit.caller, report_id=visit.id("report_id"))
+        report = await custom_reports.get(db, caller=visit.caller, report_id=visit.id("report_id"))
     path = SAVED.replace("{report_id}", report.report_id)
     return AskedReport(path, given_of(visit.query), report.spec.get("template_id"), report)
 
@@ -275,7 +277,9 @@ async def _file(visit: Visit, wanted: AskedReport) -> Response:
     saved = wanted.saved
     async with visit.read() as db:
         result, *_ = await _run(visit, db, wanted)
-        await note(visit, db, report_id=saved and saved.report_id, name=saved.title if saved else wanted.template_id)
+        await note(
+            visit, db, report_id=saved.report_id if saved else None, name=saved.title if saved else wanted.template_id
+        )
     return file_of(result, now=visit.now)
 
 

@@ -16,7 +16,7 @@ from afterword.db import Database, savepoint
 from afterword.organizations import store as organizations
 from afterword.organizations.store import Organization
 from afterword.organizations.users import store as users
-from afterword.reports import results
+from afterword.reports import custom_reports
 from afterword.reports.digests import store
 from afterword.reports.digests.store import Digest
 
@@ -38,7 +38,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
         raise errors.Invalid.at("/day", "out_of_range", "A week has the days 1 (Monday) to 7.")
     if columns["report_id"] is not None:
         try:
-            report = await results.get_saved(db, caller=caller, report_id=columns["report_id"])
+            report = await custom_reports.get(db, caller=caller, report_id=columns["report_id"])
         except errors.NotFound as refusal:
             raise errors.Invalid.at("/report_id", "unknown_id", refusal.detail) from None
         if report.has_texts:

@@ -10,10 +10,10 @@ from afterword import errors, ids
 from afterword.core.figures.plans import Plan
 from afterword.core.organizations.access import Caller, installation
 from afterword.db import Database
-from afterword.reports import results
+from afterword.reports import custom_reports, results
+from afterword.reports.custom_reports import CustomReport
 from afterword.reports.shares import store
 from afterword.reports.shares.store import Share
-from afterword.reports.store import CustomReport
 
 SHARES_MAX: Final = 20  # of a report
 DAYS_MAX: Final = 366
@@ -35,7 +35,7 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
     Raises Forbidden for test tokens, since a link shows the figures of real people.
     """
     caller.require_real()
-    report = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
+    report = await custom_reports.get(db, caller=caller, report_id=report_id, is_locked=True)
     if report.has_texts:
         raise errors.Invalid.at("", "unknown_value", "It shows words of comments, and a link shows figures alone.")
     key = {"organization_id": caller.organization_id, "report_id": report_id}
@@ -58,7 +58,7 @@ async def create(db: Database, *, caller: Caller, report_id: str, days: int, now
 
 async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share]:
     """The links of a report, also those that ended lately. Raises NotFound."""
-    await results.get_saved(db, caller=caller, report_id=report_id)
+    await custom_reports.get(db, caller=caller, report_id=report_id)
     return await store.list_shares(db, organization_id=caller.organization_id, report_id=report_id, limit=SHARES_MAX)
 
 
@@ -67,7 +67,7 @@ async def end(
 ) -> None:
     """Raises NotFound, Forbidden for test tokens, and what `expect` raises, before which nothing is kept."""
     caller.require_real()
-    await results.get_saved(db, caller=caller, report_id=report_id)
+    await custom_reports.get(db, caller=caller, report_id=report_id)
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
     if not await store.delete_share(db, **key):
         raise errors.NotFound("There is no such link.")
@@ -83,7 +83,7 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
     if share.expires_time <= now:
         raise ShareEnded("This link has ended.")
     reader = _reader(organization_id, tuple(share.application_ids))
-    report = await results.get_saved(db, caller=reader, report_id=share.report_id)
+    report = await custom_reports.get(db, caller=reader, report_id=share.report_id)
     return report, await _plan(db, caller=reader, report=report, now=now)
 
 

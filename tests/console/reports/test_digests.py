@@ -31,7 +31,7 @@ async def test_month_end(shops: House, now: datetime) -> None:
         form = {"report_id": report_id, "when": "monthly 1", "hour": "7", "locale": "en"}
         assert f"{MAILS}?done=saved" == (await client.post(MAILS, data=form)).headers["location"]
         wrong = await client.post(MAILS, data={**form, "report_id": "z" * 22})
-        assert (422, True) == (wrong.status_code, "There is no such report" in wrong.text)
+        assert (422, True) == (wrong.status_code, "There is no such custom report" in wrong.text)
         page = await client.get(MAILS)
         assert "Shops Every month on day 1 at 7:00" in plain(page.text)
         send = re.search(r'action="([^"]+/send)"', unescape(page.text))
