@@ -83,9 +83,9 @@ from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.responses import api as responses_api
+from afterword.responses import views
 from afterword.responses.comments import api as comments_api
 from afterword.responses.taggings import api as taggings_api
-from afterword.responses.views import api as views_api
 from afterword.search import api as search_api
 from afterword.search.seen import api as seen_api
 from afterword.search.uses import api as uses_api
@@ -199,7 +199,7 @@ def api_routes() -> list[Routes]:
         spam_api.routes,
         comments_api.routes,
         taggings_api.routes,
-        views_api.routes,
+        views.routes,
         queue_api.routes,
         batches_api.routes,
         imports_api.routes,

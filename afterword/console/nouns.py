@@ -12,7 +12,7 @@ from afterword.console.lists import Listing, page_links, page_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.nouns import declaration, service, structs
-from afterword.nouns.declaration import Editable, Noun, R
+from afterword.nouns.declaration import Editable, Noun, R, version_of
 from afterword.nouns.service import PRODUCT_ROWS_MAX, Made
 from afterword.organizations.retention import HOLD
 from afterword.web import html
@@ -150,7 +150,7 @@ class _NounScreens:
             action=f"{here}/edit" if row and screens.has_page else here,
             inputs=self._inputs,
             stored=row or _blank(noun),
-            version=row.version if row else "",
+            version=version_of(row) if row else "",
             refusal=refusal,
             links=[(words(screens.removal_button), f"{here}/removal")] if may_remove else (),
             thing=(noun.table, str(getattr(row, noun.key))) if row else None,

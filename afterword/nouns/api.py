@@ -6,7 +6,7 @@ from typing import Any
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.nouns import service, structs
-from afterword.nouns.declaration import Noun, Operation, R
+from afterword.nouns.declaration import Noun, Operation, R, version_of
 from afterword.web.operations import Answer, Call, Method, Route, Routes
 
 _METHODS: dict[Operation, tuple[Method, int]] = {
@@ -90,7 +90,7 @@ async def answer_of(
     location = f"{noun.path.format_map(call.ids)}/{getattr(made.record, noun.key)}" if is_new else None
     [given] = await _given(noun, call, db, [made.record])
     shown = structs.resource_of(noun).of(made.record, call.zone, **given, **made.shown)
-    return Answer(shown, version=made.record.version, location=location)
+    return Answer(shown, version=version_of(made.record), location=location)
 
 
 async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Rows[R]) -> Answer:

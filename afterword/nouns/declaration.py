@@ -44,12 +44,17 @@ OF_APPLICATION: Final[LiteralString] = (
 )
 
 
-class FixedRecord(msgspec.Struct, kw_only=True):
-    """A row that is made and removed, and never changed in between."""
+class OwnRecord(msgspec.Struct, kw_only=True):
+    """A row that belongs to the user who made it, and has no version: it is made and removed."""
 
     organization_id: fields.Id
-    version: int
     created_time: datetime
+
+
+class FixedRecord(OwnRecord, kw_only=True):
+    """A row that is made and removed, and never changed in between."""
+
+    version: int
     created_by: fields.Id | None
 
 
@@ -61,7 +66,7 @@ class Record(FixedRecord, kw_only=True):
 
 
 STAMPS: Final = ("organization_id", "version", "created_time", "updated_time", "created_by", "updated_by")
-R = TypeVar("R", bound=FixedRecord)
+R = TypeVar("R", bound=OwnRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +215,8 @@ class Noun(Generic[R]):
     `parent`: the column with the id of what it belongs to. `show`: members of answers that no row has, or has
     otherwise, for each of these rows.
 
-    `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `live`: likewise, for rows
+    `visible`: a condition on the row `t` beside the organization, with $2 and $3 as above; `is_personal`: in it $2 is
+    the caller's user, or null; `live`: likewise, for rows
     that are not deleted. `most`: rows of an organization, of those that `counted` counts; None: no limit. `filled`:
     columns that rules write besides those that clients set, at creation and later; `also_set`: further assignments of
     an update, where `s` has the new values. `lock`: taken on a row before it changes. `fixed`: why this caller may not
@@ -243,6 +249,7 @@ class Noun(Generic[R]):
     rights: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
     parent: LiteralString = ""
     visible: LiteralString = ""
+    is_personal: bool = False
     live: LiteralString = ""
     most: int | None = None
     counted: LiteralString = ""
@@ -310,6 +317,10 @@ class Noun(Generic[R]):
         if not _INTEGER.match(text):
             raise errors.NotFound(self.nothing)
         return int(text)
+
+
+def version_of(record: OwnRecord) -> int:
+    return getattr(record, "version", 1)
 
 
 def is_unseen(role: Role | None) -> bool:

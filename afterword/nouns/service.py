@@ -12,7 +12,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
 from afterword.db import Dangling, Database, Taken
 from afterword.nouns import structs
-from afterword.nouns.declaration import Change, Given, Noun, R
+from afterword.nouns.declaration import Change, Given, Noun, R, version_of
 from afterword.nouns.statements import statements_of
 
 PRODUCT_ROWS_MAX: Final = 100
@@ -37,11 +37,12 @@ async def find(
     key: Any,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    user_id: str | None = None,
     is_locked: bool = False,
 ) -> R | None:
-    """The row as these applications and tests see it; without them, whoever asks."""
+    """The row as these applications and tests, or this user, see it; without them, whoever asks."""
     found = statements_of(noun)
-    leading = (organization_id, list(application_ids), test_only)[: found.leading]
+    leading = _leading(noun, organization_id, application_ids, user_id, test_only=test_only)
     row = await db.fetch_row(found.get_locked if is_locked else found.get, *leading, key)
     return noun.record(**row) if row else None
 
@@ -49,7 +50,7 @@ async def find(
 async def get(noun: Noun[R], db: Database, *, caller: Caller, key: Any, is_locked: bool = False) -> R:
     """Raises NotFound, and what this caller may get instead."""
     noun.allow(caller, "get")
-    row = await find(noun, db, **caller.reach, key=key, is_locked=is_locked)
+    row = await find(noun, db, **caller.reach, user_id=caller.user_id, key=key, is_locked=is_locked)
     return errors.found(row, noun.nothing)
 
 
@@ -60,17 +61,25 @@ async def rows(
     organization_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    user_id: str | None = None,
     parent_id: str | None = None,
     page: Page,
 ) -> Rows[R]:
     """A page of the rows; `parent_id`: of those that belong to it."""
     found = statements_of(noun)
-    leading = (organization_id, list(application_ids), test_only)[: found.leading]
+    leading = _leading(noun, organization_id, application_ids, user_id, test_only=test_only)
     if parent_id is None:
         listed = await db.fetch_list(found.list, *leading, page=page)
     else:
         listed = await db.fetch_list(found.list_of, *leading, parent_id, page=page)
     return listed.map(lambda row: noun.record(**row))
+
+
+def _leading(
+    noun: Noun[Any], organization_id: str, application_ids: Sequence[str], user_id: str | None, *, test_only: bool
+) -> tuple[object, ...]:
+    reach = (user_id,) if noun.is_personal else (list(application_ids), test_only)
+    return (organization_id, *reach)[: statements_of(noun).leading]
 
 
 async def every(
@@ -122,7 +131,8 @@ async def insert(
     by: str | None,
 ) -> R:
     """Insert a row that the product makes itself: without rules and limit."""
-    values = (organization_id, key, _document(columns), now, by)
+    has_by = "created_by" in noun.record.__struct_fields__
+    values = (organization_id, key, _document(columns), now, *((by,) if has_by else ()))
     with _keys(noun):
         return noun.record(**await db.fetch_one(statements_of(noun).insert, *values))
 
@@ -195,7 +205,7 @@ async def _change(
     noun: Noun[R], db: Database, *, caller: Caller, key: Any, site: Site, now: datetime, expect: errors.Expect
 ) -> Change[R]:
     before = await get(noun, db, caller=caller, key=key, is_locked=True)
-    expect(before.version)
+    expect(version_of(before))
     if refusal := noun.fixed(caller, before):
         raise refusal
     return Change(db=db, caller=caller, site=site, now=now, key=key, before=before)

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any, Final, LiteralString
 
 from afterword.db.columns import assigned, qualified
-from afterword.nouns.declaration import Computed, Given, Noun, Record
+from afterword.nouns.declaration import Computed, Given, Noun
 
-_STAMPS: Final[LiteralString] = "created_time, updated_time, created_by, updated_by"
+_STAMPS: Final[tuple[LiteralString, ...]] = ("created_time", "updated_time", "created_by", "updated_by")
 _BY: Final = frozenset({"created_by", "updated_by"})
 
 
@@ -27,7 +27,7 @@ class Statements:
     list: LiteralString
     list_of: LiteralString  # the id of the parent last
     count: LiteralString
-    insert: LiteralString  # $2 key, $3 columns as JSON, $4 now, $5 who
+    insert: LiteralString  # $2 key, $3 columns as JSON, $4 now, $5 who where the record has that
     update: LiteralString  # likewise
     delete: LiteralString
 
@@ -61,9 +61,8 @@ def statements_of(noun: Noun[Any]) -> Statements:
 def _insert(noun: Noun[Any]) -> LiteralString:
     written: LiteralString = ", ".join(noun.written())
     taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)
-    is_fixed = not issubclass(noun.record, Record)
-    stamps: LiteralString = "created_time, created_by" if is_fixed else _STAMPS
-    values: LiteralString = "$4, $5" if is_fixed else "$4, $4, $5, $5"
+    stamps: LiteralString = ", ".join(name for name in _STAMPS if name in noun.record.__struct_fields__)
+    values: LiteralString = ", ".join("$5" if name in _BY else "$4" for name in stamps.split(", "))
     return f"""insert into {noun.table} as t (organization_id, {noun.key}, {written},
   {stamps})
 select $1, $2, {qualified(written, "s")}, {values}

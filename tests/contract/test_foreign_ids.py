@@ -109,8 +109,6 @@ OF_US_ALONE: Final = {
     "list_doubtful": "asks for ours",
     "count_doubtful": "asks for ours",
     "count_tabs": "asks for ours",
-    "list_views": "asks for ours",
-    "count_views": "asks for ours",
     "count_newer": "asks for ours",
     "count_facets": "asks for ours",
     "count_of_questionnaires": "counts none for a foreign questionnaire",

@@ -252,6 +252,34 @@ returning t.link_id, t.questionnaire_id, t.key, t.title, t.metadata, t.parameter
 -- public_link: delete
 delete from public_link t where t.organization_id = $1 and t.link_id = $2;
 
+-- response_view: get
+select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
+from response_view t
+where t.organization_id = $1 and (t.user_id = $2 or t.shared) and t.view_id = $3;
+
+-- response_view: get_locked
+select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
+from response_view t
+where t.organization_id = $1 and (t.user_id = $2 or t.shared) and t.view_id = $3 for no key update of t;
+
+-- response_view: list
+select t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time
+from response_view t
+where t.organization_id = $1 and (t.user_id = $2 or t.shared);
+
+-- response_view: count
+select count(*) from response_view t where t.organization_id = $1;
+
+-- response_view: insert
+insert into response_view as t (organization_id, view_id, title, query, shared, user_id,
+  created_time)
+select $1, $2, s.title, s.query, s.shared, s.user_id, $4
+from jsonb_populate_record(null::response_view, $3::jsonb) s
+returning t.view_id, t.user_id, t.title, t.query, t.shared, t.organization_id, t.created_time;
+
+-- response_view: delete
+delete from response_view t where t.organization_id = $1 and t.view_id = $2;
+
 -- sequence: get
 select t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id, t.trigger, t.conditions, t.active, t.since_time, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from sequence t

@@ -245,7 +245,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "queue_list_column": {"meaning": FIXED, "name": AUTHORED},
     "queue_item": {"reason": FIXED, "source": FIXED},
     "response": {"band": FIXED, "locale": "as the instance", "score_kind": FIXED},
-    "response_view": {"query": ACCOUNT, "title": ACCOUNT},
+    "response_view": of_noun("response_view"),
     "tagging": {"action": FIXED, "actor_kind": FIXED, "state": FIXED, "tag": "a user's word for many responses"},
     "response_fill": {"after": "the last row of a walk"},
     "report_digest": {"frequency": FIXED, "locale": FIXED},
