@@ -76,7 +76,7 @@ from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import api as inbound_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
-from afterword.reports.digests import api as digests_api
+from afterword.reports import digests
 from afterword.reports.invitations import api as invitations_api
 from afterword.reports.overview import api as overview_api
 from afterword.reports.shares import api as shares_api
@@ -231,7 +231,7 @@ def api_routes() -> list[Routes]:
         invitations_api.routes,
         overview_api.routes,
         shares_api.routes,
-        digests_api.routes,
+        digests.routes,
         exports_api.routes,
         *events_api.routes_of(renderings.render),
     ]

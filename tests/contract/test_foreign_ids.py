@@ -187,7 +187,7 @@ BLIND: Final = {
     "get_is_used",  # no alert or case has the status
     "get_owner_email",  # the owner has no login
     "get_has_login",
-    "list_codes",  # their pool has none
+    "list_codes_of_pool",  # their pool has none
     "list_codes_of",
     "get_has_key",  # of another pool
     "get_call_back_alert_locked",

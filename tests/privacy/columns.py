@@ -248,7 +248,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "response_view": of_noun("response_view"),
     "tagging": {"action": FIXED, "actor_kind": FIXED, "state": FIXED, "tag": "a user's word for many responses"},
     "response_fill": {"after": "the last row of a walk"},
-    "report_digest": {"frequency": FIXED, "locale": FIXED},
+    "report_digest": of_noun("report_digest"),
     "report_share": {"digest": OURS},
     "rollup_count": {"dimension": FIGURES, "dimension_value": FIGURES, "given": FIGURES},
     "rollup_dirty": {"dimension": FIGURES, "hours": FIGURES},

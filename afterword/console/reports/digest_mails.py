@@ -14,9 +14,8 @@ from afterword.console.screens import DOMAIN, HOME
 from afterword.console.text import ShownFigure, change_word, figure_text
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.reports import custom_reports, results
-from afterword.reports.digests import service
-from afterword.reports.digests.store import Digest
+from afterword.reports import custom_reports, digests, results
+from afterword.reports.digests import ReportDigest
 from afterword.reports.overview import service as overviews
 from afterword.texts import Texts, texts
 
@@ -29,14 +28,14 @@ Section = dict[str, Any]
 
 
 async def mail_due(db: Database, *, secret: bytes, now: datetime, limit: int) -> int:
-    async def write(db: Database, caller: Caller, digest: Digest) -> Mapping[str, Any]:
+    async def write(db: Database, caller: Caller, digest: ReportDigest) -> Mapping[str, Any]:
         return await content_of(db, caller=caller, digest=digest, secret=secret, now=now)
 
-    return await service.mail_due(db, write=write, now=now, limit=limit)
+    return await digests.mail_due(db, write=write, now=now, limit=limit)
 
 
 async def content_of(
-    db: Database, *, caller: Caller, digest: Digest, secret: bytes, now: datetime
+    db: Database, *, caller: Caller, digest: ReportDigest, secret: bytes, now: datetime
 ) -> Mapping[str, Any]:
     """The texts of the mail in its language, and addresses without that of the site."""
     words = texts(DOMAIN, digest.locale)
@@ -47,7 +46,7 @@ async def content_of(
     else:
         url = reports.SAVED.replace("{report_id}", digest.report_id)
         title, period, sections = await _report(db, words, caller, digest.report_id, now=now)
-    token = service.stop_token(organization_id, digest_id, secret=secret)
+    token = digests.stop_token(organization_id, digest_id, secret=secret)
     regularly = {"weekly": words("every week"), "monthly": words("every month")}[digest.frequency]
     return {
         "language": words.language,

@@ -11,9 +11,9 @@ from afterword.console.screens import LANGUAGES, Guest, Screens, Visit
 from afterword.core.figures import digests as core_digests
 from afterword.core.wire.lists import Page
 from afterword.nouns import service as nouns
+from afterword.reports import digests
 from afterword.reports.custom_reports import REPORT
-from afterword.reports.digests import service
-from afterword.reports.digests.store import Digest
+from afterword.reports.digests import DIGEST, ReportDigest
 from afterword.texts import Texts
 from afterword.web import html
 
@@ -42,7 +42,7 @@ async def create_mail(visit: Visit) -> Response:
     }
     try:
         async with visit.write() as db:
-            await service.create(db, caller=visit.caller, columns=columns, now=visit.now)
+            await nouns.create(DIGEST, db, caller=visit.caller, columns=columns, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _page(visit, refusal=refusal)
     return html.redirect(f"{MAILS}?done=saved")
@@ -51,14 +51,14 @@ async def create_mail(visit: Visit) -> Response:
 @routes.post(f"{MAILS}/{{digest_id}}/send", scope="Report.Read")
 async def send_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
+        await digests.send_now(db, caller=visit.caller, **visit.ids, now=visit.now)
     return html.redirect(f"{MAILS}?done=digest_sent")
 
 
 @routes.post(f"{MAILS}/{{digest_id}}/stop", scope="Report.Read")
 async def stop_mail(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.stop(db, caller=visit.caller, **visit.ids)
+        await nouns.delete(DIGEST, db, caller=visit.caller, key=visit.id("digest_id"), site=visit.site, now=visit.now)
     return html.redirect(f"{MAILS}?done=removed")
 
 
@@ -86,7 +86,7 @@ async def _stopped(guest: Guest, *, is_done: bool) -> bool:
     names = ("organization_id", "digest_id", "token")
     organization_id, digest_id, token = (guest.request.path_params[name] for name in names)
     async with guest.write() as db:
-        return await service.stop_by_token(
+        return await digests.stop_by_token(
             db,
             organization_id=organization_id,
             digest_id=digest_id,
@@ -106,7 +106,7 @@ def _ended(guest: Guest) -> Response:
 async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Response:
     words = visit.words
     async with visit.read() as db:
-        found = await service.list_of(db, caller=visit.caller)
+        found = await digests.digests_of(db, caller=visit.caller)
         saved = await nouns.rows(
             REPORT, db, **visit.caller.part, page=Page.first(reports.SAVED_LISTING, limit=reports.LISTED_MAX)
         )
@@ -133,7 +133,7 @@ async def _page(visit: Visit, *, refusal: errors.Invalid | None = None) -> Respo
     )
 
 
-def _row(visit: Visit, one: Digest, titles: dict[str, str]) -> dict[str, str]:
+def _row(visit: Visit, one: ReportDigest, titles: dict[str, str]) -> dict[str, str]:
     words = visit.words
     named = words("Overview") if one.report_id is None else titles.get(one.report_id, words("A report"))
     when = dict(_whens(words))[f"{one.frequency} {one.day}"]
@@ -145,7 +145,7 @@ def _row(visit: Visit, one: Digest, titles: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _moment(visit: Visit, one: Digest) -> str:
+def _moment(visit: Visit, one: ReportDigest) -> str:
     return visit.words.moment(max(one.due_time, visit.now), time_zone=visit.zone)
 
 

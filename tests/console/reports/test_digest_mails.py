@@ -1,8 +1,6 @@
 """Digests: the screen's figures in a mail, once a period, as the user may see them then, until a link stops it."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -11,13 +9,13 @@ from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.compose import compose
 from afterword.channels.base import Message
 from afterword.console.reports import digest_mails
-from afterword.reports.digests import service
 from tests.console.reports.test_overview import owner as owner  # noqa: PLC0414  a fixture
 from tests.console.reports.test_reports import shops as shops  # noqa: PLC0414  a fixture
 from tests.logins.conftest import SITE
-from tests.making import make_user
 from tests.reports.conftest import NPS, House
 from tests.reports.conftest import house as house  # noqa: PLC0414  a fixture
+from tests.reports.test_digests import caller_of, create
+from tests.reports.test_digests import now as now  # noqa: PLC0414  a fixture
 
 MAILS = "/console/reports/mails"
 STORE = "questionnaire_metadata:store_id"
@@ -48,41 +46,6 @@ async def due(house: House, now: datetime) -> list[Message]:
         for one in found
         if one.email is not None
     ]
-
-
-async def caller_of(house: House, role: str) -> Any:
-    user_id = await make_user(house.pool, house.caller.organization_id, f"{role}@example.com", role=role)
-    return replace(house.caller, user_id=user_id, role=role, token_id="")
-
-
-async def create(house: House, caller: Any, now: datetime, **columns: Any) -> str:
-    async with db.transaction(house.pool) as database:
-        given = {"report_id": None, "frequency": "weekly", "day": 1, "hour": 8, "locale": "en", **columns}
-        return (await service.create(database, caller=caller, columns=given, now=now)).digest_id
-
-
-@pytest.fixture
-async def now(house: House) -> datetime:
-    async with db.connection(house.pool) as database:
-        return database.clock.now()
-
-
-async def test_refusals(owner: House, now: datetime) -> None:
-    """A token without a user, another user, a day that no week has, another report."""
-    token = await owner.token_for(scopes={"Report.Read"})
-    headers = {"Authorization": f"Bearer {token}"}
-    body = {"frequency": "weekly", "day": 1}
-    assert 403 == (await owner.send("POST", "/report/digest", body, **headers)).status_code
-    assert [] == (await owner.send("GET", "/report/digest", **headers)).json()
-    assert 404 == (await owner.send("DELETE", f"/report/digest/{'z' * 22}", **headers)).status_code
-    caller, other = [await caller_of(owner, role) for role in ("admin", "reporting")]
-    digest_id = await create(owner, caller, now)
-    for columns in ({"day": 8}, {"report_id": "z"}):
-        with pytest.raises(errors.Invalid):
-            await create(owner, caller, now, **columns)
-    async with db.transaction(owner.pool) as database:
-        with pytest.raises(errors.NotFound):
-            await service.stop(database, caller=other, digest_id=digest_id)
 
 
 async def test_rights_of_that_time(shops: House, now: datetime) -> None:

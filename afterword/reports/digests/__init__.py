@@ -1,1 +1,0 @@
-"""Reports that are mailed to a user every week or month."""
