@@ -81,7 +81,7 @@ from afterword.reports.invitations import api as invitations_api
 from afterword.reports.overview import api as overview_api
 from afterword.reports.shares import api as shares_api
 from afterword.responders import pages as responder_pages
-from afterword.responders.suppressions import api as suppressions_api
+from afterword.responders import suppressions
 from afterword.responses import api as responses_api
 from afterword.responses import views
 from afterword.responses.comments import api as comments_api
@@ -220,7 +220,7 @@ def api_routes() -> list[Routes]:
         providers_api.routes,
         test_messages_api.accounts,
         inbound_api.routes,
-        suppressions_api.routes,
+        suppressions.routes,
         people_api.routes,
         search_api.routes,
         seen_api.routes,

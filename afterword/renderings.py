@@ -42,7 +42,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import resources as queue_resources
 from afterword.queue.records import ShownItem
 from afterword.receipts import resources as reports_resources
-from afterword.responders.suppressions import resources as suppressions_resources
+from afterword.responders.suppressions import SUPPRESSION
 
 Record = TypeVar("Record")
 ORDER_LAST: Final = 1 << 30
@@ -192,7 +192,7 @@ async def _import(_: Database, look: Look) -> msgspec.Struct:
 
 
 async def _suppression(_: Database, look: Look) -> msgspec.Struct:
-    return suppressions_resources.Suppression.of_log(look.event.data, look.zone)
+    return resource_of(SUPPRESSION).of_log(look.event.data, look.zone)
 
 
 async def _token(_: Database, look: Look) -> msgspec.Struct:

@@ -17,8 +17,8 @@ from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import list_columns, tables
 from afterword.core.wire.tables import ADDRESS, Fault, Reading
 from afterword.intake.lists import service as lists
-from afterword.responders.suppressions import service
-from afterword.responders.suppressions.service import REASONS, Reason, SuppressionInput
+from afterword.responders import suppressions
+from afterword.responders.suppressions import REASONS, Reason, SuppressionInput
 
 ROWS_A_TRANSACTION = 1_000
 WRONG_SHOWN_MAX = 20
@@ -61,7 +61,7 @@ async def import_file(
             wrong += [(line, fault) for line, fault in batch if isinstance(fault, str)]
             good = [(line, request) for line, request in batch if not isinstance(request, str)]
             async with db.transaction(pool) as database:
-                new, faults = await service.add_many(
+                new, faults = await suppressions.add_many(
                     database,
                     organization_id=owner.organization_id,
                     requests=[request for _, request in good],

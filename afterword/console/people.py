@@ -21,6 +21,7 @@ from afterword.db import Database
 from afterword.instances.responders import api as responders_api
 from afterword.instances.responders import service as shown_responders
 from afterword.instances.responders.service import ResponderView
+from afterword.nouns import service as nouns
 from afterword.people import api, service
 from afterword.people import store as people_store
 from afterword.people.store import Entry
@@ -28,8 +29,8 @@ from afterword.privacy import service as erasures
 from afterword.questionnaires.metadata import store as metadata
 from afterword.questionnaires.metadata.service import DEFINITIONS_MAX
 from afterword.responders import store as responders_store
+from afterword.responders import suppressions
 from afterword.responders.store import Responder, Suppression
-from afterword.responders.suppressions import service as suppressions
 from afterword.texts import Texts
 from afterword.web import html
 
@@ -349,8 +350,8 @@ async def lift_page(visit: Visit) -> Response:
 async def lift(visit: Visit) -> Response:
     async with visit.write() as db:
         one = await _suppression(visit, db)
-        await suppressions.lift(
-            db, caller=visit.caller, suppression_id=one.suppression_id, now=visit.now, check_version=lambda _: None
+        await nouns.delete(
+            suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
         )
     return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
 

@@ -24,10 +24,11 @@ from afterword.instances.tags import api as tags_api
 from afterword.instances.tags import store as tags_store
 from afterword.instances.values import api as values_api
 from afterword.instances.values import store as values_store
+from afterword.nouns.structs import resource_of
 from afterword.people import readable, service, store
 from afterword.queue import service as queue
 from afterword.queue.resources import QueueItem
-from afterword.responders.suppressions.resources import Suppression
+from afterword.responders.suppressions import SUPPRESSION
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Download, Routes
 
@@ -273,4 +274,4 @@ class _Copy:
 
     async def _suppressions(self) -> AsyncGenerator[msgspec.Struct, None]:
         for one in await store.list_suppressions_of(self.db, **self._person):
-            yield Suppression.of(one, self.zone)
+            yield resource_of(SUPPRESSION).of(one, self.zone)

@@ -115,7 +115,6 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "questionnaires/service.py",
     "queue/service.py",
     "queue/traces/service.py",
-    "responders/suppressions/service.py",
     "web/fields.py",
 )
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences

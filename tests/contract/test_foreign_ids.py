@@ -71,7 +71,6 @@ OF_US_ALONE: Final = {
     "list_responders": "asks for ours",
     "list_words": "asks for ours",
     "list_questionnaires_by_title": "a title is the client's own word",
-    "list_suppressions": "asks for ours",
     "get_policy": "asks for ours",
     "get_policy_locked": "asks for ours",
     "update_policy": "asks for ours",

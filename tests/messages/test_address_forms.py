@@ -15,9 +15,9 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.messaging import addresses
 from afterword.responders import service as responders
+from afterword.responders import suppressions
 from afterword.responders.service import ResponderInput
-from afterword.responders.suppressions import service as suppressions
-from afterword.responders.suppressions.service import SuppressionInput
+from afterword.responders.suppressions import SuppressionInput
 from tests.bar import Tell
 from tests.queue.conftest import EMAIL, Client, Queue
 from tests.sizes import size

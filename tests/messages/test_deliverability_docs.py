@@ -11,7 +11,7 @@ from afterword.channels.reports import KINDS, REPORTS_MAX
 from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.receipts.inbound.service import ADAPTERS
 from afterword.receipts.service import REPORTED_DAYS_MAX
-from afterword.responders.suppressions.service import REASONS
+from afterword.responders.suppressions import REASONS
 from tests.receipts.test_inbound import headers_of
 
 PAGE: Final = Path(__file__).parents[2].joinpath("docs/deliverability.md").read_text(encoding="utf-8")

@@ -363,6 +363,24 @@ returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id
 -- sequence: delete
 delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
 
+-- suppression: get
+select t.suppression_id, t.channel_id, t.address_key, t.identifier, t.reason, t.expires_time, t.note, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from suppression t
+where t.organization_id = $1 and t.suppression_id = $2;
+
+-- suppression: get_locked
+select t.suppression_id, t.channel_id, t.address_key, t.identifier, t.reason, t.expires_time, t.note, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from suppression t
+where t.organization_id = $1 and t.suppression_id = $2 for no key update of t;
+
+-- suppression: list
+select t.suppression_id, t.channel_id, t.address_key, t.identifier, t.reason, t.expires_time, t.note, t.organization_id, t.version, t.created_time, t.created_by collate "C" as created_by
+from suppression t
+where t.organization_id = $1;
+
+-- suppression: delete
+delete from suppression t where t.organization_id = $1 and t.suppression_id = $2;
+
 -- webhook: get
 select t.webhook_id, t.title, t.active, t.target_url, t.questionnaire_id, t.application_id, t.event_types, t.consecutive_failures, t.disabled_time, t.failing_since, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from webhook t

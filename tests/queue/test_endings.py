@@ -17,8 +17,8 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.store import QueueItem
 from afterword.receipts import service as reports
-from afterword.responders.suppressions import service as suppressions
-from afterword.responders.suppressions.service import SuppressionInput
+from afterword.responders import suppressions
+from afterword.responders.suppressions import SuppressionInput
 from tests.bar import Tell
 from tests.queue.conftest import EMAIL, Queue, any_version
 

@@ -8,7 +8,8 @@ import pytest
 
 from afterword import db
 from afterword.core.wire.times import zone_of
-from afterword.responders.suppressions.resources import Suppression
+from afterword.nouns.structs import resource_of
+from afterword.responders.suppressions import SUPPRESSION
 from tests.conftest import TIME_ZONE, House
 from tests.dates import YEAR
 from tests.event_log import list_events
@@ -60,7 +61,7 @@ class TestAdding:
         async with db.connection(pool) as database:
             rows = await list_events(database, organization_id=house.organization_id)
         [event] = [row for row in rows if row.type == "suppression.created"]
-        assert made == msgspec.to_builtins(Suppression.of_log(event.data, zone_of(TIME_ZONE)))
+        assert made == msgspec.to_builtins(resource_of(SUPPRESSION).of_log(event.data, zone_of(TIME_ZONE)))
 
     async def test_it_is_there_already(self, client: httpx2.AsyncClient, house: House) -> None:
         made = (await add(client, house)).json()

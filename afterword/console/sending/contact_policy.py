@@ -12,18 +12,18 @@ from afterword.console.sending.sending import CHANNELS, reason_text
 from afterword.console.text import address_text
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.wire.lists import Page
+from afterword.nouns import service as nouns
+from afterword.nouns import structs
 from afterword.pipelines.policies import service, store
 from afterword.pipelines.policies.api import ContactPolicyRequest
-from afterword.responders.suppressions import service as suppressions
-from afterword.responders.suppressions import store as suppressions_store
-from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
-from afterword.responders.suppressions.service import SuppressionInput
-from afterword.web import fields, html
+from afterword.responders import suppressions
+from afterword.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
+from afterword.web import html
 
 POLICY: Final = "/console/settings/policy"
 SUPPRESSIONS: Final = "/console/settings/suppressions"
 ROWS: Final = 50
-LISTED: Final = fields.listing_of(Suppression)
+LISTED: Final = structs.listing_of(SUPPRESSION)
 INPUTS: Final = (
     Input("enabled", "switch", "Limit how often people are asked", options=(("1", "yes"), ("", "no"))),
     Input("invitations_max", "number", "Invitations at most", "To one address, over all pipelines.", required=True),
@@ -92,7 +92,7 @@ async def suppress(visit: Visit) -> Response:
 async def confirm_lifting(visit: Visit) -> Response:
     words = visit.words
     async with visit.read() as db:
-        one = await suppressions.get(db, caller=visit.caller, suppression_id=visit.id("suppression_id"))
+        one = await nouns.get(SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"))
     return visit.confirm(
         title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
         sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
@@ -105,12 +105,8 @@ async def confirm_lifting(visit: Visit) -> Response:
 @routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
 async def lift(visit: Visit) -> Response:
     async with visit.write() as db:
-        await suppressions.lift(
-            db,
-            caller=visit.caller,
-            suppression_id=visit.id("suppression_id"),
-            now=visit.now,
-            check_version=lambda _: None,
+        await nouns.delete(
+            SUPPRESSION, db, caller=visit.caller, key=visit.id("suppression_id"), site=visit.site, now=visit.now
         )
     return html.redirect(f"{SUPPRESSIONS}?done=lifted")
 
@@ -140,7 +136,8 @@ async def _suppressions(visit: Visit, refusal: errors.Refusal | None = None) -> 
     words, form = visit.words, visit.form
     suppressions.require_reach(visit.caller)
     async with visit.read() as db:
-        found = await suppressions_store.list_suppressions(
+        found = await nouns.rows(
+            SUPPRESSION,
             db,
             organization_id=visit.caller.organization_id,
             page=behind(Page.first(LISTED, limit=ROWS), visit.query.get("after", "")),

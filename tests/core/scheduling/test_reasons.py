@@ -10,7 +10,7 @@ import pytest
 
 from afterword.channels.base import Cause
 from afterword.core.scheduling import reasons
-from afterword.responders.suppressions.service import REASONS as SUPPRESSION_REASONS
+from afterword.responders.suppressions import REASONS as SUPPRESSION_REASONS
 
 SOURCE = Path(__file__).parents[3] / "afterword"
 PAGE = Path(__file__).parents[3].joinpath("docs/rules.md").read_text(encoding="utf-8")
