@@ -79,6 +79,9 @@ SECTIONS: Final = (
 )
 
 
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The fields of a posted form; a missing one is empty."""
@@ -198,6 +201,11 @@ class Visit(Guest):
 
     def id(self, name: str) -> str:
         return self.ids[name]
+
+    async def find(self, get: Callable[..., Awaitable[Found]]) -> Found:
+        """The thing of the address by the `get` of its service, which takes the ids under their names."""
+        async with self.read() as db:
+            return await get(db, caller=self.caller, **self.ids)
 
     @property
     def sections(self) -> list[dict[str, str]]:

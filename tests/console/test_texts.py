@@ -213,6 +213,10 @@ def shown() -> set[str]:
                 found |= {*texts}
             elif name in {"Editable", "Screens"} and path in noun_files():
                 found |= marked(call)
+            elif name == "removal":
+                said = [one.value for one in call.keywords if one.arg in {"title", "sentences", "button"}]
+                said += [each for one in said if isinstance(one, ast.List) for each in one.elts]
+                found |= {one.value for one in said if isinstance(one, ast.Constant) and isinstance(one.value, str)}
             elif name.rpartition(".")[2] in REFUSALS:
                 found |= {text for text in texts if text.endswith(".")}
     found |= _refused()

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.questionnaires import LISTING, NEW, ONE, PATH, length_text
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.core.charts import sketches
@@ -233,26 +234,23 @@ def _questions(words: Texts, document: Mapping[str, Any], chosen: str | None) ->
     return [("", words("none")), *found, *others]
 
 
-@routes.get(f"{ONE}/archive", scope="Questionnaire.Delete")
-async def confirm_archive(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        one = await access.get(db, caller=visit.caller, **visit.ids)
-    return visit.confirm(
-        title=words("Archive “{name}”?", name=one.display_name),
-        sentences=[
-            words("Nothing more is sent and nothing more is answered: links that are out say that it is closed."),
-            words("It cannot be opened again. Its answers and versions stay, and it can be copied."),
-        ],
-        button=words("Archive it"),
-    )
-
-
-@routes.post(f"{ONE}/archive", scope="Questionnaire.Delete")
-async def archive(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.archive(db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now)
-    return html.redirect(f"{PATH}/{visit.id('questionnaire_id')}?done=archived")
+removal(
+    routes,
+    f"{ONE}/archive",
+    scope="Questionnaire.Delete",
+    title="Archive “{display_name}”?",
+    sentences=[
+        "Nothing more is sent and nothing more is answered: links that are out say that it is closed.",
+        "It cannot be opened again. Its answers and versions stay, and it can be copied.",
+    ],
+    button="Archive it",
+    get=lambda visit: visit.find(access.get),
+    remove=lambda visit, db: service.archive(
+        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
+    ),
+    to=ONE,
+    done="archived",
+)
 
 
 def _same(visit: Visit, version: int) -> None:

@@ -12,6 +12,7 @@ from afterword import errors
 from afterword.console.cases.figures import FIGURES
 from afterword.console.charts import View
 from afterword.console.lists import Listing, address, key_of, read_key
+from afterword.console.removals import removal
 from afterword.console.reports import views as report_views
 from afterword.console.reports.files import file_of, note
 from afterword.console.reports.forms import (
@@ -138,23 +139,17 @@ async def save_report(visit: Visit) -> Response:
     return html.redirect(f"{SAVED.replace('{report_id}', report.report_id)}?done=saved")
 
 
-@routes.get(f"{SAVED}/delete", scope="Report.Delete")
-async def confirm_deletion(visit: Visit) -> Response:
-    wanted = await _saved(visit)
-    words = visit.words
-    title = wanted.saved.title if wanted.saved else ""
-    return visit.confirm(
-        title=words("Delete this report?"),
-        sentences=[words("“{title}” is deleted for everybody. The answers stay.", title=title)],
-        button=words("Delete the report"),
-    )
-
-
-@routes.post(f"{SAVED}/delete", scope="Report.Delete")
-async def delete_report(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
-    return html.redirect(f"{REPORTS}?done=removed")
+removal(
+    routes,
+    f"{SAVED}/delete",
+    scope="Report.Delete",
+    title="Delete this report?",
+    sentences=["“{title}” is deleted for everybody. The answers stay."],
+    button="Delete the report",
+    get=lambda visit: visit.find(results.get_saved),
+    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None),
+    to=REPORTS,
+)
 
 
 @routes.post(f"{SAVED}/pin", scope="Report.Update")

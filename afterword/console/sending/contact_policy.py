@@ -7,6 +7,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, reason_text
 from afterword.console.text import address_text
@@ -88,31 +89,29 @@ async def suppress(visit: Visit) -> Response:
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
-@routes.get(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def confirm_lifting(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        one = await suppressions.get(db, caller=visit.caller, suppression_id=visit.id("suppression_id"))
-    return visit.confirm(
-        title=words("Allow messages to {address} again?", address=address_text(words, one.identifier)),
-        sentences=[words("The reason was: {reason}.", reason=reason_text(words, one.reason))],
-        button=words("Allow messages again"),
-        action=f"{SUPPRESSIONS}/{one.suppression_id}/lifting",
-        back=SUPPRESSIONS,
-    )
+async def _suppression(visit: Visit) -> dict[str, str]:
+    one = await visit.find(suppressions.get)
+    return {
+        "address": address_text(visit.words, one.identifier),
+        "reason": reason_text(visit.words, one.reason),
+    }
 
 
-@routes.post(f"{SUPPRESSIONS}/{{suppression_id}}/lifting", scope="Suppression.Delete")
-async def lift(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await suppressions.lift(
-            db,
-            caller=visit.caller,
-            suppression_id=visit.id("suppression_id"),
-            now=visit.now,
-            check_version=lambda _: None,
-        )
-    return html.redirect(f"{SUPPRESSIONS}?done=lifted")
+removal(
+    routes,
+    f"{SUPPRESSIONS}/{{suppression_id}}/lifting",
+    scope="Suppression.Delete",
+    title="Allow messages to {address} again?",
+    sentences=["The reason was: {reason}."],
+    button="Allow messages again",
+    get=_suppression,
+    remove=lambda visit, db: suppressions.lift(
+        db, caller=visit.caller, **visit.ids, now=visit.now, check_version=lambda _: None
+    ),
+    to=SUPPRESSIONS,
+    done="lifted",
+    back=SUPPRESSIONS,
+)
 
 
 @routes.get(POLICY, scope="Contact Policy.Update")

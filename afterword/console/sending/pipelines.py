@@ -9,6 +9,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import read_as, same_version
 from afterword.console.lists import Listing, address, behind, key_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.contact_policy import POLICY
@@ -199,36 +200,22 @@ async def switch(visit: Visit) -> Response:
     return await change(visit, {"paused": visit.form.text("paused") == "1"}, check=False)
 
 
-@routes.get(f"{ONE}/removal", scope="Pipeline.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        pipeline = await pipeline_of(visit, db)
-    here = url_of(pipeline)
-    return visit.confirm(
-        title=words("Remove the pipeline “{title}”?", title=pipeline.title),
-        sentences=[
-            words("It sends nothing more. What it has sent, and its responses, stay."),
-            words("It cannot be removed while messages of it wait."),
-        ],
-        button=words("Remove the pipeline"),
-        action=f"{here}/removal",
-        back=here,
-    )
-
-
-@routes.post(f"{ONE}/removal", scope="Pipeline.Delete")
-async def remove(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.delete_pipeline(
-            db,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
-            caller=visit.caller,
-            check_version=lambda _: None,
-            now=visit.now,
-        )
-    return html.redirect(f"{PIPELINES}?done=removed")
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Pipeline.Delete",
+    title="Remove the pipeline “{title}”?",
+    sentences=[
+        "It sends nothing more. What it has sent, and its responses, stay.",
+        "It cannot be removed while messages of it wait.",
+    ],
+    button="Remove the pipeline",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.delete_pipeline(
+        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
+    ),
+    to=PIPELINES,
+)
 
 
 async def pipeline_of(visit: Visit, db: Database) -> store.Pipeline:

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import Input, placed, shown
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.organization import DOMAIN, ORGANIZATION
 from afterword.links.domains import service, store
@@ -59,26 +60,20 @@ async def check_domain(visit: Visit) -> Response:
     return html.redirect(f"{DOMAIN}?done=checked")
 
 
-@routes.get(f"{DOMAIN}/removal", scope="Organization.Update")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        domain = await service.get(db, caller=visit.caller)
-    return visit.confirm(
-        title=words("Give “{host}” back?", host=domain.host),
-        sentences=[
-            words("New links have the address of this installation again."),
-            words("Links that were sent with the host, and QR codes with it, lead here only while its records stay."),
-        ],
-        button=words("Give the host back"),
-    )
-
-
-@routes.post(f"{DOMAIN}/removal", scope="Organization.Update")
-async def remove_domain(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.remove(db, caller=visit.caller, check_version=lambda _: None)
-    return html.redirect(f"{DOMAIN}?done=removed")
+removal(
+    routes,
+    f"{DOMAIN}/removal",
+    scope="Organization.Update",
+    title="Give “{host}” back?",
+    sentences=[
+        "New links have the address of this installation again.",
+        "Links that were sent with the host, and QR codes with it, lead here only while its records stay.",
+    ],
+    button="Give the host back",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller, check_version=lambda _: None),
+    to=DOMAIN,
+)
 
 
 @routes.get(DOMAIN, scope="Organization.Update")

@@ -6,6 +6,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
@@ -109,31 +110,31 @@ async def change_person(visit: Visit) -> Response:
     return html.redirect(f"{PEOPLE}?done=saved")
 
 
-@routes.get("/console/settings/people/{user_id}/remove", scope="User.Delete")
-async def remove_page(visit: Visit) -> Response:
+async def _removed(visit: Visit) -> dict[str, str]:
     async with visit.read() as db:
         user = await _user(visit, db)
-    names = {"name": user.display_name or user.email or "", "organization": visit.session.organization_name}
-    return visit.confirm(
-        title=visit.words("Remove {name} from {organization}", **names),
-        sentences=[
-            visit.words("Its tokens end at once. The audit log keeps its name.")
-            if user.service
-            else visit.words("{name} can log in to {organization} no more, from this moment on.", **names)
-        ],
-        button=visit.words("Remove"),
-        action=f"{PEOPLE}/{user.user_id}/remove",
-        back=f"{PEOPLE}/{user.user_id}",
-    )
+    name, organization = user.display_name or user.email or "", visit.session.organization_name
+    return {"name": name, "organization": organization, "service": "1" if user.service else ""}
 
 
-@routes.post("/console/settings/people/{user_id}/remove", scope="User.Delete", proof=True)
-async def remove_person(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await users.remove_user(
-            db, caller=visit.caller, user_id=visit.id("user_id"), check_version=lambda _: None, now=visit.now
-        )
-    return html.redirect(f"{PEOPLE}?done=removed")
+removal(
+    routes,
+    "/console/settings/people/{user_id}/remove",
+    scope="User.Delete",
+    proof=True,
+    title="Remove {name} from {organization}",
+    sentences=lambda visit, found: [
+        visit.words("Its tokens end at once. The audit log keeps its name.")
+        if found["service"]
+        else visit.words("{name} can log in to {organization} no more, from this moment on.", **found)
+    ],
+    button="Remove",
+    get=_removed,
+    remove=lambda visit, db: users.remove_user(
+        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
+    ),
+    to=PEOPLE,
+)
 
 
 @routes.get(PEOPLE, scope="User.Read")

@@ -10,9 +10,11 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, document_of, form_page, read_as, same_version
 from afterword.console.lists import Listing, Tab, address, page_links, page_of
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings.members import applications_of
 from afterword.core.questionnaires.metadata import Kind
+from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.questionnaires.metadata.api import (
     MetadataDefinition,
@@ -133,27 +135,6 @@ async def save_name(visit: Visit) -> Response:
     return html.redirect(address(METADATA, kind=kind, done="saved"))
 
 
-@routes.get(f"{ONE}/removal", scope="Metadata.Delete")
-async def confirm_removal(visit: Visit) -> Response:
-    words = visit.words
-    definition = await _definition(visit)
-    return visit.confirm(
-        title=words("Remove the name “{name}”?", name=definition.name),
-        sentences=[words("Values that are stored stay. Conditions that ask for it are kept, and new ones cannot.")],
-        button=words("Remove the name"),
-    )
-
-
-@routes.post(f"{ONE}/removal", scope="Metadata.Delete")
-async def remove_name(visit: Visit) -> Response:
-    kind = _kind(visit.id("kind"))
-    async with visit.write() as db:
-        await service.delete(
-            db, caller=visit.caller, kind=kind, metadata_id=visit.id("metadata_id"), check_version=lambda _: None
-        )
-    return html.redirect(address(METADATA, kind=kind, done="removed"))
-
-
 def _undeclared(visit: Visit, kind: Kind, one: SeenName) -> dict[str, str]:
     return {
         "url": f"{METADATA}/new?{urlencode({'kind': kind, 'name': one.name})}",
@@ -194,6 +175,25 @@ async def _definition(visit: Visit) -> store.Definition:
     if found.read_only:
         raise errors.NotFound("This name belongs to the product.")
     return found
+
+
+async def _remove(visit: Visit, db: Database) -> Response:
+    kind, metadata_id = _kind(visit.id("kind")), visit.id("metadata_id")
+    await service.delete(db, caller=visit.caller, kind=kind, metadata_id=metadata_id, check_version=lambda _: None)
+    return html.redirect(address(METADATA, kind=kind, done="removed"))
+
+
+removal(
+    routes,
+    f"{ONE}/removal",
+    scope="Metadata.Delete",
+    title="Remove the name “{name}”?",
+    sentences=["Values that are stored stay. Conditions that ask for it are kept, and new ones cannot."],
+    button="Remove the name",
+    get=_definition,
+    remove=_remove,
+    to=METADATA,
+)
 
 
 @routes.get(f"{METADATA}/new", scope="Metadata.Create")

@@ -10,6 +10,7 @@ from afterword import errors, ids
 from afterword.console import lists
 from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
 from afterword.console.lists import Column, Listing
+from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import audit
 from afterword.console.settings import members as settings
@@ -177,31 +178,24 @@ async def rotate_token(visit: Visit) -> Response:
     return _made(visit, token, text, old=old)
 
 
-@routes.get(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
-async def confirm_end(visit: Visit) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-    here = f"{TOKENS}/{token.token_id}"
-    return visit.confirm(
-        title=words("End the token “{title}”?", title=token.title),
-        sentences=[
-            words("Whatever uses it is refused from this moment on. Tokens that were made with it end too."),
-            words("It cannot be made valid again."),
-        ],
-        button=words("End the token"),
-        action=f"{here}/end",
-        back=here,
-    )
-
-
-@routes.post(f"{TOKENS}/{{token_id}}/end", scope="Token.Delete", proof=True)
-async def end_token(visit: Visit) -> Response:
-    async with visit.write() as db:
-        await service.revoke(
-            db, caller=visit.caller, token_id=visit.id("token_id"), check_version=lambda _: None, now=visit.now
-        )
-    return html.redirect(f"{TOKENS}?done=token_ended")
+removal(
+    routes,
+    f"{TOKENS}/{{token_id}}/end",
+    scope="Token.Delete",
+    proof=True,
+    title="End the token “{title}”?",
+    sentences=[
+        "Whatever uses it is refused from this moment on. Tokens that were made with it end too.",
+        "It cannot be made valid again.",
+    ],
+    button="End the token",
+    get=lambda visit: visit.find(service.get),
+    remove=lambda visit, db: service.revoke(
+        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
+    ),
+    to=TOKENS,
+    done="token_ended",
+)
 
 
 def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
