@@ -1,6 +1,6 @@
 """Forms that are declared: fields with the names of a request's members, read as the API reads that request."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any, Final, Literal, TypeVar, cast
@@ -14,10 +14,13 @@ from afterword.console.screens import Form, Visit
 from afterword.console.text import NOTHING
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
+from afterword.core.text.marks import marked
 from afterword.core.wire import times
 from afterword.texts import Texts
 
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
+CHANGED: Final = marked("Somebody changed this in the meantime. Compare below; saving again replaces their changes.")
+KEPT: Final = marked("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")
 Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
@@ -91,18 +94,15 @@ def differences(
     return found
 
 
-def same_version(visit: Visit) -> Callable[[int], None]:
-    """The check of an update: raises Stale where the form began with another version."""
+def same_version(visit: Visit, sentence: str = CHANGED) -> errors.Expect:
+    """The check of an update: raises Stale with the sentence where the form began with another version."""
+    return lambda version: require_same(visit, version, "version", sentence)
 
-    def check(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(
-                visit.words(
-                    "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
-                )
-            )
 
-    return check
+def require_same(visit: Visit, stored: object, name: str, sentence: str = CHANGED) -> None:
+    """Raise Stale unless the field `name` of the form has what is stored now."""
+    if str(stored) != visit.form.text(name):
+        raise errors.Stale(visit.words(sentence))
 
 
 def text_of(value: Any, one: Input, zone: str) -> str | list[str]:

@@ -350,9 +350,7 @@ async def lift_page(visit: Visit) -> Response:
 async def lift(visit: Visit) -> Response:
     async with visit.write() as db:
         one = await _suppression(visit, db)
-        await suppressions.lift(
-            db, caller=visit.caller, suppression_id=one.suppression_id, now=visit.now, check_version=lambda _: None
-        )
+        await suppressions.lift(db, caller=visit.caller, suppression_id=one.suppression_id, now=visit.now)
     return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
 
 

@@ -178,7 +178,7 @@ async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
         caller=call.caller,
         **call.ids,
         changes=columns_of(call.body.named()),
-        expect=call.check_version,
+        expect=call.expect,
         secret=call.site.secret,
         now=call.now,
     )
@@ -193,7 +193,7 @@ async def change_link(call: Call[PublicLinkUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_link(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.get(

@@ -64,7 +64,7 @@ async def change(
     caller: Caller,
     link_id: str,
     changes: Mapping[str, Any],
-    expect: errors.Expect,
+    expect: errors.Expect = errors.ANY,
     secret: bytes,
     now: datetime,
 ) -> Link:
@@ -83,7 +83,7 @@ async def change(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, link_id: str, expect: errors.Expect) -> None:
+async def delete(db: Database, *, caller: Caller, link_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Raises NotFound, LinkInUse for a link with responses, and what `expect` raises."""
     link = await get(db, caller=caller, link_id=link_id, is_locked=True)
     expect(link.version)

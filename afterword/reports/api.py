@@ -107,15 +107,13 @@ async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> 
     changes = call.body.named()
     if call.body.spec is not UNSET:
         changes["spec"] = document_of(call.body.spec)
-    report = await service.update(
-        db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.check_version
-    )
+    report = await service.update(db, caller=call.caller, **call.ids, changes=changes, now=call.now, expect=call.expect)
     return _shown(call, report)
 
 
 @routes.delete("/report/custom/{report_id}", scope="Report.Delete", summary="Delete a custom report")
 async def delete_custom_report(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.delete(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")

@@ -39,7 +39,13 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
+    db: Database,
+    *,
+    caller: Caller,
+    report_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
 ) -> CustomReport:
     """Change the named columns, a spec as a whole. Raises NotFound, Invalid, and what `expect` raises."""
     before = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
@@ -58,7 +64,7 @@ async def update(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, report_id: str, expect: errors.Expect) -> None:
+async def delete(db: Database, *, caller: Caller, report_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Delete a report. Raises NotFound, and what `expect` raises."""
     report = await results.get_saved(db, caller=caller, report_id=report_id, is_locked=True)
     expect(report.version)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -74,7 +75,7 @@ OTHERS = tuple(  # with texts of the console
 )
 REFUSALS = {
     "FieldError", "at", "Sentence", "Conflict", "Forbidden", "Gone", "Invalid", "Malformed", "NotFound", "Stale",
-    "SystemStatus", "TooLarge", "TooMany", "found",
+    "SystemStatus", "TooLarge", "TooMany", "found", "same_version",
 }  # fmt: skip
 REFUSING = (  # modules with sentences of refusals that screens say
     "alerts/cases/service.py",
@@ -213,6 +214,8 @@ def shown() -> set[str]:
                 found |= {*texts}
             elif name in {"Editable", "Screens"} and path in noun_files():
                 found |= marked(call)
+            elif name == "marked":
+                found |= {*_values(call.args[0])}
             elif name == "removal":
                 said = [one.value for one in call.keywords if one.arg in {"title", "sentences", "button"}]
                 said += [each for one in said if isinstance(one, ast.List) for each in one.elts]
@@ -249,6 +252,14 @@ def shown() -> set[str]:
     found |= {*digests.WEEK_DAYS} | {text for _, text in domain_records.SENTENCES.values()}
     found |= {text for each in provider_forms.FIELDS.values() for one in each for text in (one.label, one.hint)}
     return (found | {"Erased.", entry.WRONG, passkeys.REFUSED, story.ON_ITS_WAY}) - {""}
+
+
+def _values(node: ast.expr) -> Iterator[str]:
+    """The texts of a marked table; the keys of a mapping are none."""
+    if isinstance(node, ast.Constant):
+        yield str(node.value)
+    for one in node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ()):
+        yield from _values(one)
 
 
 def _refused() -> set[str]:

@@ -48,12 +48,7 @@ async def save_account(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             await users.update_user(
-                db,
-                caller=visit.caller,
-                user_id=visit.session.user_id,
-                changes=changes,
-                check_version=lambda _: None,
-                now=visit.now,
+                db, caller=visit.caller, user_id=visit.session.user_id, changes=changes, now=visit.now
             )
     except errors.Invalid as invalid:
         return await _account(visit, invalid)

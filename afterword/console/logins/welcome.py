@@ -140,9 +140,7 @@ async def save_organization(visit: Visit) -> Response:
             if logo is not None:
                 asset = await assets.keep(db, caller=visit.caller, picture=logo, title=None, now=visit.now)
                 changes["brand"] = {**brand, "logo": asset.path}
-            await organizations.update_organization(
-                db, caller=visit.caller, changes=changes, now=visit.now, check_version=lambda _: None
-            )
+            await organizations.update_organization(db, caller=visit.caller, changes=changes, now=visit.now)
     except errors.Invalid as invalid:
         async with visit.read() as db:
             shown = (await _organization(visit, db)).brand.get("logo")
@@ -182,7 +180,6 @@ async def take_questionnaire(visit: Visit) -> Response:
                     caller=visit.caller,
                     changes={"brand": {**organization.brand, "color_primary": color}},
                     now=visit.now,
-                    check_version=lambda _: None,
                 )
     except (errors.Invalid, errors.Conflict) as refusal:
         return _questionnaire_form(visit, name, COLOR, refusal)

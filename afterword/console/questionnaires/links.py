@@ -136,7 +136,7 @@ async def save_link(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/switch", scope="Public Link.Update")
 async def switch_link(visit: Visit) -> Response:
-    await change(visit, {"active": visit.form.text("active") == "1"}, lambda _: None)
+    await change(visit, {"active": visit.form.text("active") == "1"})
     return html.redirect(f"{visit.request.url.path.removesuffix('/switch')}?done=saved")
 
 
@@ -176,7 +176,7 @@ async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             link = await link_of(visit, db)
-            await service.delete(db, caller=visit.caller, link_id=link.link_id, expect=lambda _: None)
+            await service.delete(db, caller=visit.caller, link_id=link.link_id)
     except service.LinkInUse:
         return await _confirm(visit)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
@@ -287,7 +287,7 @@ async def _questionnaire(visit: Visit, db: Database) -> Questionnaire:
     return await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
 
 
-async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect) -> None:
+async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = errors.ANY) -> None:
     async with visit.write() as db:
         link = await link_of(visit, db)
         await service.change(

@@ -147,7 +147,7 @@ removal(
     sentences=["“{title}” is deleted for everybody. The answers stay."],
     button="Delete the report",
     get=lambda visit: visit.find(results.get_saved),
-    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None),
+    remove=lambda visit, db: service.delete(db, caller=visit.caller, **visit.ids),
     to=REPORTS,
 )
 
@@ -163,7 +163,6 @@ async def pin_report(visit: Visit) -> Response:
                 report_id=report_id,
                 changes={"pinned": bool(visit.form.text("pinned"))},
                 now=visit.now,
-                expect=lambda _: None,
             )
     except errors.Invalid as refusal:
         return await _page(visit, await _saved(visit), refusal=refusal)
@@ -351,9 +350,7 @@ def _hidden(words: Texts, result: Result) -> str:
     number = result.suppressed_rows
     if any(one.suppressed_reason == "few_pairs" for row in result.rows for one in row.figures):
         return words.plural(
-            "{n} row has too few answers for a correlation.",
-            "{n} rows have too few answers for a correlation.",
-            number,
+            "{n} row has too few answers for a correlation.", "{n} rows have too few answers for a correlation.", number
         )
     return words.plural(
         "{n} row is hidden, so that nobody can be recognized by it.",

@@ -51,7 +51,7 @@ async def save_policy(visit: Visit) -> Response:
         request = read_as(ContactPolicyRequest, document_of(visit.form, INPUTS), visit)
         async with visit.write() as db:
             await service.replace(
-                db, caller=visit.caller, wanted=request.document, check_version=same_version(visit), now=db.clock.now()
+                db, caller=visit.caller, wanted=request.document, expect=same_version(visit), now=db.clock.now()
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _policy(visit, refusal)
@@ -91,10 +91,7 @@ async def suppress(visit: Visit) -> Response:
 
 async def _suppression(visit: Visit) -> dict[str, str]:
     one = await visit.find(suppressions.get)
-    return {
-        "address": address_text(visit.words, one.identifier),
-        "reason": reason_text(visit.words, one.reason),
-    }
+    return {"address": address_text(visit.words, one.identifier), "reason": reason_text(visit.words, one.reason)}
 
 
 removal(
@@ -105,9 +102,7 @@ removal(
     sentences=["The reason was: {reason}."],
     button="Allow messages again",
     get=_suppression,
-    remove=lambda visit, db: suppressions.lift(
-        db, caller=visit.caller, **visit.ids, now=visit.now, check_version=lambda _: None
-    ),
+    remove=lambda visit, db: suppressions.lift(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=SUPPRESSIONS,
     done="lifted",
     back=SUPPRESSIONS,

@@ -168,7 +168,6 @@ async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
             questionnaire_id=visit.id("questionnaire_id"),
             pipeline_id=visit.id("pipeline_id"),
             changes=changes,
-            check_version=lambda _: None,
             now=visit.now,
             networks=visit.site.networks,
         )

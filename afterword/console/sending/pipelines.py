@@ -211,9 +211,7 @@ removal(
     ],
     button="Remove the pipeline",
     get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.delete_pipeline(
-        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
-    ),
+    remove=lambda visit, db: service.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=PIPELINES,
 )
 
@@ -247,7 +245,7 @@ async def change(visit: Visit, changes: Mapping[str, Any], *, check: bool = True
             pipeline_id=visit.id("pipeline_id"),
             caller=visit.caller,
             changes=changes,
-            check_version=same_version(visit) if check else lambda _: None,
+            expect=same_version(visit) if check else errors.ANY,
             now=visit.now,
             networks=visit.site.networks,
         )

@@ -376,12 +376,7 @@ async def _confirm(visit: Visit, act: str) -> Response:
 async def _change(visit: Visit, change: QueueItemUpdate) -> None:
     async with visit.write() as db:
         await queue.change(
-            db,
-            caller=visit.caller,
-            item_id=visit.id("item_id"),
-            change=change,
-            check_version=lambda _: None,
-            secret=visit.site.secret,
+            db, caller=visit.caller, item_id=visit.id("item_id"), change=change, secret=visit.site.secret
         )
 
 

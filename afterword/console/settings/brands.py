@@ -88,7 +88,7 @@ async def _save(visit: Visit) -> Response:
                 "caller": visit.caller,
                 "changes": {"brand": brand},
                 "now": visit.now,
-                "check_version": same_version(visit),
+                "expect": same_version(visit),
             }
             if branded.application_id is None:
                 await service.update_organization(db, **change)

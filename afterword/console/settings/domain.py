@@ -40,14 +40,7 @@ routes = Screens()
 async def save_domain(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
-            await service.claim(
-                db,
-                caller=visit.caller,
-                host=visit.form.text("host"),
-                site=visit.site,
-                now=visit.now,
-                check_version=lambda _: None,
-            )
+            await service.claim(db, caller=visit.caller, host=visit.form.text("host"), site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
     return html.redirect(f"{DOMAIN}?done=saved")
@@ -71,7 +64,7 @@ removal(
     ],
     button="Give the host back",
     get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.remove(db, caller=visit.caller, check_version=lambda _: None),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
     to=DOMAIN,
 )
 

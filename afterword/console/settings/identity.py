@@ -50,14 +50,7 @@ async def save_identity(visit: Visit) -> Response:
     try:
         request = read_as(IdentityProviderRequest, document, visit)
         async with visit.write() as db:
-            await service.save(
-                db,
-                caller=visit.caller,
-                values=values_of(request),
-                site=visit.site,
-                now=visit.now,
-                check_version=lambda _: None,
-            )
+            await service.save(db, caller=visit.caller, values=values_of(request), site=visit.site, now=visit.now)
         await service.check(visit.pool, caller=visit.caller, site=visit.site, now=visit.now)
     except errors.Invalid as refusal:
         return await _show(visit, refusal)
@@ -82,7 +75,7 @@ removal(
     ],
     button="Remove the log-in",
     get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.remove(db, caller=visit.caller, check_version=lambda _: None),
+    remove=lambda visit, db: service.remove(db, caller=visit.caller),
     to=IDENTITY,
 )
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.inputs import KEPT, same_version
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
@@ -104,7 +105,7 @@ async def change_person(visit: Visit) -> Response:
                 "application_ids": form.all("application"),
                 "active": form.text("active") != "0",
             },
-            check_version=lambda version: _same(version, form.text("version")),
+            expect=same_version(visit, KEPT),
             now=visit.now,
         )
     return html.redirect(f"{PEOPLE}?done=saved")
@@ -130,9 +131,7 @@ removal(
     ],
     button="Remove",
     get=_removed,
-    remove=lambda visit, db: users.remove_user(
-        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
-    ),
+    remove=lambda visit, db: users.remove_user(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=PEOPLE,
 )
 
@@ -223,8 +222,3 @@ async def _user(visit: Visit, db: Database) -> users_store.User:
     if user is None:
         raise errors.NotFound("There is no such user.")
     return user
-
-
-def _same(version: int, seen: str) -> None:
-    if str(version) != seen:
-        raise errors.Stale("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")

@@ -127,7 +127,7 @@ async def save_name(visit: Visit) -> Response:
                 kind=kind,
                 metadata_id=visit.id("metadata_id"),
                 columns=request.named(),
-                check_version=same_version(visit),
+                expect=same_version(visit),
                 now=visit.now,
             )
     except (errors.Invalid, errors.Stale) as refusal:
@@ -179,7 +179,7 @@ async def _definition(visit: Visit) -> store.Definition:
 
 async def _remove(visit: Visit, db: Database) -> Response:
     kind, metadata_id = _kind(visit.id("kind")), visit.id("metadata_id")
-    await service.delete(db, caller=visit.caller, kind=kind, metadata_id=metadata_id, check_version=lambda _: None)
+    await service.delete(db, caller=visit.caller, kind=kind, metadata_id=metadata_id)
     return html.redirect(address(METADATA, kind=kind, done="removed"))
 
 

@@ -56,7 +56,7 @@ async def save_organization(visit: Visit) -> Response:
         request = read_as(OrganizationUpdate, document_of(visit.form, ORGANIZATION_INPUTS), visit)
         async with visit.write() as db:
             await service.update_organization(
-                db, caller=visit.caller, changes=request.named(), now=visit.now, check_version=same_version(visit)
+                db, caller=visit.caller, changes=request.named(), now=visit.now, expect=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _organization(visit, refusal)
@@ -149,12 +149,7 @@ async def save_application(visit: Visit) -> Response:
         request = read_as(ApplicationUpdate, document_of(visit.form, APPLICATION_INPUTS), visit)
         async with visit.write() as db:
             await service.update_application(
-                db,
-                caller=visit.caller,
-                **visit.ids,
-                changes=request.named(),
-                now=visit.now,
-                check_version=same_version(visit),
+                db, caller=visit.caller, **visit.ids, changes=request.named(), now=visit.now, expect=same_version(visit)
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _application(visit, refusal)
@@ -169,9 +164,7 @@ removal(
     sentences=["It cannot be removed while it owns questionnaires, archived ones too."],
     button="Remove the application",
     get=lambda visit: visit.find(service.get_application),
-    remove=lambda visit, db: service.delete_application(
-        db, caller=visit.caller, **visit.ids, check_version=lambda _: None
-    ),
+    remove=lambda visit, db: service.delete_application(db, caller=visit.caller, **visit.ids),
     to=APPLICATION,
 )
 

@@ -10,6 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.console.inputs import same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 from afterword.core.messaging import webhooks
@@ -128,11 +129,7 @@ async def edit_provider_page(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/edit", scope="Provider.Update", proof=True)
 async def save_provider(visit: Visit) -> Response:
     account = await own_account_of(visit)
-
-    def expect(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(visit.words("Somebody changed this in the meantime. Look at it, and save again."))
-
+    expect = same_version(visit, "Somebody changed this in the meantime. Look at it, and save again.")
     try:
         columns = _columns_of(visit, account.kind, is_new=False)
         changes = {**columns, "rate_ceiling": _rate(visit)}

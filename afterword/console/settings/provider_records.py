@@ -117,9 +117,7 @@ removal(
     ],
     button="Close the address",
     get=_endpoint,
-    remove=lambda visit, db: inbound.delete(
-        db, caller=visit.caller, inbound_id=visit.id("inbound_id"), expect=lambda _: None
-    ),
+    remove=lambda visit, db: inbound.delete(db, caller=visit.caller, inbound_id=visit.id("inbound_id")),
     to=PROVIDER,
     back=PROVIDER,
 )

@@ -85,7 +85,7 @@ async def pause_provider(visit: Visit) -> Response:
 async def resume_provider(visit: Visit) -> Response:
     account_id = visit.id("account_id")
     async with visit.write() as db:
-        await service.resume(db, caller=visit.caller, account_id=account_id, expect=lambda _: None)
+        await service.resume(db, caller=visit.caller, account_id=account_id)
     return html.redirect(f"{PROVIDERS}/{account_id}?done=account_resumed")
 
 
@@ -111,7 +111,7 @@ async def confirm_default(visit: Visit) -> Response:
 async def make_default(visit: Visit) -> Response:
     async with visit.write() as db:
         account = await service.update(
-            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site, expect=lambda _: None
+            db, caller=visit.caller, **visit.ids, changes={"is_default": True}, site=visit.site
         )
     return html.redirect(f"{url_of(account)}?done=saved")
 
@@ -161,7 +161,7 @@ async def confirm_removal(visit: Visit) -> Response:
 @routes.post(f"{PROVIDER}/removal", scope="Provider.Delete", proof=True)
 async def remove_provider(visit: Visit) -> Response:
     async with visit.write() as db:
-        await service.delete(db, caller=visit.caller, **visit.ids, expect=lambda _: None)
+        await service.delete(db, caller=visit.caller, **visit.ids)
     return html.redirect(f"{PROVIDERS}?done=removed")
 
 

@@ -142,7 +142,7 @@ async def change_token(visit: Visit) -> Response:
                 caller=visit.caller,
                 token_id=visit.id("token_id"),
                 changes=request.named(),
-                check_version=same_version(visit),
+                expect=same_version(visit),
             )
     except (errors.Invalid, errors.Stale) as refusal:
         return await _edit(visit, refusal)
@@ -190,9 +190,7 @@ removal(
     ],
     button="End the token",
     get=lambda visit: visit.find(service.get),
-    remove=lambda visit, db: service.revoke(
-        db, caller=visit.caller, **visit.ids, check_version=lambda _: None, now=visit.now
-    ),
+    remove=lambda visit, db: service.revoke(db, caller=visit.caller, **visit.ids, now=visit.now),
     to=TOKENS,
     done="token_ended",
 )

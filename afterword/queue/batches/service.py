@@ -236,9 +236,7 @@ async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret
     else:
         change = QueueItemUpdate(send_time=Moment(job.send_time, job.send_offset_minutes or 0))
     try:
-        await queue.change(
-            db, caller=caller, item_id=item_id, change=change, check_version=lambda _: None, secret=secret
-        )
+        await queue.change(db, caller=caller, item_id=item_id, change=change, secret=secret)
     except errors.Refusal:  # it is being sent, or came to its end meanwhile
         return "refused"
     return "changed"

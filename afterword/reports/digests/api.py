@@ -99,4 +99,4 @@ async def send_report_digest(call: Call[None], db: Database) -> Answer:
 
 @routes.delete("/report/digest/{digest_id}", scope="Report.Read", summary="Stop a digest")
 async def delete_report_digest(call: Call[None], db: Database) -> None:
-    await service.stop(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.stop(db, caller=call.caller, **call.ids, expect=call.expect)

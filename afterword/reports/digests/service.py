@@ -89,7 +89,7 @@ async def send_now(db: Database, *, caller: Caller, digest_id: str, now: datetim
     return found
 
 
-async def stop(db: Database, *, caller: Caller, digest_id: str, expect: errors.Expect = lambda _: None) -> None:
+async def stop(db: Database, *, caller: Caller, digest_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Raises NotFound, and what `expect` raises."""
     await get(db, caller=caller, digest_id=digest_id)
     expect(VERSION)

@@ -63,7 +63,7 @@ async def list_of(db: Database, *, caller: Caller, report_id: str) -> list[Share
 
 
 async def end(
-    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect | None = None
+    db: Database, *, caller: Caller, report_id: str, share_id: str, expect: errors.Expect = errors.ANY
 ) -> None:
     """Raises NotFound, Forbidden for test tokens, and what `expect` raises, before which nothing is kept."""
     caller.require_real()
@@ -71,8 +71,7 @@ async def end(
     key = {"organization_id": caller.organization_id, "report_id": report_id, "share_id": share_id}
     if not await store.delete_share(db, **key):
         raise errors.NotFound("There is no such link.")
-    if expect is not None:
-        expect(VERSION)
+    expect(VERSION)
 
 
 async def read(db: Database, *, organization_id: str, secret: str, now: datetime) -> tuple[CustomReport, Plan]:

@@ -65,4 +65,4 @@ async def get_suppression(call: Call[None], db: Database) -> service.Suppression
     description="The address is written to again, whatever the reason was; the event `suppression.deleted` keeps it.",
 )
 async def lift_suppression(call: Call[None], db: Database) -> None:
-    await service.lift(db, caller=call.caller, **call.ids, now=call.now, check_version=call.check_version)
+    await service.lift(db, caller=call.caller, **call.ids, now=call.now, expect=call.expect)

@@ -4,7 +4,7 @@ Lifting is allowed for every reason: a mailbox may work again, and a person who 
 The event log keeps the actor and the reason.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -40,10 +40,12 @@ class SuppressionInput:
     locale: str | None = None
 
 
-async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppression:
+async def get(db: Database, *, caller: Caller, suppression_id: str, is_locked: bool = False) -> Suppression:
     """Raises NotFound, Forbidden."""
     require_reach(caller)
-    found = await store.get_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
+    found = await store.get_suppression(
+        db, organization_id=caller.organization_id, suppression_id=suppression_id, is_locked=is_locked
+    )
     return errors.found(found, "There is no such suppression.")
 
 
@@ -83,16 +85,12 @@ async def add_many(
 
 
 async def lift(
-    db: Database, *, caller: Caller, suppression_id: str, now: datetime, check_version: Callable[[int], None]
+    db: Database, *, caller: Caller, suppression_id: str, now: datetime, expect: errors.Expect = errors.ANY
 ) -> None:
-    """Lift the suppression; raises NotFound and the errors of `check_version`."""
-    found = await get(db, caller=caller, suppression_id=suppression_id)
-    check_version(found.version)
-    is_lifted = await store.delete_suppression(
-        db, organization_id=caller.organization_id, suppression_id=suppression_id, version=found.version
-    )
-    if not is_lifted:  # another transaction changed or lifted it first
-        raise errors.NotFound("There is no such suppression.")
+    """Lift the suppression; raises NotFound and the errors of `expect`."""
+    found = await get(db, caller=caller, suppression_id=suppression_id, is_locked=True)
+    expect(found.version)
+    await store.delete_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
     event = responders.suppression_event("suppression.deleted", found, now=now, actor=Actor.of(caller))
     await events.record(db, events=[event])
 

@@ -66,4 +66,4 @@ async def save_view(call: Call[ResponseViewRequest], db: Database) -> Answer:
 
 @routes.delete(f"{PATH}/{{view_id}}", scope="Questionnaire Instance.Read", summary="Remove a saved view")
 async def remove_view(call: Call[None], db: Database) -> None:
-    await service.remove(db, caller=call.caller, **call.ids, expect=call.check_version)
+    await service.remove(db, caller=call.caller, **call.ids, expect=call.expect)

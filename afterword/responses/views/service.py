@@ -50,13 +50,12 @@ def may_remove(caller: Caller, view: View) -> bool:
     return view.user_id == caller.user_id or caller.role in {"owner", "admin"}
 
 
-async def remove(db: Database, *, caller: Caller, view_id: str, expect: errors.Expect | None = None) -> None:
+async def remove(db: Database, *, caller: Caller, view_id: str, expect: errors.Expect = errors.ANY) -> None:
     """`expect` is told the version. Raises what it raises, NotFound, and Forbidden for what somebody else shares."""
     view = await get(db, caller=caller, view_id=view_id)
     if not may_remove(caller, view):
         raise errors.Forbidden("Somebody else made this view.")
-    if expect is not None:
-        expect(VERSION)
+    expect(VERSION)
     await store.delete_view(db, organization_id=caller.organization_id, view_id=view_id)
 
 
