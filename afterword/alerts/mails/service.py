@@ -7,7 +7,6 @@ from typing import Any, Final, Literal
 from afterword import ids, sealing
 from afterword.alerts.mails import store
 from afterword.alerts.mails.store import Mail, NewMail
-from afterword.core.messaging import notices
 from afterword.core.scheduling import retries
 from afterword.db import Database
 
@@ -97,7 +96,3 @@ async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now
             due_time = now + retries.backoff(mail.attempts, jitter=jitter)
     error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
     await store.settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)

@@ -164,14 +164,5 @@ async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: i
     )
 
 
-async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
-    return await db.execute(
-        """delete from notice_mail where (organization_id, mail_id) in (
-             select organization_id, mail_id from notice_mail
-             where finished_time < $1 order by finished_time limit $2)""",
-        *(before, limit),
-    )
-
-
 def _values(row: Any) -> dict[str, Any]:
     return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}

@@ -131,10 +131,6 @@ async def subscribe(
     return await get_subscription(db, caller=caller)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_notifications(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
-
-
 async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_PendingNotice]:
     about = [
         (event.organization_id, event.questionnaire_id, event.data.get("alert_id"), event.data.get("application_id"))

@@ -278,14 +278,6 @@ async def exchange(db: Database, *, credential: Credential, scopes: Collection[s
     return secret.text
 
 
-async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove access tokens that ended an hour ago or longer, at most `limit`; return the count.
-
-    For that hour requests with one get `token_expired` instead of `invalid_token`.
-    """
-    return await store.prune_access_tokens(db, ended_time=now - timedelta(seconds=ACCESS_SECONDS), limit=limit)
-
-
 async def _insert(
     db: Database, organization_id: str, document: Mapping[str, object], *, actor: Actor | None, now: datetime
 ) -> tuple[Token, str]:

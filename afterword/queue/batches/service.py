@@ -173,10 +173,6 @@ async def fail(db: Database, *, job: Batch, owner: UUID, error: str | None, now:
     await store.BATCHES.end(db, job=job, owner=owner, state="failed", now=now, error=error[:ERROR_CHARACTERS_MAX])
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_batches(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
-
-
 def _caller(job: Batch) -> Caller:
     """Whoever asked for it, as far as items are concerned."""
     is_user, created_by = job.actor_kind == "user", job.created_by or ""

@@ -86,10 +86,6 @@ async def read(db: Database, *, organization_id: str, secret: str, now: datetime
     return report, await _plan(db, caller=reader, report=report, now=now)
 
 
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.prune_shares(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
-
-
 def _reader(organization_id: str, application_ids: tuple[str, ...]) -> Caller:
     """Somebody who may read figures alone."""
     return replace(installation(organization_id), scopes=frozenset({"Report.Read"}), application_ids=application_ids)

@@ -5,7 +5,7 @@ be changed back.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from afterword import errors, ids
@@ -128,11 +128,6 @@ async def work_next(db: Database, *, now: datetime) -> int:
         return 0
     await _do_part(db, tagging=tagging, now=now)
     return 1
-
-
-async def prune(db: Database, *, now: datetime) -> int:
-    """Forget old taggings: they cannot be undone any more."""
-    return await store.prune_taggings(db, before=now - timedelta(days=KEEP_DAYS), limit=PRUNED_MAX)
 
 
 async def _do_part(db: Database, *, tagging: Tagging, now: datetime) -> Tagging:
