@@ -1,4 +1,4 @@
-"""The statements of retention, as they are sent: `retention.sql` has them, so that a change of one is read in its diff."""
+"""The statements of retention, as they are sent: a change of one is read in the difference of `retention.sql`."""
 
 from pathlib import Path
 
