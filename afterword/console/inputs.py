@@ -14,13 +14,12 @@ from afterword.console.screens import Form, Visit
 from afterword.console.text import NOTHING
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
-from afterword.core.text.marks import marked
 from afterword.core.wire import times
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
 SHOWN_MAX: Final = 200  # characters of a stored value beside the form
-CHANGED: Final = marked("Somebody changed this in the meantime. Compare below; saving again replaces their changes.")
-KEPT: Final = marked("Somebody changed this in the meantime. Open it again: nothing of yours was stored.")
+CHANGED: Final[Marked] = "Somebody changed this in the meantime. Compare below; saving again replaces their changes."
+KEPT: Final[Marked] = "Somebody changed this in the meantime. Open it again: nothing of yours was stored."
 Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
 Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
@@ -35,9 +34,9 @@ class Input:
 
     name: str
     kind: Kind
-    label: str
-    hint: str = ""
-    options: Sequence[tuple[str, str]] = ()
+    label: Marked
+    hint: Marked = ""
+    options: Sequence[tuple[str, Marked]] = ()
     required: bool = False
     is_translated: bool = True
 
@@ -94,7 +93,7 @@ def differences(
     return found
 
 
-def same_version(visit: Visit, sentence: str = CHANGED) -> errors.Expect:
+def same_version(visit: Visit, sentence: Marked = CHANGED) -> errors.Expect:
     """The check of an update: raises Stale with the sentence where the form began with another version."""
     return lambda version: require_same(visit, version, "version", sentence)
 

@@ -30,7 +30,7 @@ from afterword.questionnaires.metadata.service import DEFINITIONS_MAX
 from afterword.responders import store as responders_store
 from afterword.responders.store import Responder, Suppression
 from afterword.responders.suppressions import service as suppressions
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 PEOPLE: Final = "/console/people"
@@ -38,16 +38,16 @@ SEARCH_CHARACTERS: Final = (3, 320)
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued", "viewed": "Opened",
     "answered": "Answered", "case_opened": "Case opened", "case_closed": "Case closed", "suppressed": "Do not contact",
 }  # fmt: skip
-REMINDERS: Final[Mapping[str, str]] = {
+REMINDERS: Final[Mapping[str, Marked]] = {
     "waiting": "Reminder planned",
     "sent": "Reminder sent",
     "not_sent": "Reminder not sent",
 }
-SUPPRESSIONS: Final[Mapping[str, str]] = {
+SUPPRESSIONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "The person wishes no messages", "complaint": "The person complained", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",
 }  # fmt: skip
@@ -56,7 +56,7 @@ BY_HAND: Final[Mapping[str, suppressions.Reason]] = {
     "complaint": "complaint",
     "blocked": "blocked",
 }
-MODES: Final[Mapping[str, str]] = {
+MODES: Final[Mapping[str, Marked]] = {
     "anonymize": "Keep scores without the person: figures stay as they are",
     "erase": "Take out the responses too: they leave every figure",
 }

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.db import Database
 from afterword.web import html
 
@@ -20,9 +20,9 @@ def removal(
     *,
     scope: str | None = None,
     proof: bool = False,
-    title: str,
-    sentences: Sequence[str] | Callable[[Visit, Thing], Sequence[str]],
-    button: str,
+    title: Marked,
+    sentences: Sequence[Marked] | Callable[[Visit, Thing], Sequence[str]],
+    button: Marked,
     get: Callable[[Visit], Awaitable[Thing]],
     remove: Callable[[Visit, Database], Awaitable[object]],
     to: str,

@@ -28,17 +28,16 @@ from afterword.console.cases.rows import CASES, outcome_text, row_of, with_load
 from afterword.console.cases.story import Story
 from afterword.console.inputs import same_version
 from afterword.console.lists import address, key_of, read_key
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.text import call_text
 from afterword.core.organizations.access import Reach
-from afterword.core.text.marks import marked
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.nouns import service as nouns
 from afterword.web import fields, html, static
 
-TABS: Final[Mapping[str, str]] = {
+TABS: Final[Mapping[str, Marked]] = {
     "open": "Open", "overdue": "Overdue", "mine": "Mine", "unassigned": "Without an owner", "waiting": "Waiting",
     "call_back": "Call back", "closed": "Closed",
 }  # fmt: skip
@@ -58,7 +57,7 @@ NUMBER_CHARACTERS_MAX: Final = 50
 USERS: Final = fields.listing_of(assignments_api.AlertAssignee)
 ENTRIES: Final = fields.listing_of(AlertHistoryEntry)  # the newest of a long story
 
-CHANGED: Final = marked(
+CHANGED: Final[Marked] = (
     "Somebody changed this case in the meantime. It stands below with your choices: check and save again."
 )
 

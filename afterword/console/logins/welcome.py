@@ -14,7 +14,7 @@ from afterword.console.cases import alert_rules
 from afterword.console.lists import address
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import ResponseFilter
-from afterword.console.screens import HEADERS, HOME, Screens, Visit
+from afterword.console.screens import HEADERS, HOME, Marked, Screens, Visit
 from afterword.console.sending import pipelines
 from afterword.console.settings import pictures, providers
 from afterword.console.settings.members import applications_of
@@ -52,7 +52,7 @@ LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", 
 COLOR: Final = "#005d69"  # that of a page without a visual
 CAPTURED: Final = "captured"  # the reply of the outbox
 # Name in the library, title, and a note why.
-STARTERS: Final = (
+STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     (
         "after_delivery",
         "After a delivery",
@@ -79,7 +79,7 @@ STARTERS: Final = (
         "How satisfied people are with an appointment or a service visit (CSAT), and how long they waited.",
     ),
 )
-STEPS: Final = ("You", "Organization", "Questionnaire", "Test message")
+STEPS: Final[tuple[Marked, ...]] = ("You", "Organization", "Questionnaire", "Test message")
 FRAMED: Final = (
     HEADERS["Content-Security-Policy"]
     .replace("frame-ancestors 'none'", "frame-ancestors 'self'")

@@ -13,13 +13,13 @@ from afterword.core.wire.lists import Page
 from afterword.reports import store
 from afterword.reports.digests import service
 from afterword.reports.digests.store import Digest
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 MAILS: Final = f"{reports.REPORTS}/mails"
 OVERVIEW: Final = "overview"
 HOUR_DEFAULT: Final = 8
-WEEK_DAYS: Final = (
+WEEK_DAYS: Final[tuple[Marked, ...]] = (
     "Every Monday", "Every Tuesday", "Every Wednesday", "Every Thursday", "Every Friday", "Every Saturday",
     "Every Sunday",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.console.inputs import read_as, same_version
 from afterword.console.lists import Listing, address, behind, key_of
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.sending import sending
 from afterword.console.sending.contact_policy import POLICY
 from afterword.console.sending.sending import SendingFilter
@@ -38,7 +38,7 @@ QUESTIONNAIRES_MAX: Final = 100
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
-STATES: Final[Mapping[str, str]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
+STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not yet begun", "ended": "Ended"}
 NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
 

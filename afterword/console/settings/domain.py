@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import Input, placed, shown
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.organization import DOMAIN, ORGANIZATION
 from afterword.links.domains import service, store
 from afterword.links.domains.api import parts_of
@@ -19,14 +19,14 @@ INPUTS: Final = (
     Input("host", "text", "Name of the host", "A name of your domain that no website has, such as ask.shop.example.",
           required=True),
 )  # fmt: skip
-STATES: Final = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
-STATE_SENTENCES: Final = {
+STATES: Final[dict[str, Marked]] = {"pending": "not proven yet", "proven": "proven", "active": "in use", "lost": "lost"}
+STATE_SENTENCES: Final[dict[str, Marked]] = {
     "pending": "Set the two records where your domain is kept, then check.",
     "proven": "The record was found. Links lead here once the host does.",
     "active": "New links, messages and QR codes have this host.",
     "lost": "The record is gone. New links have the address of this installation until it is back.",
 }
-PROBLEMS: Final = {
+PROBLEMS: Final[dict[str, Marked]] = {
     "in_use": "Another organization holds this host.",
     "not_asked": "No name server answered. Try again in a minute.",
     "not_reached": "A call to the host did not come here. The other record may be new, or a certificate is still made.",

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.inputs import KEPT, same_version
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.db import Database
 from afterword.logins.links import service as links
@@ -25,7 +25,7 @@ from afterword.web import fields, html
 PEOPLE: Final = "/console/settings/people"
 SERVICES: Final = "/console/settings/service-accounts"
 # Role, name, and a sentence about it.
-ROLES: Final = (
+ROLES: Final[tuple[tuple[str, Marked, Marked], ...]] = (
     ("owner", "Owner", "Everything, owners and plans too."),
     ("admin", "Administrator", "Everything but owners and plans."),
     ("reporting", "Reporting", "Reads responses and cases, and makes reports."),

@@ -24,17 +24,25 @@ from afterword.questionnaires.metadata.api import (
 from afterword.queue.service import VALUE_SCOPES
 from afterword.search.seen import service as seen_metadata
 from afterword.search.seen.service import NEWEST, SeenName
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields, html
 
 METADATA: Final = "/console/settings/metadata"
 ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
 NAMES: Final = fields.listing_of(MetadataDefinition)
-KINDS: Final = (("questionnaire", "Of the order"), ("responder", "Of the person"))
-TYPES: Final = (("text", "text"), ("number", "number"), ("date", "date"), ("boolean", "yes or no"))
+KINDS: Final[tuple[tuple[str, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
+TYPES: Final[tuple[tuple[str, Marked], ...]] = (
+    ("text", "text"),
+    ("number", "number"),
+    ("date", "date"),
+    ("boolean", "yes or no"),
+)
 VALUES_SHOWN: Final = 4
 VALUE_CHARACTERS_MAX: Final = 40
-LEVELS: Final = (("organization", "all applications"), ("application", "one application"))
+LEVELS: Final[tuple[tuple[str, Marked], ...]] = (
+    ("organization", "all applications"),
+    ("application", "one application"),
+)
 TITLE_INPUTS: Final = (
     Input("title", "text", "Title", required=True),
     Input("anonymize", "switch", "Removed when a person is made anonymous", options=(("", "no"), ("1", "yes"))),

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import same_version
-from afterword.console.screens import Form, Screens, Visit
+from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.console.settings.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 from afterword.core.messaging import webhooks
 from afterword.providers import service
@@ -20,7 +20,7 @@ from afterword.web import html
 
 TITLE_CHARACTERS_MAX: Final = 200
 DOTS_MAX: Final = 100  # in a line of a description
-SECURITIES: Final[Mapping[str, str]] = {
+SECURITIES: Final[Mapping[str, Marked]] = {
     "tls": "TLS from the start (port 465)",
     "starttls": "STARTTLS (port 587)",
     "none": "None, without a password (port 25)",
@@ -34,8 +34,8 @@ class Field:
     """A setting in the form. `secret` ones are never filled in; `check`: a box to tick."""
 
     name: str
-    label: str
-    hint: str = ""
+    label: Marked
+    hint: Marked = ""
     type: Literal["text", "number", "secret", "check", "security", "area"] = "text"
     is_required: bool = True
 

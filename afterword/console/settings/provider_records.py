@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.channels.accounts import CALLED_BACK
 from afterword.channels.base import EMAIL
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.providers import ADAPTERS, PROVIDER, account_of, name_of, url_of
 from afterword.core.messaging.domain_records import SENTENCES
 from afterword.providers.domains import service as domains
@@ -18,7 +18,7 @@ from afterword.receipts.inbound.service import ADAPTERS as FORMS
 from afterword.receipts.inbound.store import Endpoint
 
 RECORDS: Final = {"spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC"}
-FINDINGS: Final = {
+FINDINGS: Final[dict[str, Marked]] = {
     "good": "in order", "weak": "could be better", "wrong": "wrong", "missing": "missing", "unknown": "not known",
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from afterword.console import lists
 from afterword.console.inputs import Input, document_of, form_page, placed, read_as, same_version
 from afterword.console.lists import Column, Listing
 from afterword.console.removals import removal
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings import audit
 from afterword.console.settings import members as settings
 from afterword.core.organizations.access import ACTIONS, ENTITIES
@@ -25,14 +25,14 @@ from afterword.web import fields, html
 TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)
 TITLE_CHARACTERS_MAX: Final = 200
-KINDS: Final[Mapping[str, str]] = {
+KINDS: Final[Mapping[str, Marked]] = {
     "organization": "Of the organization: for a shop or another system. It stays when you leave.",
     "user": "Yours: it never opens more than your role, and ends when you leave.",
 }
 # Days, 0 for none.
-ENDS: Final[Mapping[str, str]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
+ENDS: Final[Mapping[str, Marked]] = {"90": "in 90 days", "365": "in a year", "0": "never"}
 # Hours for which a token that was rotated goes on, 0 for none.
-OVERLAPS: Final[Mapping[str, str]] = {
+OVERLAPS: Final[Mapping[str, Marked]] = {
     "24": "for a day", "1": "for an hour", "72": "for three days", "168": "for a week",
     "0": "not at all: it ends now",
 }  # fmt: skip

@@ -9,9 +9,9 @@ from afterword.pipelines.resources import sentences_of
 from afterword.pipelines.store import Pipeline
 from afterword.pipelines.versions.service import Version
 from afterword.questionnaires.condition_rows import Subjects
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 
-MEMBERS: Final[Mapping[str, tuple[str, str]]] = {
+MEMBERS: Final[Mapping[str, tuple[str, Marked]]] = {
     "description": ("name", "The description changed."),
     "locale": ("message", "The language of messages without one changed."),
     "priority": ("effort", "The priority changed."),
@@ -25,7 +25,7 @@ TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "reminders": ("reminders",),
     "conditions": ("conditions",),
 }  # fmt: skip
-CHANGED: Final[Mapping[str, str]] = {
+CHANGED: Final[Mapping[str, Marked]] = {
     "message": "The texts of its messages changed.",
     "reminders": "The reminders changed.",
     "conditions": "The conditions changed.",
