@@ -11,7 +11,7 @@ from afterword.alerts.mails.compose import SETTINGS
 from afterword.alerts.notifications import api, service, store, words
 from afterword.alerts.notifications.store import Subscription, Watch
 from afterword.alerts.rules import ALERT
-from afterword.console.inputs import placed, read_as
+from afterword.console.inputs import placed, read_as, same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.console.settings import members
 from afterword.core.messaging import notices
@@ -73,10 +73,7 @@ class _Choice:
 
 @routes.post(NOTIFICATIONS, scope="Notification.Update")
 async def save_notifications(visit: Visit) -> Response:
-    def expect(version: int) -> None:
-        if str(version) != visit.form.text("version"):
-            raise errors.Stale(visit.words("This was changed elsewhere in the meantime. Saving again replaces that."))
-
+    expect = same_version(visit, "This was changed elsewhere in the meantime. Saving again replaces that.")
     try:
         async with visit.write() as db:
             before, _ = await service.get_subscription(db, caller=visit.caller)
