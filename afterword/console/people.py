@@ -445,8 +445,7 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await erasures.get(db, caller=visit.caller, erasure_id=visit.id("erasure_id"))
+    found = await visit.find(erasures.get)
     words = visit.words
     return visit.page(
         "erasure.html",

@@ -18,8 +18,7 @@ from afterword.db import leases
 from afterword.db.leases import ATTEMPTS_MAX, LeaseLost
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import Import
-from afterword.worker.imports import Importer
-from afterword.worker.long_work import STEPS_A_TURN
+from afterword.worker.long_work import STEPS_A_TURN, Importer
 from tests.conftest import House
 from tests.dates import YEAR
 from tests.event_log import list_events

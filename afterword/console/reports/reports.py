@@ -225,8 +225,7 @@ def _ready(visit: Visit) -> AskedReport:
 
 
 async def _saved(visit: Visit) -> AskedReport:
-    async with visit.read() as db:
-        report = await results.get_saved(db, caller=visit.caller, report_id=visit.id("report_id"))
+    report = await visit.find(results.get_saved)
     path = SAVED.replace("{report_id}", report.report_id)
     return AskedReport(path, given_of(visit.query), report.spec.get("template_id"), report)
 

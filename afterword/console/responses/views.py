@@ -34,8 +34,7 @@ async def save_view(visit: Visit) -> Response:
 
 @routes.get(ONE, scope="Questionnaire Instance.Read")
 async def ask_remove(visit: Visit) -> Response:
-    async with visit.read() as db:
-        view = await service.get(db, caller=visit.caller, **visit.ids)
+    view = await visit.find(service.get)
     return visit.page(
         "view.html",
         title=visit.words("Remove the view “{title}”?", title=view.title),

@@ -70,8 +70,7 @@ async def check(visit: Visit) -> Response:
 @routes.get(ONE, scope="Queue.Read")
 async def act_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        job = await service.get(db, caller=visit.caller, batch_id=visit.id("batch_id"))
+    job = await visit.find(service.get)
     action: Action = job.action
     may_change = "Queue.Update" in visit.caller.scopes and _may(visit, action)
     response = visit.page(

@@ -156,8 +156,7 @@ async def stage(visit: Visit) -> Response:
 async def check(visit: Visit) -> Response:
     form = visit.form
     try:
-        async with visit.read() as db:
-            found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+        found = await visit.find(service.get)
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
         names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)

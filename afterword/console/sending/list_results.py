@@ -106,8 +106,7 @@ async def confirm_page(visit: Visit) -> Response:
 
 @routes.post(f"{ONE}/confirm", scope="Queue.Create")
 async def confirm(visit: Visit) -> Response:
-    async with visit.read() as db:
-        found = await service.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    found = await visit.find(service.get)
     reading = service.reading_of(found)
     text = await asyncio.to_thread(service.text_of, found, reading)
     cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats, joins=found.joins_rows)

@@ -341,8 +341,7 @@ async def _why(visit: Visit, db: Database, asked: str) -> Response:
 
 async def _confirm(visit: Visit, act: str) -> Response:
     words, here = visit.words, f"{SENDING}/{visit.id('item_id')}"
-    async with visit.read() as db:
-        item = await queue.get(db, caller=visit.caller, item_id=visit.id("item_id"))
+    item = await visit.find(queue.get)
     whom = words("One message, to {recipient}.", recipient=item.responder_channel_identifier)
     if act == "cancel":
         return visit.confirm(

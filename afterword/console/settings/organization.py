@@ -186,8 +186,7 @@ async def _new_application(visit: Visit, refusal: errors.Refusal | None = None) 
 @routes.get(f"{APPLICATION}/{{application_id}}", scope="Application.Update")
 async def _application(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        one = await service.get_application(db, caller=visit.caller, **visit.ids)
+    one = await visit.find(service.get_application)
     here, may_remove = f"{APPLICATION}/{one.application_id}", "Application.Delete" in visit.caller.scopes
     return form_page(
         visit,

@@ -152,8 +152,7 @@ async def change_token(visit: Visit) -> Response:
 @routes.get(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
 async def rotation_page(visit: Visit) -> Response:
     words = visit.words
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    token = await visit.find(service.get)
     return visit.page(
         "token_rotation.html",
         title=words("Rotate the token “{title}”", title=token.title),
@@ -214,8 +213,7 @@ def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Re
 
 @routes.get(f"{TOKENS}/{{token_id}}/edit", scope="Token.Update", proof=True)
 async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    async with visit.read() as db:
-        token = await service.get(db, caller=visit.caller, token_id=visit.id("token_id"))
+    token = await visit.find(service.get)
     here = f"{TOKENS}/{token.token_id}"
     return form_page(
         visit,
