@@ -51,7 +51,7 @@ async def test_screens(shop: House) -> None:
         assert (409, True) == (taken.status_code, 'value="vip"' in taken.text)
         assert 'value="late"' in (await client.get(f"{TAGS}/name?tag=late")).text
         done = await client.post(f"{TAGS}/name", data={"old": "late", "tag": "slow"})
-        assert "The tag has its new name" in (await client.get(done.headers["location"])).text
+        assert "Tag renamed" in (await client.get(done.headers["location"])).text
         assert 404 == (await client.get(f"{TAGS}/removal?tag=late")).status_code
         asked = html.unescape((await client.get(f"{TAGS}/removal?tag=slow")).text)
         assert "3 responses lose it" in asked
