@@ -8,6 +8,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.console import conditions
 from afterword.console.conditions import Values
+from afterword.console.inputs import require_same
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.question_form import inserts
@@ -104,7 +105,7 @@ async def save_ending(visit: Visit) -> Response:
 
     def change(document: Document) -> Document:
         stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
-        condition_form.require_same(visit, _mark(stored))
+        require_same(visit, _mark(stored), "seen")
         condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 

@@ -12,7 +12,7 @@ from afterword.console.lists import Column, Listing, page_links, page_of
 from afterword.console.questionnaires.questionnaires import ONE as QUESTIONNAIRE
 from afterword.console.questionnaires.questionnaires import PATH as QUESTIONNAIRES
 from afterword.console.response_list import PERIODS, ResponseFilter
-from afterword.console.screens import Screens, Visit, download
+from afterword.console.screens import Marked, Screens, Visit, download
 from afterword.core.answers.instances import State
 from afterword.core.wire import qr
 from afterword.db import Database
@@ -25,10 +25,10 @@ from afterword.web import fields, html, static
 PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
 LISTING: Final = fields.listing_of(api.PublicLink)
-STATES: Final[dict[State, str]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
+STATES: Final[dict[State, Marked]] = {"open": "Open", "scheduled": "Opens later", "over": "Over", "off": "Switched off"}
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
-PER: Final = (
+PER: Final[tuple[tuple[str, Marked], ...]] = (
     ("", "as often as somebody likes"),
     ("browser", "once in a browser"),
     ("address", "once for an e-mail address"),

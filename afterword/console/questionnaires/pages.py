@@ -11,7 +11,7 @@ from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, sentences_of_uses, show
 from afterword.console.questionnaires.question_form import Inserts, inserts
 from afterword.console.questionnaires.questionnaires import LISTING, Work, read_work, work_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Marked, Screens, Visit
 from afterword.console.settings.metadata_names import METADATA, TYPES
 from afterword.core.questionnaires import editing, variables
 from afterword.core.questionnaires.definition import PAGES
@@ -31,7 +31,7 @@ OTHERS: Final = f"{EDIT}/others"
 ANONYMITY: Final = f"{EDIT}/anonymity"
 OTHERS_MAX: Final = 200
 COPIED_MAX: Final = 50
-AROUND: Final = {
+AROUND: Final[dict[str, Marked]] = {
     "welcome": "Before the questions",
     "thank_you": "After the last answer",
     "closed": "Where it is closed",

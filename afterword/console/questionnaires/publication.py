@@ -18,7 +18,6 @@ from afterword.core.questionnaires.definition import Texts as OwnTexts
 from afterword.core.questionnaires.differences import MEMBERS, SENTENCES, Difference, differences
 from afterword.core.reading.findings import Findings
 from afterword.core.text import placeholders
-from afterword.core.text.marks import marked
 from afterword.core.wire.lists import Page
 from afterword.instances.expiry import store as expiry_store
 from afterword.questionnaires import access, api, service, store
@@ -26,7 +25,7 @@ from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.service import DRAFT
 from afterword.questionnaires.store import PublishedVersion
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import fields, html
 
 PUBLISH: Final = f"{ONE}/publish"
@@ -38,7 +37,7 @@ NOTE_CHARACTERS_MAX: Final = 1_000
 SHOWN_MAX: Final = 50
 MISSING_SHOWN_MAX: Final = 5  # texts of a language
 
-CHANGED: Final = marked("Somebody changed the draft in the meantime. Look at the difference again.")
+CHANGED: Final[Marked] = "Somebody changed the draft in the meantime. Look at the difference again."
 
 routes = Screens()
 
