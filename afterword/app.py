@@ -1,12 +1,12 @@
 """The composition root of a web process: which routes there are, and what they stand on."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Protocol
+from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
@@ -92,28 +92,18 @@ from afterword.search.uses import api as uses_api
 from afterword.telemetry import Telemetry
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
-from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Probes, Sample
-from afterword.web.middleware import Middleware, OwnersOf, PageGate
+from afterword.web.middleware import LoadShedder, Middleware, OwnersOf, PageGate, Tracing
 from afterword.web.operations import Routes
 from afterword.web.reference import Reference
 from afterword.web.routing import Pages, Router
 from afterword.web.runner import Operation, OperationContext
-from afterword.web.tracing import Tracing
 
 FIGURES_SECONDS = 5.0
 
 
-class OwnClient(Protocol):
-    """A page that calls the API of this very application, which it is given once that is whole."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
-
-
-class MakeEndpoint(Protocol):
-    def __call__(self, context: OperationContext, *, origins: Collection[str]) -> OwnClient: ...
+MakeEndpoint = Callable[..., Any]
+"""Of a context and origins: makes a page that calls this very application, which is set as its `app` once whole."""
 
 
 def create_app(
@@ -147,7 +137,8 @@ def create_app(
         site=site,
         limiter=limiter,
         authenticate=partial(access.authenticate, cache=access.TokenCache(), ticks=ticks),
-        idempotency=idempotency,
+        claim_key=idempotency.claim_idempotency_key,
+        keep_answer=idempotency.keep_idempotent_answer,
     )
     probes = Probes(
         pool=pool,

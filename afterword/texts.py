@@ -69,7 +69,7 @@ class Texts:
         return get_decimal_symbol(self._locale)
 
     def date(self, time: datetime, *, time_zone: str) -> str:
-        return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
+        return _date(time.astimezone(ZoneInfo(time_zone)).date(), "long", self._locale)
 
     def near_date(self, time: datetime, *, time_zone: str) -> str:
         """The weekday with the date, without the year."""
@@ -77,14 +77,14 @@ class Texts:
 
     def moment(self, time: datetime, *, time_zone: str) -> str:
         local = time.astimezone(ZoneInfo(time_zone))
-        return f"{_date(local.date(), self._locale)}, {_clock(local.hour, local.minute, self._locale)}"
+        return f"{_date(local.date(), 'medium', self._locale)}, {_clock(local.hour, local.minute, self._locale)}"
 
     def clock(self, time: datetime, *, time_zone: str) -> str:
         local = time.astimezone(ZoneInfo(time_zone))
         return _clock(local.hour, local.minute, self._locale)
 
     def day(self, day: str) -> str:
-        return _day(day, self._locale)
+        return _date(date.fromisoformat(day), "long", self._locale)
 
     def weekday(self, day: int) -> str:
         """Its short name; 0: Monday."""
@@ -115,9 +115,9 @@ class Texts:
         return _figure(round(value, decimals) + 0.0, decimals, self._locale, is_signed=is_signed)  # no minus zero
 
 
-@lru_cache(maxsize=4_096)
-def _date(day: date, locale: Locale) -> str:
-    return format_date(day, format="medium", locale=locale)
+@lru_cache(maxsize=4_096)  # the steps of a trend are the same in each of its scores
+def _date(day: date, style: Literal["medium", "long"], locale: Locale) -> str:
+    return format_date(day, format=style, locale=locale)
 
 
 @lru_cache(maxsize=4_096)
@@ -167,11 +167,6 @@ def _formats(locale: str, language: str) -> Locale:
     except (ValueError, UnknownLocaleError):
         return Locale.parse(language)
     return found if found.language == language else Locale.parse(language)
-
-
-@lru_cache(maxsize=2_048)  # the steps of a trend are the same in each of its scores
-def _day(day: str, locale: Locale) -> str:
-    return format_date(date.fromisoformat(day), format="long", locale=locale)
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

@@ -102,7 +102,7 @@ async def _time(client: httpx2.AsyncClient, addresses: Sequence[str]) -> float:
 @asynccontextmanager
 async def _moving(stage: Stage, checkout: Path) -> AsyncGenerator[asyncio.subprocess.Process, None]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(CHECKOUT / "benchmarks" / "moves.py")),
+        *(sys.executable, "-P", str(CHECKOUT / "benchmarks" / "moves.py")),  # modules beside it have names of Python's
         env={**os.environ, "PYTHONPATH": str(checkout)},
         cwd=checkout,
         stdin=asyncio.subprocess.PIPE,
@@ -113,7 +113,8 @@ async def _moving(stage: Stage, checkout: Path) -> AsyncGenerator[asyncio.subpro
         await _tell(process, json.dumps(order))
         yield process
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.wait()
 
 

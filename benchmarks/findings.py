@@ -18,7 +18,7 @@ its ceiling in the same run (A B A B …); the ratio of the median round counts,
 EXPLANATION = """\
 - **pgbench, the same SQL**: `pgbench -M prepared`, as many clients, the very statements that one such request
   sends, in a transaction of its own (POST) or without one (list, instance). POSTs that wait at the same moment share a
-  transaction, so their ratio may pass 1.
+  transaction, so their ratio may pass 1; reads by id share a statement.
 - **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of
   the same size and status.
 - **fused batches**: one statement that completes the former batch and claims the next (`update … from (select … for

@@ -1,4 +1,4 @@
-"""Parts of an organization that many tests need beside what it has: each by the service, in a transaction of its own."""
+"""Parts of an organization that many tests need: each by the service, in a transaction of its own."""
 
 from collections.abc import Collection
 from typing import Any

@@ -16,7 +16,7 @@ from afterword import errors, migrations
 from afterword.backups import service, store
 from afterword.backups.service import NotEmpty, Report
 from afterword.backups.store import Table
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 
 MOVING: Final = "A move into this database is unfinished. Repeat the command that began it."
 MOVED: Final = "This database was moved: {} has the data now. Start Afterword with that one."

@@ -12,7 +12,7 @@ from afterword.backups import service, store
 from afterword.backups.manifests import Manifest, Reader
 from afterword.backups.service import NotEmpty, Report
 from afterword.backups.store import Table
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from afterword.queue.restores import service as guard
 
 UNFINISHED: Final = "The restore of the backup {} is unfinished. Run `afterword restore {}` again."

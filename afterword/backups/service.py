@@ -13,7 +13,7 @@ from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Location
 from afterword.backups.manifests import Manifest, Part, TableParts, TableWriter, Writer
 from afterword.backups.store import Table
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 
 KEPT_MIN: Final = 3
 INDEX_MEMORY: Final = "256MB"  # to make an index; the default takes three times as long

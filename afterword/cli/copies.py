@@ -12,7 +12,7 @@ from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Location
 from afterword.backups.manifests import Writer
 from afterword.cli import CommandError
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from afterword.settings import Settings
 
 FOLDER: Final = "backups"

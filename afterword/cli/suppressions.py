@@ -14,8 +14,8 @@ from afterword import db, errors
 from afterword.cli.context import CHANNELS, ChannelName, OrganizationDomain, open_pool, organization_of
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.questionnaires.metadata import GLOBAL
-from afterword.core.wire import imports, list_columns, list_files
-from afterword.core.wire.list_files import Reading
+from afterword.core.wire import list_columns, tables
+from afterword.core.wire.tables import ADDRESS, Fault, Reading
 from afterword.intake.lists import service as lists
 from afterword.responders.suppressions import service
 from afterword.responders.suppressions.service import REASONS, Reason, SuppressionInput
@@ -77,11 +77,11 @@ async def import_file(
 
 
 def _lines(read: lists.Read, channel_id: int, reason: Reason, locale: str) -> Iterator[Line]:
-    text = list_files.text_of(read.content, replace(read.reading, rows_below=0))
-    names, records = imports.read(text, read.reading.separator)
+    text = tables.text_of(read.content, replace(read.reading, rows_below=0))
+    names, records = tables.read(text, read.reading.separator)
     columns = _columns(names, text, read.reading, channel_id, locale)
     for record in records:
-        if isinstance(record.cells, imports.Fault):
+        if isinstance(record.cells, Fault):
             yield record.line, record.cells.message
             continue
         cells = {name: record.cells[index].strip() for name, index in columns.items() if index < len(record.cells)}
@@ -107,10 +107,10 @@ def _columns(names: Sequence[str], text: str, reading: Reading, channel_id: int,
     found = {name: lower.index(name) for name in ("reason", "note") if name in lower}
     named = next((lower.index(name) for name in ("identifier", "email", "phone_number") if name in lower), None)
     if named is None:
-        _, rows = list_files.sample_of(text, reading.separator)
+        _, rows = tables.sample_of(text, reading.separator)
         given = list_columns.List(names, rows, (), GLOBAL, channel_id, locale, datetime.now(UTC))
         guessed = list_columns.guess(given, {})
-        named = next((place for place, name in enumerate(names) if guessed[name] == imports.ADDRESS), None)
+        named = next((place for place, name in enumerate(names) if guessed[name] == ADDRESS), None)
     if named is None and len(names) > 1:
         raise errors.Invalid("No column is named identifier, email or phone_number, and none has addresses.")
     return {**found, "identifier": named or 0}

@@ -18,7 +18,7 @@ from afterword.organizations.tokens.access import Ticks
 from afterword.settings import Settings
 from afterword.telemetry import Telemetry
 from afterword.web.limits import Limits
-from afterword.web.load_shedder import LoadShedder
+from afterword.web.middleware import LoadShedder
 from afterword.web.protocol import Protocol, Server
 
 BACKLOG_CONNECTIONS = 2048

@@ -1,6 +1,6 @@
 """Forms that are declared: fields with the names of a request's members, read as the API reads that request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any, Final, Literal, TypeVar, cast
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.screens import Form, Visit
 from afterword.console.text import NOTHING
+from afterword.core.differences import members
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
@@ -76,21 +77,29 @@ def shown(
     ]
 
 
+def theirs_of(
+    words: Texts,
+    labels: Mapping[str, str],
+    stored: Mapping[str, Any],
+    typed: Mapping[str, Any],
+    shown_as: Callable[[str, Any], str] = lambda _, value: value,
+) -> list[tuple[str, str]]:
+    """The label and the stored value of each member that the form has otherwise, in the order of `stored`."""
+    return [(words(labels[name]), shown_as(name, value) or NOTHING) for name, _, value in members(typed, stored)]
+
+
 def differences(
     visit: Visit, inputs: Sequence[Input], stored: object, options: Options | None = None
 ) -> list[tuple[str, str]]:
-    """The label and the stored value of each field that the form has otherwise."""
-    found: list[tuple[str, str]] = []
-    for one in inputs:
-        value = text_of(getattr(stored, one.name, None), one, visit.zone)
-        if value == _value(visit.form, one):
-            continue
-        names = dict(_options(visit.words, one, options))
-        text = (
-            ", ".join(names.get(each, each) for each in value) if isinstance(value, list) else names.get(value, value)
-        )
-        found.append((visit.words(one.label), text[:SHOWN_MAX] or NOTHING))
-    return found
+    names = {one.name: dict(_options(visit.words, one, options)) for one in inputs}
+
+    def shown_as(name: str, value: Any) -> str:
+        each = value if isinstance(value, list) else [value]
+        return ", ".join(names[name].get(one, one) for one in each)[:SHOWN_MAX]
+
+    values = {one.name: text_of(getattr(stored, one.name, None), one, visit.zone) for one in inputs}
+    typed = {one.name: _value(visit.form, one) for one in inputs}
+    return theirs_of(visit.words, {one.name: one.label for one in inputs}, values, typed, shown_as)
 
 
 def same_version(visit: Visit, sentence: Marked = CHANGED) -> errors.Expect:

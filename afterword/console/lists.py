@@ -84,6 +84,11 @@ class Filter:
         kept = {one.name: one.default for one in fields(self) if one.name in _OF_PAGES}
         return address(f"{self.path}{f'/{below}' if below else ''}", replace(self, **{**kept, **changed}).query)
 
+    def pages(self, next_key: Any) -> dict[str, Any]:
+        """The addresses of the rows behind this key, and of the first ones, as Listing has them."""
+        next_url = self.url(after=key_of(*next_key)) if next_key else ""
+        return {"next_url": next_url, "first_url": self.url() if self.query.get("after") else ""}
+
 
 _OF_PAGES: Final = ("after", "since")
 

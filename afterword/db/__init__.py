@@ -8,8 +8,8 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -37,8 +37,8 @@ RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
 BATCHERS_MAX = 1_000  # kept for the next that asks
-GATHERED_MAX = 200  # ids in one statement
-GATHERED_FLIGHTS_MAX = 2  # statements of one kind at once: more ids gather while these run
+# Of reads by id: ids in one statement, statements of one kind at once, ids that wait meanwhile.
+GATHERED: Final[Mapping[str, int]] = {"batch_max": 200, "flights_max": 2, "waiting_max": 1_000}
 _first: Final = itemgetter(0)
 TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 
@@ -129,20 +129,14 @@ class Database:
         return next(iter(await self.fetch(query, *values, [id])), None)
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
-        try:
+        with _refusals():
             return await self._connection.fetchval(query, *values)
-        except Exception as error:
-            _refuse(error)
-            raise
 
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
         longer = {} if seconds is None else {"timeout": seconds}
-        try:
+        with _refusals():
             tag: str = await self._connection.execute(query, *values, **longer)
-        except Exception as error:
-            _refuse(error)
-            raise
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
@@ -158,7 +152,7 @@ class Database:
         count, counted = f"select count(*) from ({base}) listed{chosen}", list(parameters)
         is_start = page.with_results and page.after is None and page.offset == 0
         total: int | None = None
-        with _REFUSALS:
+        with _refusals():
             if page.with_total and not is_start:
                 total = await self._connection.fetchval(count, *counted)
             if not page.with_results or (total is not None and page.offset >= total):
@@ -348,10 +342,11 @@ class Pool:
     def waiting(self) -> int:
         return self.turns.waiting
 
-    def keep_batcher(self, key: object, batcher: Batcher[Any, Any]) -> None:
+    def keep_batcher(self, key: object, batcher: Batcher[Any, Any]) -> Batcher[Any, Any]:
         if len(self.batchers) >= BATCHERS_MAX:
             self.batchers = {key: one for key, one in self.batchers.items() if not one.is_idle}
         self.batchers[key] = batcher
+        return batcher
 
     async def close(self) -> None:
         self.is_closing = True
@@ -405,7 +400,7 @@ async def open_pool(
             await limit_transactions(raw, seconds=transaction_seconds)
         await initialize(raw)
 
-    with _REFUSALS:
+    with _refusals():
         raw = await asyncpg.create_pool(
             url,
             connect=hosts.connect,
@@ -477,7 +472,7 @@ def _is_gone(raw: Any) -> bool:
 async def _acquired(pool: Pool) -> Any:
     until = asyncio.get_running_loop().time() + pool.acquire_seconds
     try:
-        with _REFUSALS:
+        with _refusals():
             await pool.turns.take()
             try:
                 while pool.idle:
@@ -518,7 +513,7 @@ async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database
     `actor`: the author of its changes for the audit log, as `Caller.actor` has it.
     """
     async with _Loan(pool) as database:
-        with _REFUSALS:
+        with _refusals():
             async with _driver(database).transaction():
                 if actor:
                     await database.execute("select set_config('afterword.actor', $1, true)", actor)
@@ -528,25 +523,18 @@ async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database
 @asynccontextmanager
 async def savepoint(database: Database) -> AsyncGenerator[None, None]:
     """A part of a transaction that may fail alone: an exception undoes this part, and is raised on."""
-    with _REFUSALS:
+    with _refusals():
         async with _driver(database).transaction():
             yield
 
 
-class _Refusals:
-    """As `_refuse`, around several statements. One for all of them: it keeps nothing."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if error is not None:
-            _refuse(error)
-
-
-_REFUSALS = _Refusals()
+@contextmanager
+def _refusals() -> Generator[None, None, None]:
+    try:
+        yield
+    except Exception as error:
+        _refuse(error)
+        raise
 
 
 def _refuse(error: BaseException) -> None:
@@ -607,20 +595,24 @@ class _Traced:
 class _OnDemand(Database):
     _pool: Pool
 
-    def fetch_by_id(self, query: LiteralString, *values: object, id: str) -> Awaitable[Row | None]:  # noqa: A002
+    def fetch_by_id(  # it is the batcher's own coroutine
+        self,
+        query: LiteralString,
+        *values: object,
+        id: str,  # noqa: A002
+    ) -> Coroutine[Any, Any, Row | None]:
         """The values are hashable, as they tell who may share a statement."""
         pool, key = self._pool, (query, *values)
-        batcher: Batcher[str, Row | None] | None = pool.batchers.get(key)
-        if batcher is None:
 
-            async def fetch_rows(ids: Sequence[str]) -> Sequence[Row | None]:
-                async with connection(pool) as database:
-                    rows = await database.fetch(query, *values, ids)
-                return [*map(dict(zip(map(_first, rows), rows, strict=True)).get, ids)]
+        async def fetch_rows(ids: Sequence[str]) -> Sequence[Row | None]:
+            async with connection(pool) as database:
+                rows = await database.fetch(query, *values, ids)
+            return [*map(dict(zip(map(_first, rows), rows, strict=True)).get, ids)]
 
-            batcher = Batcher(fetch_rows, batch_max=GATHERED_MAX, flights_max=GATHERED_FLIGHTS_MAX)
-            pool.keep_batcher(key, batcher)
-        return batcher.submit(id)
+        return (
+            pool.batchers.get(key)
+            or pool.keep_batcher(key, Batcher(fetch_rows, **GATHERED, waiting_seconds_max=pool.acquire_seconds))
+        ).submit(id)
 
 
 class _Connections:
@@ -649,7 +641,7 @@ def _key_of(row: Row, page: Page) -> tuple[object, ...]:
 
 
 async def _read_clock(raw: Any, pool: Pool) -> None:
-    with _REFUSALS:
+    with _refusals():
         async with raw.transaction() if pool.is_behind_pooler else nullcontext():
             before = time.monotonic()
             database_now = await raw.fetchval("select clock_timestamp()")

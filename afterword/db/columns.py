@@ -10,8 +10,10 @@ from typing import Any, LiteralString, cast
 import msgspec
 
 
-def columns_of(record: type[msgspec.Struct], without: Container[str] = ()) -> LiteralString:
-    names = (name for name in record.__struct_fields__ if name not in without)
+def columns_of(record: type[Any], without: Container[str] = ()) -> LiteralString:
+    """The members of a struct or a dataclass, in their order."""
+    fields = record.__struct_fields__ if issubclass(record, msgspec.Struct) else record.__dataclass_fields__
+    names = (name for name in fields if name not in without)
     return cast("LiteralString", ", ".join(names))  # names of members stand in source code
 
 

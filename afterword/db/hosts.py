@@ -1,14 +1,25 @@
 """The driver's side of the gateway: which server is asked, what a new connection knows, what says that it is away."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import asyncpg
 import msgspec
 
+from afterword import errors
+
 CONNECT_TIMEOUT_SECONDS = 5
 TRANSACTION_TIMEOUT_VERSION_MIN = 17
+SESSION_CONNECT_SECONDS_MAX: Final = 10
+SESSION_LOCK_SECONDS: Final = 10
+# Not `afterword…`: workers end sessions of that name that stand still, and a long copy waits for its reader.
+SESSION_SETTINGS: Final = {
+    "application_name": "copy of afterword", "timezone": "UTC", "datestyle": "ISO", "jit": "off",
+    "statement_timeout": "0", "lock_timeout": f"{SESSION_LOCK_SECONDS}s", "idle_in_transaction_session_timeout": "0",
+}  # fmt: skip
 
 _JSON = msgspec.json.Encoder()
 AWAY = (
@@ -96,3 +107,21 @@ async def initialize(raw: Any) -> None:
             """select null::boolean[], null::smallint[], null::integer[], null::bigint[], null::double precision[],
                  null::bytea[], null::jsonb[], null::date[], null::timestamptz[]"""
         )
+
+
+@asynccontextmanager
+async def open_session(url: str) -> AsyncGenerator[Any, None]:
+    """One connection of the driver without the timeouts of requests, for COPY and changes of the schema.
+
+    Raises Unavailable.
+    """
+    try:
+        raw: Any = await asyncpg.connect(url, timeout=SESSION_CONNECT_SECONDS_MAX, server_settings=SESSION_SETTINGS)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.") from error
+    try:
+        if raw.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION_MIN:
+            await raw.execute("set transaction_timeout = 0")
+        yield raw
+    finally:
+        raw.terminate()

@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.organizations.access import Caller
 from afterword.db import Database, Row
-from afterword.db.columns import arrays
+from afterword.db.columns import arrays, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,7 @@ class Event:
 # has put it in order.
 IS_NATIVE: Final[LiteralString] = """exists (
   select from event_cluster k join pg_control_system() s on s.system_identifier = k.system_identifier)"""
-COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version,
-  is_terminal, actor_kind, actor_id, test, data, created_time"""
+COLUMNS: Final = columns_of(Event)
 
 
 _APPENDED: Final[LiteralString] = (

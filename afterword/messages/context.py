@@ -92,7 +92,6 @@ class MessageContext:
         return (self.instance.sent_time or self.now) + timedelta(days=self.instance.valid_days)
 
     def message(self, **members: Any) -> Message:
-        """The message of the item, without texts but those in `members`."""
         own: dict[str, Any] = {"sender": self.sender, **members}
         return Message(
             item_id=self.item_id,
@@ -105,7 +104,6 @@ class MessageContext:
         )
 
     def values(self, names: Collection[str], *, link: str, **more: str) -> Mapping[str, str]:
-        """Values of the variables for texts that use `names`."""
         fixed = {
             "organization": one_line(self.organization_name),
             "questionnaire": one_line(self.questionnaire_name),

@@ -101,7 +101,6 @@ def _drawn(definition: Definition, question_ids: Sequence[str]) -> list[Question
 
 
 def _minutes_of(context: MessageContext) -> int:
-    """The estimate for this person's questions, kept for the next one with the same."""
     key = (context.version.version_id, tuple(context.instance.question_ids))
     if key not in _minutes:
         if len(_minutes) >= COMPILED_MAX:

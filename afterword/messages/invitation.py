@@ -62,8 +62,6 @@ class Authored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One answer to press: its value, its text, its label for screen readers."""
-
     value: int
     text: str
     label: str

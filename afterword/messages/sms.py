@@ -26,7 +26,6 @@ def compose(context: MessageContext) -> Message:
 
 
 def text_of(context: MessageContext) -> str:
-    """The text of an SMS, of any length."""
     return shown(*_filling(context))
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, LiteralString, final
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
 
@@ -34,9 +35,7 @@ class Organization:
     updated_by: str | None
 
 
-_ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, display_name, legal_name, postal_address,
-  default_locale, locales, brand, time_zone, minimum_base, first_weekday, anonymize_after_days,
-  delete_after_days, version, created_time, updated_time, created_by, updated_by"""
+_ORGANIZATION_COLUMNS: Final = columns_of(Organization)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,7 @@ class Application:
     updated_by: str | None
 
 
-_APPLICATION_COLUMNS: Final[LiteralString] = """organization_id, application_id, application_type_id, display_name,
-  description, time_zone, default_locale, website_urls, brand, active, version, created_time, updated_time, created_by,
-  updated_by"""
+_APPLICATION_COLUMNS: Final = columns_of(Application)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,6 @@ async def as_changed(
 async def _wanted(
     db: Database, caller: Caller, before: Pipeline, changes: Mapping[str, Any], *, networks: Sequence[Network]
 ) -> dict[str, Any]:
-    """All editable columns with the changes in them. Raises Invalid."""
     current = _editable(before)
     wanted = {**current, **changes}
     if wanted == current:
@@ -382,7 +381,6 @@ def _translation_errors(
 
 
 def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
-    """All authored texts, and the address of a webhook."""
     groups = [fields["messages"], *(reminder.get("messages", {}) for reminder in fields["reminders"])]
     translated = [text for by_locale in groups for texts in by_locale.values() for text in texts.values()]
     own = [fields[f"message_{member}"] for member in messages.MESSAGE_TEXTS]

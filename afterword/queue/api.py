@@ -55,7 +55,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     """Schedule together with other requests that wait at this moment; the answer follows their shared commit."""
     new = _new(call, await _declared(call, db.on_demand(pool)) if call.strict else None)
-    outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
+    outcome = await _batcher_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
     return _created(call, outcome)
@@ -143,19 +143,17 @@ routes.all += [
 ]
 
 
-def _flush_of(pool: Pool) -> Batcher[Entry, Scheduled]:
-    """The batcher of a pool's new items."""
-    batcher = pool.batchers.get(_flush)
-    if batcher is None:
-        batcher = Batcher(
+def _batcher_of(pool: Pool) -> Batcher[Entry, Scheduled]:
+    return pool.batchers.get(_flush) or pool.keep_batcher(
+        _flush,
+        Batcher(
             _flush,
             batch_max=FLUSH_ITEMS_MAX,
             flights_max=FLUSHES_MAX,
             waiting_max=WAITING_ITEMS_MAX,
             waiting_seconds_max=WAITING_SECONDS_MAX,
-        )
-        pool.keep_batcher(_flush, batcher)
-    return batcher
+        ),
+    )
 
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:

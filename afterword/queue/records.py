@@ -83,29 +83,43 @@ class QueueItem(ShownItem, frozen=True):
         return cls(*_values(row))
 
 
-class Claimed(msgspec.Struct, frozen=True):
+class DecidedItem(msgspec.Struct, frozen=True):
+    """The members of an item that decisions need."""
+
     organization_id: str
     item_id: str
-    epoch: int
     questionnaire_id: str
     pipeline_id: str
-    test: bool
     responder_channel_identifier: str
     address_key: bytes
     locale: str | None
     metadata: dict[str, dict[str, str]]
-    send_time: datetime
     due_time: datetime
     not_after: datetime
+    reason: str | None
+    previous_item_id: str | None
+    source: str
+    test: bool
+
+
+Candidate = DecidedItem | QueueItem
+
+
+class WaitingItem(DecidedItem, frozen=True):
+    """A scheduled item of the address of another one. `is_open`: its lane is open."""
+
+    is_open: bool
+
+
+class Claimed(DecidedItem, frozen=True):
+    epoch: int
+    send_time: datetime
     attempts: int
     attempts_max: int
     throttled: int
     resend_after_seconds: int | None
-    reason: str | None
-    previous_item_id: str | None
     previous_questionnaire_instance_id: str | None
     questionnaire_instance_id: str | None
-    source: str
     reminder_number: int | None
     external_reference: str | None
     limited: bool
@@ -132,6 +146,7 @@ UNLOGGED: Final = ("metadata",)  # values about people, which need scopes of the
 EVENT_COLUMNS: Final = columns_of(ShownItem, without=UNLOGGED)  # the members that an event keeps
 ITEM_COLUMNS: Final = columns_of(QueueItem)
 # A worker reads these of an item that it claims; its record has the database's time besides.
+DECIDED_COLUMNS: Final = columns_of(DecidedItem)
 CLAIMED_COLUMNS: Final = columns_of(Claimed, without=("database_now",))
 # Adds the outcomes of the attempts in `closed` to their totals. In shards, so that workers seldom wait for a row.
 COUNTED: Final[LiteralString] = """counted as (

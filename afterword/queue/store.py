@@ -29,20 +29,19 @@ _WAITS_FOR_CREDITS: Final[LiteralString] = """i.status = 1 and i.due_time <= now
     on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
   where q.organization_id = $1 and q.questionnaire_id = $2)"""
 # A due item says that credits are used up, though no row was rewritten for it.
-_COMPUTED: Final[
-    LiteralString
-] = f"""case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
+_COMPUTED: Final[LiteralString] = f"""
+  case when {_WAITS_FOR_CREDITS} then '{WAITING_CREDITS}' else i.result end as result,
   case when {_WAITS_FOR_CREDITS} then '{NO_CREDITS}' else i.reason end as reason,
   ($6::int[])[i.status] as status_id, case when i.attempts > 1 then i.attempts - 1 end as retry_attempts"""
 _TIMES: Final = ("send_time", "dispatched_time", "created_time", "updated_time", "anonymized_time")
-_BY_ID: Final[LiteralString] = f"""select {as_micros(_LISTED_COLUMNS_I, _TIMES)}, i.version,
-    {_COMPUTED.replace("$2", "i.questionnaire_id")}
-  from queue_item i
-  where i.organization_id = $1 and i.item_id = any($7::text[]) and i.deleted_time is null and (i.test or not $5)
+_REACHED: Final[LiteralString] = """from queue_item i
+  where i.organization_id = $1 and i.item_id = any($6::text[]) and i.deleted_time is null and (i.test or not $5)
     and ($2::text is null or i.questionnaire_id = $2) and ($3::text is null or i.pipeline_id = $3)
     and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
+_BY_ID: Final[LiteralString] = f"""select {as_micros(_LISTED_COLUMNS_I, _TIMES)}, i.version,
+    {_COMPUTED.replace("$2", "i.questionnaire_id")} {_REACHED.replace("$6", "$7")}"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -156,15 +155,8 @@ async def get_item(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> QueueItem | None:
-    row = await db.fetch_row(
-        f"""select {_ITEM_COLUMNS_I} from queue_item i
-           where i.organization_id = $1 and i.item_id = $2 and i.deleted_time is null and (i.test or not $6)
-             and ($3::text is null or i.questionnaire_id = $3) and ($4::text is null or i.pipeline_id = $4)
-             and (cardinality($5::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($5)))""",
-        *(organization_id, item_id, questionnaire_id, pipeline_id, list(application_ids), test_only),
-    )
+    reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
+    row = await db.fetch_by_id(f"select {_ITEM_COLUMNS_I} {_REACHED}", *reach, id=item_id)
     return None if row is None else QueueItem.of(row)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, LiteralString, final
 from afterword.core.figures import templates
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 
 
 @final
@@ -36,8 +36,7 @@ class CustomReport:
         return self.spec.get("template_id") == templates.COMMENTS
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, report_id, application_id, title, description, spec,
-  questionnaire_ids, version, created_time, updated_time, created_by, updated_by, pinned_time"""
+_COLUMNS: Final = columns_of(CustomReport)
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 # Reports, unless they, or questionnaires in them, belong to other applications than these (none: any).
 _VISIBLE: Final[LiteralString] = f"""select {_COLUMNS_R} from custom_report r

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter, itemgetter
-from typing import Any, Final, LiteralString, final
+from typing import Any, Final, final
 
 from afterword.db import Database, Row
-from afterword.db.columns import arrays, qualified
+from afterword.db.columns import arrays, columns_of, qualified
 
 ResponderKey = tuple[str, str]  # organization_id, responder_id
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
@@ -40,8 +40,7 @@ class Responder:
         return self.organization_id, self.responder_id
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, metadata, anonymized_time,
-  version, created_time, updated_time, created_by, updated_by"""
+_COLUMNS: Final = columns_of(Responder)
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 _values: Final = itemgetter(*Responder.__dataclass_fields__)
 _SETTABLE: Final = ("organization_id", "responder_id", "locale", "time_zone", "metadata")
@@ -65,9 +64,7 @@ class Address:
         return self.organization_id, self.channel_id, self.address_key
 
 
-_ADDRESS_COLUMNS: Final[LiteralString] = (
-    "organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id"
-)
+_ADDRESS_COLUMNS: Final = columns_of(Address)
 _address_values: Final = attrgetter(*Address.__dataclass_fields__)
 
 
@@ -116,8 +113,7 @@ class Suppression:
         return self.organization_id, self.channel_id, self.address_key
 
 
-SUPPRESSION_COLUMNS: Final[LiteralString] = """organization_id, suppression_id, channel_id, address_key,
-  identifier, reason, expires_time, note, created_time, created_by, version"""
+SUPPRESSION_COLUMNS: Final = columns_of(Suppression)
 _SUPPRESSION_COLUMNS_S: Final = qualified(SUPPRESSION_COLUMNS, "s")
 _suppression_values: Final = attrgetter(*Suppression.__dataclass_fields__)
 

@@ -71,14 +71,14 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
 def read_order(given: object, pairs: Parameters, columns: Columns, context: Context) -> tuple[Order, ...]:
     """Read `order_by` in order of appearance; the default is the listing's own order."""
     if not given:
-        return columns.listing.default_order()
+        return columns.listing.default_order
     if not isinstance(given, dict):
         context.error("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
-        return columns.listing.default_order()
+        return columns.listing.default_order
     steps = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
     if len(steps) > ORDERS_MAX:
         context.error("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
-        return columns.listing.default_order()
+        return columns.listing.default_order
     found: dict[str, Order] = {}
     for path, name in steps:
         pointer = pointer_of(*path[:2])
@@ -87,7 +87,7 @@ def read_order(given: object, pairs: Parameters, columns: Columns, context: Cont
             context.error(pointer, "unknown_value", "The direction is ASC or DESC.")
         elif (column := columns.find(name, pointer, context)) is not None:
             found.setdefault(column.name, Order(column, direction))  # a repeated column has no effect
-    return tuple(found.values()) or columns.listing.default_order()
+    return tuple(found.values()) or columns.listing.default_order
 
 
 @cache

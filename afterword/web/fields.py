@@ -261,7 +261,7 @@ def mapping_of(
     take = (itemgetter if is_row else attrgetter)(*taken, *offsets.values(), filler)  # one name gives no tuple
     texts_in, texts_at = times.texts_in, times.texts_at
 
-    def shown(record: object, zone: tzinfo | None, *more: object) -> msgspec.Struct:
+    def shown(record: Any, zone: tzinfo | None, *more: object) -> msgspec.Struct:
         values = list(take(record))
         text_of = texts_in(zone or UTC)
         last = text = None

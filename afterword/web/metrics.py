@@ -5,7 +5,8 @@ from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from types import SimpleNamespace
+from typing import Final, cast
 
 from prometheus_client import CollectorRegistry, Counter, Metric, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -79,15 +80,8 @@ class Metrics(Collector):
                 kind = CounterMetricFamily if sample.only_grows else GaugeMetricFamily
                 family = families.setdefault(sample.name, kind(sample.name, sample.text, labels=names))
                 family.add_metric([value for _, value in sample.labels], sample.value)
-        return generate_latest(self._registry) + generate_latest(_Momentary(families.values()))
-
-
-class _Momentary(Collector):
-    def __init__(self, families: Iterable[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterable[Metric]:
-        return self._families
+        momentary = SimpleNamespace(collect=families.values)
+        return generate_latest(self._registry) + generate_latest(cast("Collector", momentary))
 
 
 class Probes:

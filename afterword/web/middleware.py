@@ -1,12 +1,13 @@
-"""Outermost middleware: canonical paths, HEAD and OPTIONS, the request id, headers of every response."""
+"""Outermost middleware: canonical paths, HEAD, OPTIONS, request ids, headers of every response, overload, traces."""
 
+import asyncio
 import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -16,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from afterword import errors
 from afterword.core.wire.hosts import requested_host
 from afterword.core.wire.site import API_PREFIX, Site
+from afterword.telemetry import Telemetry
 from afterword.web import headers, problems, public
-from afterword.web.load_shedder import LoadShedder
 from afterword.web.loopback import untrusted_proxy
 from afterword.web.metrics import Metrics
 from afterword.web.routing import FOR_PEOPLE
@@ -38,6 +39,13 @@ ALLOWED_HEADERS: Final = (
 )
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 TRUSTED: Final = "AFTERWORD_TRUSTED_PROXIES"
+REQUESTS_MIN: Final = 40  # at once, always admitted
+WAIT_SECONDS: Final = 0.015
+INTERVAL_SECONDS: Final = 0.02  # also the length of a burst that is no overload
+CALM_SECONDS: Final = 1.0  # without a refusal end the overload
+OLD_SHARE: Final = 0.9  # smoothing factor of the moving average of completions
+TRACE_PARENTS: Final = frozenset({b"traceparent", b"tracestate"})
+SERVER_ERROR: Final = 500
 NOWHERE: Final = "/%2F"  # no route has it
 NOTHING: Final = "-"  # no page has it as its key
 _PAGE: Final = re.compile(r"/(?P<kind>a|asset|l|p|s|u)/(?P<key>[^/]+)(?P<rest>/.*)?\Z", re.DOTALL)
@@ -77,6 +85,78 @@ class PageGate:
         if not owners or organization_id in owners:
             return path
         return f"/{page['kind']}/{NOTHING}{page['rest'] or ''}"
+
+
+class LoadShedder:
+    """Detects overload of a process, and then admits no more requests than it answers in time.
+
+    A request waits for those admitted before it: their number divided by the requests answered a second, whether
+    processor, connections or disk are short (Little's law). Under overload a process therefore admits as many at once
+    as it answers in `WAIT_SECONDS`. A short burst is no overload; requests that wait for a slow client do not count.
+    """
+
+    def __init__(self) -> None:
+        self._under_way = 0
+        self._least = 0  # minimum of concurrent requests in this interval
+        self._finished = 0
+        self._limit = REQUESTS_MIN
+        self._rate = 0.0
+        self._started: float | None = None  # start of this interval; None: not measuring, as there are few requests
+        self._strict_until = 0.0
+
+    @property
+    def is_high(self) -> bool:
+        """True while requests are to be refused; each refusal prolongs it."""
+        if self._under_way < self._limit or not self._strict_until:
+            return False
+        self._strict_until = asyncio.get_running_loop().time() + CALM_SECONDS
+        return True
+
+    def enter(self) -> None:
+        self._under_way += 1
+        if self._started is None and self._under_way >= REQUESTS_MIN:
+            self._started = asyncio.get_running_loop().time()
+            self._finished, self._rate, self._limit = 0, 0.0, REQUESTS_MIN
+            self._start_interval()
+
+    def leave(self) -> None:
+        self._finished += 1
+        self._pause()
+
+    def untimed(self, receive: Receive) -> Receive:
+        """Exclude a request while it waits for its client."""
+
+        async def wait() -> Message:
+            self._pause()
+            try:
+                return await receive()
+            finally:
+                self._under_way += 1
+
+        return wait
+
+    def _pause(self) -> None:
+        self._under_way -= 1
+        self._least = min(self._least, self._under_way)
+
+    def _start_interval(self) -> None:
+        self._least = self._under_way
+        asyncio.get_running_loop().call_later(INTERVAL_SECONDS, self._end_interval)
+
+    def _end_interval(self) -> None:
+        now = asyncio.get_running_loop().time()
+        rate = self._finished / max(now - (self._started or 0.0), INTERVAL_SECONDS)
+        self._rate = OLD_SHARE * self._rate + (1 - OLD_SHARE) * rate if self._rate else rate
+        self._limit = max(REQUESTS_MIN, int(self._rate * WAIT_SECONDS))
+        if self._least >= self._limit:  # during the whole interval: overload
+            self._strict_until = now + CALM_SECONDS
+        elif now > self._strict_until:
+            self._strict_until = 0.0
+        if self._under_way < REQUESTS_MIN and not self._strict_until:
+            self._started = None
+            return
+        self._started, self._finished = now, 0
+        self._start_interval()
 
 
 class Middleware:
@@ -257,3 +337,38 @@ def _with_head(name: bytes, value: bytes) -> headers.Header:
     if b"GET" in methods:
         methods.add(b"HEAD")
     return name, b", ".join(sorted(methods))
+
+
+class Tracing:
+    """A span and a duration for each request, outside of everything else; only where telemetry is on."""
+
+    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+        self._app = app
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in PROBES:
+            await self._app(scope, receive, send)
+            return
+        method = scope["method"] if scope["method"] in METHODS else "_OTHER"
+        parent = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE_PARENTS
+        }
+        attributes: dict[str, Any] = {"http.request.method": method}
+        start = time.perf_counter()
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                attributes["http.response.status_code"] = message["status"]
+            await send(message)
+
+        with self._telemetry.span(method, kind="SERVER", parent=parent) as span:
+            try:
+                await self._app(scope, receive, noted)
+            finally:
+                attributes["http.route"] = route = scope.get("path_template") or "unknown"
+                span.update_name(f"{method} {route}")
+                span.set_attributes(attributes)
+                if attributes.get("http.response.status_code", SERVER_ERROR) >= SERVER_ERROR:
+                    self._telemetry.fail(span)
+                self._telemetry.observe_request(time.perf_counter() - start, attributes)

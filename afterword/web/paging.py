@@ -135,7 +135,7 @@ class ListReader:
         return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
     def _seal(self, key: Sequence[object], requested: PageRequest) -> str:
-        if self._is_log and tuple(requested.page.order) == self._listing.default_order():
+        if self._is_log and tuple(requested.page.order) == self._listing.default_order:
             key = key[-1:]
         return _seal(key, binding=requested.binding, secret=self._secret)
 
@@ -153,12 +153,12 @@ class ListReader:
 
 def seal_entry(entry_id: str, *, path: str, listing: Listing, secret: bytes) -> str:
     """Cursor of one entry of a log for the list at `path` in its default order: the entry's id."""
-    return _seal([entry_id], binding=_binding_of([path, _steps_of(listing.default_order())]), secret=secret)
+    return _seal([entry_id], binding=_binding_of([path, _steps_of(listing.default_order)]), secret=secret)
 
 
 def open_entry(cursor: str, *, path: str, listing: Listing, secret: bytes) -> str:
     """The id of a log's entry; raises ValueError for anything but a cursor of this log in its default order."""
-    order = listing.default_order()
+    order = listing.default_order
     return str(_unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)[-1])
 
 

@@ -9,8 +9,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 from urllib.parse import unquote_plus
 
 import msgspec
@@ -47,17 +46,7 @@ Authenticate = Callable[..., Awaitable[Caller]]
 """Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
 
 
-class Idempotency(Protocol):
-    """Stores first responses; both functions run in the request's own transaction."""
-
-    async def claim_idempotency_key(
-        self, db: db.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
-    ) -> tuple[int, Mapping[str, str], bytes] | None:
-        """Claim the key, or return status, headers and body of its response; raises Conflict while that is made."""
-
-    async def keep_idempotent_answer(
-        self, db: db.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
-    ) -> None: ...
+Replay = tuple[int, Mapping[str, str], bytes]  # status, headers and body of a first response
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +55,8 @@ class OperationContext:
     site: Site
     limiter: limits.Limiter
     authenticate: Authenticate
-    idempotency: Idempotency
+    claim_key: Callable[..., Awaitable[Replay | None]]  # raises Conflict while the first response is made
+    keep_answer: Callable[..., Awaitable[None]]
 
 
 class _Request(Call[Any]):
@@ -329,11 +319,11 @@ class Operation:
     # Idempotency-Key, then 404 -------------------------------------------------------------------------------
 
     async def _run_once(self, request: _Request, key: str, path: str) -> Sent:
-        idempotency, entry = self._context.idempotency, {"organization_id": request.caller.organization_id, "key": key}
+        context, entry = self._context, {"organization_id": request.caller.organization_id, "key": key}
         actor = "" if self._is_mass else request.caller.actor
         async with db.transaction(self._context.pool, actor=actor) as database:
             digest = self._digest_of(request, path)
-            replay = await idempotency.claim_idempotency_key(database, **entry, digest=digest, now=request.now)
+            replay = await context.claim_key(database, **entry, digest=digest, now=request.now)
             if replay is not None:
                 status, named, content = replay
                 kept = [(name.encode(), value.encode()) for name, value in named.items()]
@@ -346,7 +336,7 @@ class Operation:
                 result = await self.route.handler(request, database)
             status, more, content = self._render(result, request)
             assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
-            await idempotency.keep_idempotent_answer(
+            await context.keep_answer(
                 database,
                 **entry,
                 status=status,

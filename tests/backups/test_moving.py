@@ -7,7 +7,7 @@ import pytest
 from afterword import db, errors, migrations
 from afterword.backups import moving, service
 from afterword.backups.service import NotEmpty
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from tests.backups.conftest import Original, contents, differing, shape
 from tests.conftest import House
 

@@ -12,7 +12,7 @@ from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Folder
 from afterword.backups.manifests import Manifest, Writer, open_backup
 from afterword.backups.service import NotEmpty
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from tests.backups.test_manifests import ID, NOW
 from tests.conftest import House
 

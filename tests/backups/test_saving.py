@@ -12,7 +12,7 @@ from afterword.backups.encryption import Sealer
 from afterword.backups.locations import Folder
 from afterword.backups.manifests import open_backup
 from afterword.backups.store import Table
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from tests.backups.test_manifests import saved
 from tests.conftest import House
 

@@ -10,7 +10,7 @@ from afterword.backups import service
 from afterword.backups.locations import Folder
 from afterword.backups.manifests import list_backups
 from afterword.cli import copies
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 from tests import newer
 from tests.backups.conftest import done, refused
 from tests.cli.shell import MORE, found

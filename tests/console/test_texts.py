@@ -11,7 +11,7 @@ from babel.messages.pofile import read_po
 from afterword import texts
 from afterword.console import screens
 from afterword.core.text import placeholders
-from afterword.core.wire import list_files
+from afterword.core.wire import tables
 from tests.nouns.declared import all_nouns
 
 DECLARED = ast.FunctionDef | ast.ClassDef
@@ -27,7 +27,7 @@ OTHERS = tuple(  # with texts of the console
         "questionnaires/condition_rows.py",
         "pipelines/resources.py",
         "alerts/call_backs/service.py",
-        "pipelines/versions/differences.py",
+        "pipelines/versions/service.py",
     )
 )
 REFUSALS = {
@@ -53,11 +53,9 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/text/placeholders.py",
     "core/wire/hosts.py",
     "core/wire/imports.py",
-    "core/wire/list_files.py",
-    "core/wire/list_repairs.py",
+    "core/wire/tables.py",
     "core/wire/times.py",
     "core/wire/translation_files.py",
-    "core/wire/workbooks.py",
     "core/wire/written.py",
     "db/leases.py",
     "instances/tags/service.py",
@@ -92,7 +90,7 @@ def sentences(path: Path) -> set[str]:
 
 def shown() -> set[str]:
     """The texts that templates and screens ask for, and those that are declared as Marked."""
-    found = _refused() | {*list_files.ENCODINGS.values()}
+    found = _refused() | {*tables.ENCODINGS.values()}
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}

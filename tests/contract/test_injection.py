@@ -18,6 +18,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from afterword import db
+from afterword import errors as refusals
 from afterword.db import list_queries
 from afterword.web.operations import Route
 from tests.bar import Tell
@@ -68,17 +69,17 @@ class Errors:
 @contextmanager
 def watched() -> Generator[Errors]:
     """Notes every error of a statement, whatever becomes of it; a key that was taken is none."""
-    found, real = Errors(), db._Refusals.__exit__
+    found, real = Errors(), db._refusal_of
 
-    def note(self: Any, kind: object, error: BaseException | None, trace: object) -> None:
+    def note(error: BaseException) -> refusals.Refusal | None:
         if isinstance(error, asyncpg.PostgresError) and not isinstance(
             error, asyncpg.IntegrityConstraintViolationError
         ):
             found.said.append(f"{type(error).__name__}: {error}")
-        real(self, kind, error, trace)
+        return real(error)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(db._Refusals, "__exit__", note)
+        patch.setattr(db, "_refusal_of", note)
         yield found
 
 

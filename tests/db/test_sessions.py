@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from afterword import errors
-from afterword.db.sessions import open_session
+from afterword.db.hosts import open_session
 
 
 async def test_away(scratch: Path) -> None:

@@ -271,6 +271,6 @@ class TestCursor:
         await settled(pool)
         last = (await desk.ask("GET", "/event?limit=500"))["results"][-3:]
         row = [AHEAD, 5, last[0]["event_id"]]
-        binding = paging._binding_of([LOG, paging._steps_of(EVENTS.default_order())])
+        binding = paging._binding_of([LOG, paging._steps_of(EVENTS.default_order)])
         cursor = paging._seal(row, binding=binding, secret=desk.house.site.secret)
         assert last[1:] == (await desk.ask("GET", f"/event?after={cursor}"))["results"]

@@ -90,7 +90,7 @@ async def lists(house: House, pool: db.Pool) -> Lists:
 
 
 def page(listing: Listing, after: tuple[object, ...] | None = None) -> Page:
-    return Page(listing, listing.default_order(), limit=LIMIT, after=after, with_total=False)
+    return Page(listing, listing.default_order, limit=LIMIT, after=after, with_total=False)
 
 
 def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -33,7 +33,7 @@ async def test_kept_for_days(queue: Queue) -> None:
         assert is_there == (found is not None)
         if found is not None and not has_file:
             with pytest.raises(service.FileGone):
-                service.text_of(found, service.reading_of(found))
+                service.text_of(found, found.layout.reading)
 
 
 async def test_remembers_the_last_used_columns(queue: Queue) -> None:

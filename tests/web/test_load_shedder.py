@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from starlette.types import Message
 
-from afterword.web import load_shedder as shedding
-from afterword.web.load_shedder import REQUESTS_MIN, LoadShedder
+from afterword.web import middleware as shedding
+from afterword.web.middleware import REQUESTS_MIN, LoadShedder
 
 SECONDS_MAX = 10
 

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import arrays, assigned, qualified
+from afterword.db.columns import arrays, assigned, columns_of, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +64,7 @@ class Case:
         return None if self.resolved_time is None or self.due_time is None else self.resolved_time <= self.due_time
 
 
-_CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id,
-  instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
-  resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by, waiting_since,
-  due_left_seconds, call_back_time, call_back_number, call_back_until_time, call_back_note, call_back_requested_time,
-  cause, remedy, waited_seconds, work_seconds, recovery_instance_id, recovery_time, recovered, overdue_time,
-  escalated_time"""
+_CASE_COLUMNS: Final = columns_of(Case)
 _SETTABLE: Final[LiteralString] = """status_id, assigned_user_id, severity, due_time, waiting_since, due_left_seconds,
   call_back_time, call_back_number, call_back_until_time, cause, remedy, waited_seconds, work_seconds"""
 _CALL: Final[LiteralString] = "call_back_time, call_back_number, call_back_until_time, call_back_note, due_time"
@@ -101,8 +96,7 @@ class Comment:
     updated_time: datetime
 
 
-_COMMENT_COLUMNS: Final[LiteralString] = """organization_id, comment_id, alert_instance_id, author_id, user_id,
-  body, version, created_time, updated_time"""
+_COMMENT_COLUMNS: Final = columns_of(Comment)
 
 
 async def get_case(

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import Final
 
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,7 @@ class Route:
     external_reference: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, message_id, alert_instance_id, incoming, user_id, pipeline_id,
-  address, subject, body, locale, key, state, attempts, epoch, error, created_time, finished_time, whole,
-  other_sender"""
+_COLUMNS: Final = columns_of(Message)
 MESSAGE_COLUMNS_M: Final = qualified(_COLUMNS, "m")
 
 

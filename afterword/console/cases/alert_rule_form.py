@@ -14,8 +14,8 @@ from afterword.console.cases import assignment_rows
 from afterword.console.cases.rows import with_load
 from afterword.console.cases.story import SEVERITIES
 from afterword.console.conditions import json_of, with_seen
+from afterword.console.inputs import theirs_of
 from afterword.console.screens import Form, Marked, Visit
-from afterword.console.text import NOTHING
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -267,20 +267,17 @@ def differences(visit: Visit, rule: Alert, columns: Mapping[str, Any], choices: 
         "trigger": {key: words(text) for key, text in TRIGGERS.items()},
         "active": {"1": words("yes"), "": words("no")},
     }
-    found: list[tuple[str, str]] = []
-    for name, label in LABELS.items():
-        stored = getattr(rule, name)
-        if name not in columns or stored == columns[name]:
-            continue
+
+    def shown_as(name: str, stored: Any) -> str:
         if name == "conditions":
-            text = condition_rows.sentence_of(words, stored, choices.subjects)
-        elif name == "assignment":
-            text = assignment_rows.sentence_of(stored, choices.subjects, dict(choices.users))
-        else:
-            each = stored if isinstance(stored, list) else [stored]
-            text = ", ".join(named.get(name, {}).get(_text(one), _text(one)) for one in each)
-        found.append((words(label), text or NOTHING))
-    return found
+            return condition_rows.sentence_of(words, stored, choices.subjects)
+        if name == "assignment":
+            return assignment_rows.sentence_of(stored, choices.subjects, dict(choices.users))
+        each = stored if isinstance(stored, list) else [stored]
+        return ", ".join(named.get(name, {}).get(_text(one), _text(one)) for one in each)
+
+    stored = {name: getattr(rule, name) for name in LABELS if name in columns}
+    return theirs_of(words, LABELS, stored, columns, shown_as)
 
 
 def _text(value: object) -> str:

@@ -1,6 +1,6 @@
 """The endings of a questionnaire in its editor: their order with their conditions in words, and the form of one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.console import conditions
 from afterword.console.conditions import Values
-from afterword.console.inputs import require_same
+from afterword.console.inputs import require_same, theirs_of
 from afterword.console.questionnaires import condition_form, outline
 from afterword.console.questionnaires.builder import EDIT, address_of, save, show
 from afterword.console.questionnaires.question_form import inserts
@@ -22,12 +22,17 @@ from afterword.instances.quotas import service as quotas
 from afterword.nouns import service as nouns
 from afterword.questionnaires import condition_rows
 from afterword.questionnaires.condition_rows import Row, Subjects
-from afterword.texts import Texts
+from afterword.texts import Marked, Texts
 from afterword.web import html
 
 LIST: Final = f"{EDIT}/endings"
 ENDING: Final = f"{LIST}/{{ending_id}}"
 FIELDS: Final = (*endings.TEXTS, *endings.ADDRESSES)
+LABELS: Final[Mapping[str, Marked]] = {
+    "title": "Title", "text": "Text", "button_label": "Text of the button", "review_label": "Text of the review link",
+    "button_url": "Address of the button", "review_url": "Address of the review link",
+    "responses_max": "At most how many responses", "coupon_pool": "Coupon", "call_back": "Call back",
+}  # fmt: skip
 NUMBER_DIGITS_MAX: Final = 9
 QUOTA_RESPONSES: Final = 100  # of a new quota
 
@@ -160,6 +165,7 @@ def _page(
     known = _known(words, work, stored.get("conditions"))
     insert = inserts(work)
     condition = values or conditions.stored(stored.get("conditions"), known)
+    is_stale = isinstance(refusal, errors.Stale)
     return show(
         visit,
         work,
@@ -171,7 +177,7 @@ def _page(
             "path": f"{work.path}/edit/endings/{ending['ending_id']}",
             "seen": visit.form.text("seen") if isinstance(refusal, errors.Invalid) else _mark(stored),
             "wrong": refusal or _wrong(visit, work, number, condition.rows),
-            "theirs": _differences(words, stored, ending) if isinstance(refusal, errors.Stale) else [],
+            "theirs": theirs_of(words, LABELS, _shown(stored), _shown(ending)) if is_stale else [],
             "values": {name: insert.shown(str(ending.get(name) or "")) for name in FIELDS},
             "is_quota": editing.is_quota(ending),
             "responses_max": ending.get("responses_max"),
@@ -190,21 +196,8 @@ def _page(
     )
 
 
-def _differences(words: Texts, stored: Document, typed: Document) -> list[tuple[str, str]]:
-    names = (*FIELDS, *endings.OPTIONAL)
-    found = [(name, str(stored.get(name) or "")) for name in names if stored.get(name) != typed.get(name)]
-    labels = {
-        "title": words("Title"),
-        "text": words("Text"),
-        "button_label": words("Text of the button"),
-        "button_url": words("Address of the button"),
-        "review_label": words("Text of the review link"),
-        "review_url": words("Address of the review link"),
-        "responses_max": words("At most how many responses"),
-        "coupon_pool": words("Coupon"),
-        "call_back": words("Call back"),
-    }
-    return [(labels[name], text) for name, text in found]
+def _shown(ending: Document) -> dict[str, str]:
+    return {name: str(ending.get(name) or "") for name in LABELS}
 
 
 def _wrong(visit: Visit, work: Work, number: int, rows: Sequence[Row]) -> errors.Refusal | None:

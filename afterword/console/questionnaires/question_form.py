@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from afterword.console.inputs import theirs_of
 from afterword.console.questionnaires.outline import Problem, is_answered
 from afterword.console.questionnaires.questionnaires import Work
 from afterword.console.text import NOTHING
@@ -76,11 +77,9 @@ def wrong_of(question_id: str, problems: Iterable[Problem]) -> Wrong:
 
 
 def differences(words: Texts, theirs: Values, mine: Values) -> list[tuple[str, str]]:
-    return [
-        (words(member.label), _shown(words, name, theirs[name]))
-        for name, member in MEMBERS.items()
-        if name in theirs and theirs[name] != mine.get(name)
-    ]
+    labels = {name: member.label for name, member in MEMBERS.items() if name in theirs}
+    stored = {name: theirs[name] for name in labels}
+    return theirs_of(words, labels, stored, mine, lambda name, value: _shown(words, name, value))
 
 
 def types(words: Texts) -> list[tuple[str, str]]:

@@ -12,16 +12,15 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_files, list_formats
-from afterword.core.wire.imports import ADDRESS, REFERENCE
+from afterword.core.wire import imports, tables
+from afterword.core.wire.imports import FORMATS, HOUR, REFERENCE, Seen
 from afterword.core.wire.list_columns import ASK
-from afterword.core.wire.list_files import Reading
-from afterword.core.wire.list_formats import FORMATS, HOUR, Seen
 from afterword.core.wire.lists import Page
+from afterword.core.wire.tables import ADDRESS, Reading
 from afterword.db import Database
 from afterword.errors import FieldError, Sentence
 from afterword.intake.lists import service, store
-from afterword.intake.lists.store import AddressList
+from afterword.intake.lists.store import AddressList, Layout
 from afterword.pipelines import service as pipelines_service
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires.metadata import service as metadata
@@ -159,25 +158,22 @@ async def check(visit: Visit) -> Response:
         found = await visit.find(service.get)
         reading = _reading(form.text, found, separator=form.secret("separator"))
         text = await asyncio.to_thread(service.text_of, found, reading)
-        names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
+        names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
         mapping = _mapping(visit, names)
         async with visit.read() as db:
             declared, _, (_, guessed) = await _guessed(visit, db, found, names, rows)
-        kinds = list_formats.kinds_of(mapping, declared)
-        seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds)
+        kinds = imports.kinds_of(mapping, declared)
+        seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
         formats = _formats(visit, names, mapping, seen)
-        joins = form.text("joins_rows") == "1"
-        cut = await asyncio.to_thread(service.cut, text, reading, mapping, formats, joins=joins)
+        layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
+        cut = await asyncio.to_thread(service.cut, text, layout)
         async with visit.write() as db:
             await service.check(
                 db,
                 caller=visit.caller,
                 found=found,
-                reading=reading,
-                mapping=mapping,
-                formats=formats,
+                layout=layout,
                 on_conflict=form.text("on_conflict"),
-                joins_rows=joins,
                 guessed=guessed,
                 cut=cut,
                 secret=visit.site.secret,
@@ -238,7 +234,7 @@ def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
         for name, kept in (("rows_above", found.rows_above), ("rows_below", found.rows_below))
     )
     return Reading(
-        encoding if encoding in list_files.ENCODINGS else found.encoding,
+        encoding if encoding in tables.ENCODINGS else found.encoding,
         separator if separator in SEPARATORS else found.separator,
         found.has_header if not given("header") else given("header") == "1",
         above,
@@ -269,13 +265,13 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         reading = _reading(chosen, found, separator=visit.query.get("separator", "") or form.secret("separator"))
         try:
             text = await asyncio.to_thread(service.text_of, found, reading)
-            names, rows = await asyncio.to_thread(list_files.sample_of, text, reading.separator)
+            names, rows = await asyncio.to_thread(tables.sample_of, text, reading.separator)
         except (errors.Invalid, errors.Malformed) as unreadable:
             refusal, text, names, rows = refusal or unreadable, "", [], []
         declared, pipeline, (guessed, _) = await _guessed(visit, db, found, names, rows)
     mapping = _mapping(visit, names) if form.values else guessed
-    kinds = list_formats.kinds_of(mapping, declared)
-    seen = await asyncio.to_thread(list_formats.look, text, reading.separator, kinds) if names else {}
+    kinds = imports.kinds_of(mapping, declared)
+    seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds) if names else {}
     if found.import_id and refusal is None:
         return html.redirect(f"{LISTS}/{found.list_id}/result")
     here = f"{LISTS}/{found.list_id}/columns"
@@ -299,7 +295,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         ],
         ask=ASK,
         meanings=_meanings(words, declared, pipeline.channel_id),
-        encodings=[(key, words(text)) for key, text in list_files.ENCODINGS.items()],
+        encodings=[(key, words(text)) for key, text in tables.ENCODINGS.items()],
         separators=[(key, words(text)) for key, text in SEPARATORS.items()],
         first_rows=[("1", words("The names of the columns")), ("0", words("Already an address"))],
         conflicts=[
@@ -308,7 +304,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
             if key != "update" or "Queue.Update" in visit.caller.scopes
         ],
         reading=reading,
-        foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else list_files.foreign_words(text),
+        foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else tables.foreign_words(text),
         joins=[("1", words("They make one message")), ("0", words("Each of them makes a message"))],
         joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
         on_conflict=form.text("on_conflict") or found.on_conflict,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.console import lists
-from afterword.console.lists import Column, Listing, address, key_of, one_of, parameter, read_key
+from afterword.console.lists import Column, Listing, address, one_of, parameter, read_key
 from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.sending import CHANNELS, SENDING
@@ -143,7 +143,6 @@ async def list_invitations(visit: Visit) -> Response:
         )
         count = await service.count(db, found)
         rows = await service.page(db, found, after=read_key(chosen.after), limit=ROWS)
-    next_key: Any = rows.next_key
     period, most = found.asked.period, service.COUNT_MAX
     listing = Listing(
         rows=[_row(visit, one) for one in rows.items],
@@ -156,8 +155,7 @@ async def list_invitations(visit: Visit) -> Response:
         ),
         empty=words("Nothing here."),
         found=f"{most}+" if count > most else count,
-        next_url=chosen.url(after=key_of(*next_key)) if next_key else "",
-        first_url=chosen.url() if chosen.after else "",
+        **chosen.pages(rows.next_key),
     )
     return visit.page("invitations.html", title=words("Invitations"), list=listing)
 

@@ -11,9 +11,9 @@ from afterword.console.sending.address_lists import LISTS, ONE, pipeline_of, ste
 from afterword.console.sending.list_results import check_anew, said
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.text import registers
-from afterword.core.wire import list_repairs
-from afterword.core.wire.imports import ADDRESS, REFERENCE, pointer_of
-from afterword.core.wire.list_repairs import VALUE_CHARACTERS_MAX, Repair
+from afterword.core.wire import imports
+from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair, pointer_of
+from afterword.core.wire.tables import ADDRESS
 from afterword.errors import Sentence
 from afterword.intake.lists import service
 from afterword.web import html
@@ -69,8 +69,8 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
             db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
         )
         pipeline = await pipeline_of(visit, db, found)
-    text = await asyncio.to_thread(service.text_of, found, service.reading_of(found))
-    counts = await asyncio.to_thread(list_repairs.wrong_values, text, found.separator, column=column, numbers=numbers)
+    text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
+    counts = await asyncio.to_thread(imports.wrong_values, text, found.separator, column=column, numbers=numbers)
     short = [pair for pair in counts.most_common() if _fits(pair[0])]
     is_phone = problem.kind.pointer == pointer_of(ADDRESS) and pipeline.channel_id == CHANNEL_SMS
     countries = sorted(((code, words.country_name(code)) for code in registers.countries()), key=lambda pair: pair[1])

@@ -14,9 +14,8 @@ from afterword.console.screens import Screens, Visit
 from afterword.console.sending import pipelines, sending
 from afterword.console.sending.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
 from afterword.console.sending.sending import SendingFilter
-from afterword.core.wire import list_files
-from afterword.core.wire.imports import UTF8
-from afterword.core.wire.list_files import PROBLEM, Reading
+from afterword.core.wire import tables
+from afterword.core.wire.tables import PROBLEM, UTF8, Reading
 from afterword.db import Database
 from afterword.errors import Sentence
 from afterword.intake.imports import service as imports
@@ -65,10 +64,10 @@ async def download_faulty(visit: Visit) -> Response:
             now=visit.now,
             after={"rows": len(problems)},
         )
-    reading = service.reading_of(found)
+    reading = found.layout.reading
     text = await asyncio.to_thread(service.text_of, found, reading)
     told = {row: " ".join(said(visit.words, kind) for kind in kinds) for row, kinds in problems.items()}
-    content = await asyncio.to_thread(list_files.faulty, text, reading, told)
+    content = await asyncio.to_thread(tables.faulty, text, reading, told)
     return Response(
         "\ufeff" + content,  # spreadsheets open it
         media_type="text/csv; charset=utf-8",
@@ -107,9 +106,8 @@ async def confirm_page(visit: Visit) -> Response:
 @routes.post(f"{ONE}/confirm", scope="Queue.Create")
 async def confirm(visit: Visit) -> Response:
     found = await visit.find(service.get)
-    reading = service.reading_of(found)
-    text = await asyncio.to_thread(service.text_of, found, reading)
-    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats, joins=found.joins_rows)
+    text = await asyncio.to_thread(service.text_of, found, found.layout.reading)
+    cut = await asyncio.to_thread(service.cut, text, found.layout)
     async with visit.write() as db:
         await service.confirm(db, caller=visit.caller, found=found, cut=cut, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{LISTS}/{found.list_id}/result")
@@ -187,20 +185,16 @@ async def stop(visit: Visit) -> Response:
 
 async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
-    reading = Reading(UTF8, found.separator, has_header=True)
-    text, joins = content.decode(), found.joins_rows
-    cut = await asyncio.to_thread(service.cut, text, reading, found.mapping, found.formats, joins=joins)
+    layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
+    cut = await asyncio.to_thread(service.cut, content.decode(), layout)
     packed = await asyncio.to_thread(service.packed, content)
     async with visit.write() as db:
         await service.check(
             db,
             caller=visit.caller,
             found=found,
-            reading=reading,
-            mapping=found.mapping,
-            formats=found.formats,
+            layout=layout,
             on_conflict=found.on_conflict,
-            joins_rows=joins,
             guessed=found.mapping,
             cut=cut,
             secret=visit.site.secret,

@@ -13,9 +13,8 @@ from afterword.console.sending.pipelines import ONE, change, pipeline_of, subjec
 from afterword.console.text import actor_text
 from afterword.core.wire.lists import Page
 from afterword.pipelines.store import Pipeline
-from afterword.pipelines.versions import differences, service
-from afterword.pipelines.versions.differences import Difference
-from afterword.pipelines.versions.service import Version
+from afterword.pipelines.versions import service
+from afterword.pipelines.versions.service import Difference, Version
 from afterword.questionnaires.condition_rows import Subjects
 
 ROWS: Final = 30
@@ -57,7 +56,7 @@ async def confirm(visit: Visit) -> Response:
         version = await service.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     changes = _changes(version, pipeline)
     here = url_of(pipeline)
-    told = differences.between(
+    told = service.differences_between(
         words,
         pipeline,
         service.changed_by(pipeline, changes),
@@ -96,7 +95,7 @@ def _changes(version: Version, pipeline: Pipeline) -> dict[str, Any]:
 
 def _row(visit: Visit, version: Version, pipeline: Pipeline, subjects: Subjects) -> dict[str, Any]:
     words, entry = visit.words, version.entry
-    found: list[Difference] = differences.of(words, version, time_zone=visit.zone, subjects=subjects)
+    found: list[Difference] = service.differences_of(words, version, time_zone=visit.zone, subjects=subjects)
     may_take = "Pipeline.Update" in visit.caller.scopes and bool(service.changes_to(version, pipeline=pipeline))
     return {
         "when": words.moment(entry.created_time, time_zone=visit.zone),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword.console.answers import has_answer, note_person, titled
-from afterword.console.lists import Filter, Listing, Tab, key_of, one_of, parameter, read_key
+from afterword.console.lists import Filter, Listing, Tab, one_of, parameter, read_key
 from afterword.console.screens import Screens, Visit
 from afterword.console.sending.plan import kept_sentence, plan_of
 from afterword.console.text import address_text, near_moment
@@ -121,7 +121,6 @@ async def list_items(visit: Visit) -> Response:
             plan = await plan_of(
                 visit, db, wanted=ItemFilter(application_id=wanted.application_id, pipeline_id=wanted.pipeline_id)
             )
-    next_key: Any = rows.next_key
     tabs = [
         Tab(
             url=chosen.url(tab=tab, reason=""),
@@ -139,8 +138,7 @@ async def list_items(visit: Visit) -> Response:
         ],
         empty=words("No messages here. Choose a longer period or another tab."),
         note=kept_sentence(words, visit.site.queue_days),
-        next_url=chosen.url(after=key_of(*next_key)) if next_key else "",
-        first_url=chosen.url() if chosen.after else "",
+        **chosen.pages(rows.next_key),
     )
     return visit.page(
         "sending.html",

@@ -13,7 +13,7 @@ from afterword import db as databases
 from afterword import ids
 from afterword.audit import api, store
 from afterword.audit.store import Entry
-from afterword.console.lists import Filter, Listing, Tab, address, key_of, one_of, parameter, read_key
+from afterword.console.lists import Filter, Listing, Tab, address, one_of, parameter, read_key
 from afterword.console.screens import Screens, Visit, download
 from afterword.console.settings import members as settings
 from afterword.console.text import actor_text, near_moment
@@ -169,8 +169,7 @@ async def audit_page(visit: Visit) -> Response:
         ],
         filters=_filters(words, choice, found.items),
         clear_url=AuditFilter(group=choice.group).url(),
-        next_url=choice.url(after=key_of(last.created_time, last.entry_id)) if last else "",
-        first_url=choice.url() if choice.after else "",
+        **choice.pages((last.created_time, last.entry_id) if last else None),
         export_url=choice.file_url("csv"),
     )
     return visit.page(

@@ -33,8 +33,6 @@ Verdict = Literal["go", "hold", "skip"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The contact policy: how often one person may be asked, over all pipelines."""
-
     invitations_max: int
     days: int
     response_days: int | None = None  # not asked again so long after a response
@@ -68,7 +66,6 @@ class Rules:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the policy may hold or skip the lane's messages."""
         return self.policy is not None and not self.is_exempt
 
     def calendar(self, zone_name: str) -> Calendar:
@@ -84,8 +81,6 @@ def _calendar(
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """One message to the address, sent or reserved."""
-
     time: datetime
     pipeline_id: str
     item_id: str
@@ -104,16 +99,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """The reason why the address must not be written to, and since when."""
-
     reason: str
     created_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """The item that this one follows, and its instance."""
-
     is_open: bool
     is_sent: bool
     is_answered: bool
@@ -158,7 +149,6 @@ class Check:
 
     @property
     def as_trace(self) -> dict[str, Any]:
-        """The form that a held or skipped item keeps."""
         until = None if self.until is None else format_time(self.until)
         leaves = [leaf.document for leaf in self.leaves]
         kept = {"rule": self.rule, "passed": self.verdict == "go", "detail": self.text, "until_time": until}
@@ -351,7 +341,6 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
 
 
 def _counted(policy: Policy, item: Item, facts: Facts, now: datetime) -> list[Contact]:
-    """The contacts that the policy counts against the item, earliest first."""
     since = now - timedelta(days=policy.days)
     return sorted(
         (

@@ -24,8 +24,6 @@ class Item(IntEnum):
 
 
 class PublicItem(IntEnum):
-    """A queue item's `status_id` on the wire."""
-
     PENDING = 1
     PROCESSING = 2
     SENT = 3

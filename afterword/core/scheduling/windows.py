@@ -112,7 +112,6 @@ def _is_open(calendar: Calendar, at: datetime) -> bool:
 
 
 def _openings_of(calendar: Calendar, day: date) -> Iterator[Opening]:
-    """The openings of the window that starts on this local day, in order."""
     if day.isoweekday() not in calendar.weekdays or day in calendar.holidays:
         return
     start, end = _span(calendar.zone, day, calendar.window or Hours(time(), time()))

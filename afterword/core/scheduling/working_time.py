@@ -57,7 +57,6 @@ def before(calendar: Calendar, end: datetime, span: timedelta) -> datetime:
 
 
 def due_time(calendar: Calendar, *, now: datetime, hours: int | None) -> datetime | None:
-    """When something that begins now is to be done."""
     return None if hours is None else after(calendar, now, timedelta(hours=hours))
 
 

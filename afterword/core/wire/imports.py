@@ -1,7 +1,9 @@
-"""Tables of items as CSV: the header and what its columns mean, rows cut into pieces, a row as a request. No I/O.
+"""Tables of items: the meanings of their columns, how cells are written, rows cut into pieces and as requests. No I/O.
 
 A file is read once, when it arrives: the pieces keep the cells of the columns that count, so that each can be worked
-off alone, in any process, at any time.
+off alone, in any process, at any time. A format is the kind of a column's values, perhaps with `day` or `month` (which
+of them comes first), `comma` or `point` (the decimal sign), or an hour (of dates without a time): `time day 10:00`. An
+earlier release wrote it without the kind.
 """
 
 import csv
@@ -10,35 +12,41 @@ import difflib
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from afterword import errors
+from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading import spellings
 from afterword.core.reading.findings import escape
-from afterword.core.wire import written
+from afterword.core.wire import times, written
+from afterword.core.wire.tables import (
+    ADDRESS,
+    COLUMNS_MAX,
+    RECORD_BYTES_MAX,
+    ROWS_MAX,
+    SEPARATORS,
+    Fault,
+    Record,
+    read,
+    refuse,
+)
 from afterword.core.wire.written import plain
 from afterword.errors import FieldError, Sentence
 
-ROWS_MAX: Final = 200_000
-RECORD_BYTES_MAX: Final = 65_536
-COLUMNS_MAX: Final = 500
 PIECE_ROWS: Final = 1_000
 PIECE_CHARACTERS: Final = 1_000_000  # beyond, a piece is closed early: rows may be long
-SEPARATORS: Final = (",", ";", "\t", "|")
-UTF8: Final = "utf-8"
-UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 COMPRESSION: Final = 1
-HEAD_BYTES: Final = 100
-
-ADDRESS: Final = "responder_channel_identifier"
 REFERENCE: Final = "external_reference"
 SEND_TIME: Final = "send_time"
 GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
@@ -58,15 +66,6 @@ NO_TIME: Final = "This row has no time to send. Leave the column out to send at 
 LINES_ABOVE: Final = (
     "Lines stand above the header, such as a title. Remove them: the first line has to name the columns."
 )
-BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
-NOT_UTF8: Final = (
-    "The file is not UTF-8: line {line} has other bytes, as Latin-1 and Windows-1252 write them. "
-    "Save it as “CSV UTF-8” and send it again."
-)
-NOT_DECODED: Final = (
-    "The file is not {encoding}: line {line} has other bytes. Save it as “CSV UTF-8” and send it again."
-)
-
 _PREFIX: Final = re.compile(r"\A(?:metadata\.)?(?:questionnaire\.)?(?:responder\.)?")
 _TABLE: Final = {"reference": REFERENCE, "locale": "locale", "send_time": SEND_TIME, "email": ADDRESS, "phone": ADDRESS}
 _NAMES: Final = {
@@ -78,6 +77,14 @@ _NAMES: Final = {
 _MEANING_CUTOFF: Final = 0.75
 _SHORT: Final = 3  # letters of a name that is like many others
 _encode = msgspec.json.Encoder().encode
+Written = Literal["date", "time", "number", "boolean", "language"]
+FORMATS: Final[Mapping[Written, tuple[str, str]]] = {
+    "date": ("day", "month"), "time": ("day", "month"), "number": ("comma", "point"),
+}  # fmt: skip
+MONTHS: Final = 12
+SIGNS: Final = {"comma": ",", "point": "."}
+HOUR: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
+VALUE_CHARACTERS_MAX: Final = 200
 
 
 class Piece(NamedTuple):
@@ -108,23 +115,6 @@ class Cut:
     has_lines_above: bool = False
 
 
-class Fault(msgspec.Struct, frozen=True):
-    """The `message` without its blanks is for workers of an earlier release: pieces may be worked off by them."""
-
-    code: str
-    message: str
-    text: str = ""
-    values: dict[str, int] = {}
-
-    @classmethod
-    def of(cls, code: str, text: str, **values: int) -> "Fault":
-        return cls(code, str(Sentence(text, **values)), text, values)
-
-    @property
-    def sentence(self) -> Sentence:
-        return Sentence(self.text or self.message, **self.values)
-
-
 class Rows(msgspec.Struct, frozen=True):
     """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts.
 
@@ -138,36 +128,6 @@ class Rows(msgspec.Struct, frozen=True):
     lines: list[int] = []
     known: list[int] = []
     joined: list[int] = []
-
-
-class Record(NamedTuple):
-    """A row as it stands in the file: the line on which it begins, its cells or what is wrong with it, its text."""
-
-    line: int
-    cells: list[str] | Fault
-    text: str = ""  # of one whose cells cannot be told apart
-
-
-def decode(content: bytes, encoding: str = UTF8) -> str:
-    """The text of a file. Raises Malformed, which says what to do, for what is not in this encoding."""
-    if encoding == UTF8 and (content.startswith(UTF16_MARKS) or is_utf16(content)):
-        message = "The file is UTF-16. Save it as “CSV UTF-8” and send it again."
-        raise errors.Malformed(message, "malformed_encoding")
-    try:
-        return content.decode("utf-8-sig" if encoding == UTF8 else encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        is_utf8 = encoding == UTF8
-        message = (
-            Sentence(NOT_UTF8, line=line) if is_utf8 else Sentence(NOT_DECODED, encoding=encoding.upper(), line=line)
-        )
-        raise errors.Malformed(message, "malformed_encoding") from None
-
-
-def is_utf16(content: bytes) -> bool:
-    """Whether a quarter of the first bytes, or more, is NUL."""
-    head = content[:HEAD_BYTES]
-    return head.count(b"\x00") * 4 >= max(len(head), 4)
 
 
 def cut(
@@ -194,38 +154,17 @@ def cut(
         return dataclasses.replace(found, dated=_dated(names, records))
     pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
     if not rows_total:
-        _refuse("too_few", "The file has a header and no rows.", "")
+        refuse("too_few", "The file has a header and no rows.", "")
     return dataclasses.replace(
         found, columns=columns, places=places, rows_total=rows_total, rows_repeated=rows_repeated, pieces=pieces
     )
-
-
-def read(text: str, separator: str, *, rows_max: int | None = None) -> tuple[list[str], Iterator[Record]]:
-    """The names of the header, and the rows behind it. Raises Invalid for a header that cannot be read.
-
-    `rows_max`: so many rows are looked at, blank ones too.
-    """
-    records = _records(text, separator, rows_max)
-    header = next(records, None)
-    if header is None:
-        _refuse("too_few", "The file has no header.", "")
-    if isinstance(header.cells, Fault):
-        _refuse(
-            header.cells.code,
-            Sentence("The file's header cannot be read. {problem}", problem=header.cells.sentence),
-            "",
-        )
-    names = [name.strip() for name in header.cells]
-    while names and not names[-1]:
-        names.pop()
-    return names, records
 
 
 def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
     """Raise Invalid for what is wrong with a file's header, by the names that are declared."""
     columns, _, wrong = _header(found, declared=declared, strict=strict)
     if wrong and found.has_lines_above and ADDRESS not in columns:
-        _refuse("invalid_format", LINES_ABOVE, "")
+        refuse("invalid_format", LINES_ABOVE, "")
     if wrong:
         raise errors.Invalid.of(*wrong)
 
@@ -272,13 +211,168 @@ def group_of(column: str) -> tuple[str, str] | None:
     return (GROUPS[prefix], column.removeprefix(prefix)) if prefix else None
 
 
-# The header ----------------------------------------------------------------------------------------------------------
+def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | None:
+    """The column that a name of a header most likely means."""
+    members = [*declared.responder.values(), *declared.questionnaire.values()]
+    if name in {f"metadata.{one.kind}.{one.name}" for one in members}:
+        return name
+    known = {
+        **{plain(one.name): f"metadata.{one.kind}.{one.name}" for one in members},
+        **_NAMES,
+        **{plain(one): one for one in fields},
+    }
+    word = plain(_PREFIX.sub("", name))
+    if len(word) <= _SHORT:
+        return known.get(word)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=_MEANING_CUTOFF)
+    return known[close[0]] if close else None
+
+
+def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | Fault:
+    """The cells at these places of a header of this width, from 1, or what is wrong with the row."""
+    cells = record.cells
+    if isinstance(cells, Fault):
+        return cells
+    if len(cells) < width or any(map(str.strip, cells[width:])):
+        text = "This row has {cells} cells, and the header {columns}."
+        return Fault.of("invalid_format", text, cells=len(cells), columns=width)
+    # Spreadsheets, and our own CSV, put an apostrophe before a text that looks like a number or a formula.
+    return [spellings.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
+
+
+@dataclass(slots=True)
+class Seen:
+    """Values of a column: how many leave a choice between its two formats or take it, and fit only one of them.
+
+    `without_time`: dates alone, in a column of times.
+    """
+
+    kind: Written
+    total: int = 0
+    only_first: int = 0
+    only_second: int = 0
+    without_time: int = 0
+
+    @property
+    def format(self) -> str | None:
+        """The one that fits, empty where none is needed; None where none or both are proved."""
+        if not self.total:
+            return ""
+        if bool(self.only_first) == bool(self.only_second):
+            return None
+        return FORMATS[self.kind][0 if self.only_first else 1]
+
+
+def kinds_of(mapping: Mapping[str, str], declared: Declared) -> dict[str, Written]:
+    """The columns whose values are written in several ways, by their meaning."""
+    found: dict[str, Written] = {}
+    for name, meaning in mapping.items():
+        if meaning in {SEND_TIME, "locale"}:
+            found[name] = "time" if meaning == SEND_TIME else "language"
+        elif (kind := type_of(meaning, declared)) and kind != "text":
+            found[name] = kind
+    return found
+
+
+def type_of(meaning: str, declared: Declared) -> metadata.Type | None:
+    """The declared type of a column of metadata."""
+    group = group_of(meaning)
+    known = group and declared.get("questionnaire" if group[0] == "questionnaire" else "responder", group[1])
+    return known.type if known else None
+
+
+def look(text: str, separator: str, kinds: Mapping[str, Written]) -> dict[str, Seen]:
+    """The evidence for the formats of these columns. Reads all rows."""
+    names, records = read(text, separator)
+    columns = [(names.index(name), Seen(kind), name) for name, kind in kinds.items() if name in names]
+    for record in records if any(seen.kind in FORMATS for _, seen, _ in columns) else ():
+        if isinstance(record.cells, Fault):
+            continue
+        for place, seen, _ in columns:
+            if place < len(record.cells):
+                _note(seen, record.cells[place].strip())
+    return {name: seen for _, seen, name in columns}
+
+
+def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
+    """For each column the function that writes a cell as we read it; it leaves what it does not know."""
+    return {name: _reader(frozenset(one.split())) for name, one in formats.items()}
+
+
+def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
+    """The numbers of dates whose day is not over, by the order of day and month that favours them, and is over."""
+    seen = Seen("date")
+    for cell in cells:
+        _note(seen, cell)
+    orders = [seen.format] if seen.format else FORMATS["date"]
+    counts = [Counter(_is_ahead(written.iso(cell, order, "23:59"), now) for cell in cells) for order in orders]
+    return max(count[True] for count in counts), min(count[False] for count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """`values`: the right ones by the wrong ones. `every`: for all others; `country`: for phone numbers without one."""
+
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    every: str = ""
+    country: str = ""
+
+    def of(self, cell: str) -> str:
+        """The cell as it becomes; as it was where no part of the repair fits."""
+        if right := self.values.get(cell.strip()) or self.every:
+            return right
+        if self.country and not cell.strip().startswith("+"):
+            return normal_or_none(CHANNEL_SMS, cell, locale=f"und-{self.country}") or cell
+        return cell
+
+
+def wrong_values(text: str, separator: str, *, column: str, numbers: Collection[int]) -> Counter[str]:
+    """The values of the column in the rows with these numbers, from 1, each with the number of its rows."""
+    names, records = read(text, separator)
+    place = names.index(column)
+    return Counter(
+        record.cells[place].strip()
+        for number, record in enumerate(records, start=1)
+        if number in numbers and not isinstance(record.cells, Fault) and place < len(record.cells)
+    )
+
+
+def repaired_alike(
+    text: str, separator: str, *, column: str, numbers: Collection[int], repair: Repair
+) -> tuple[str, int]:
+    """The file with the column repaired in the rows with these numbers, and in how many. Raises Invalid.
+
+    All other rows stay as they are and where they are, the broken ones too.
+    """
+    names, records = read(text, separator)
+    place = names.index(column)
+    whole = io.StringIO(newline="")
+    writer = csv.writer(whole, delimiter=separator, lineterminator="\n")
+    writer.writerow(names)
+    count = 0
+    for number, record in enumerate(records, start=1):
+        cells = record.cells
+        if isinstance(cells, Fault):
+            if len(record.text) == RECORD_BYTES_MAX or cells.code == "too_long":
+                text = "Row {row} is too long to be kept. Correct it alone first, by the download."
+                raise errors.Invalid.at("", "too_long", Sentence(text, row=number))
+            whole.write(record.text if record.text.endswith("\n") else f"{record.text}\n")
+            continue
+        if number in numbers and place < len(cells):
+            right = repair.of(cells[place])
+            count += right != cells[place]
+            cells = [*cells[:place], right, *cells[place + 1 :]]
+        writer.writerow(cells)
+    return whole.getvalue(), count
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
 
 
 def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str], list[int], list[FieldError]]:
     names, mapping = found.names, found.mapping
     if len(names) > COLUMNS_MAX:
-        _refuse("too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX), "")
+        refuse("too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX), "")
     wrong = [
         FieldError("unknown_column", "The file's header has no such column.", parameter=f"map[{name}]")
         for name, column in mapping.items()
@@ -358,23 +452,6 @@ def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: 
     return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."
 
 
-def meaning_of(name: str, fields: Sequence[str], declared: Declared) -> str | None:
-    """The column that a name of a header most likely means."""
-    members = [*declared.responder.values(), *declared.questionnaire.values()]
-    if name in {f"metadata.{one.kind}.{one.name}" for one in members}:
-        return name
-    known = {
-        **{plain(one.name): f"metadata.{one.kind}.{one.name}" for one in members},
-        **_NAMES,
-        **{plain(one): one for one in fields},
-    }
-    word = plain(_PREFIX.sub("", name))
-    if len(word) <= _SHORT:
-        return known.get(word)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=_MEANING_CUTOFF)
-    return known[close[0]] if close else None
-
-
 def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) -> list[FieldError]:
     if ADDRESS in columns:
         return []
@@ -393,94 +470,6 @@ def _too_many(columns: Sequence[str]) -> list[FieldError]:
         for prefix, kind in GROUPS.items()
         if sum(column.startswith(prefix) for column in columns) > metadata.NAMES_MAX
     ]
-
-
-# Rows ----------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Lines:
-    """The lines of a text for the reader of records; `taken` are those of the record that it is reading."""
-
-    lines: Iterator[str]
-    taken: list[str] = field(default_factory=list[str])
-    characters: int = 0
-    number: int = 0
-    has_ended: bool = False
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        try:
-            line = next(self.lines)
-        except StopIteration:
-            self.has_ended = True
-            raise
-        self.taken.append(line)
-        self.characters += len(line)
-        self.number += 1
-        return line
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the record, which the reader gave up, goes on behind these lines, or would at the end of the file."""
-        is_given_up = self.characters > csv.field_size_limit()
-        return self.has_ended or (is_given_up and sum(line.count('"') for line in self.taken) % 2 == 1)
-
-    @property
-    def is_too_long(self) -> bool:
-        if self.characters <= RECORD_BYTES_MAX // 4:
-            return False
-        return sum(len(line.encode()) for line in self.taken) > RECORD_BYTES_MAX
-
-
-def _records(text: str, separator: str, rows_max: int | None) -> Iterator[Record]:
-    """The records of a text, without those that are blank. Raises Invalid where a quotation mark has no end."""
-    lines = _Lines(iter(io.StringIO(text, newline="")))
-    reader = csv.reader(lines, delimiter=separator, strict=True)
-    number = 0
-    for _ in repeat(None) if rows_max is None else repeat(None, rows_max):
-        lines.taken.clear()
-        lines.characters = 0
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            # At the end of the file, or so far on that no row is meant: what follows the mark cannot be told apart.
-            if lines.is_open:
-                _refuse("invalid_format", _open_mark(number, has_ended=lines.has_ended), "")
-            cells = None
-        if cells is not None and not any(map(str.strip, cells)):
-            continue
-        number += 1
-        line = lines.number - len(lines.taken) + 1
-        if (fault := _fault_of(cells, lines)) is not None:
-            yield Record(line, fault, "".join(lines.taken)[:RECORD_BYTES_MAX])
-        else:
-            yield Record(line, cells or [])
-
-
-def _open_mark(number: int, *, has_ended: bool) -> Sentence:
-    if has_ended and number:
-        return Sentence("A quotation mark is opened in row {row} and never closed.", row=number)
-    if has_ended:
-        return Sentence("A quotation mark is opened in the header and never closed.")
-    n = RECORD_BYTES_MAX
-    if number:
-        return Sentence("A quotation mark is opened in row {row} and not closed within {n} bytes.", row=number, n=n)
-    return Sentence("A quotation mark is opened in the header and not closed within {n} bytes.", n=n)
-
-
-def _fault_of(cells: list[str] | None, lines: _Lines) -> Fault | None:
-    if lines.is_too_long:
-        return Fault.of("too_long", "A row may have {n} bytes.", n=RECORD_BYTES_MAX)
-    if cells is None:
-        return Fault.of("invalid_format", BROKEN)
-    if any("\x00" in line for line in lines.taken):
-        return Fault.of("invalid_format", "The character NUL is not allowed.")
-    return None
 
 
 def _pieces(
@@ -556,21 +545,55 @@ def _is_repeated(row: Sequence[str], place: int | None, seen: set[str]) -> bool:
     return False
 
 
-def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | Fault:
-    """The cells at these places of a header of this width, from 1, or what is wrong with the row."""
-    cells = record.cells
-    if isinstance(cells, Fault):
-        return cells
-    if len(cells) < width or any(map(str.strip, cells[width:])):
-        text = "This row has {cells} cells, and the header {columns}."
-        return Fault.of("invalid_format", text, cells=len(cells), columns=width)
-    # Spreadsheets, and our own CSV, put an apostrophe before a text that looks like a number or a formula.
-    return [spellings.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
-
-
 def _piece(last_row: int, rows: Rows) -> Piece:
     return Piece(last_row - len(rows.rows) + 1, zlib.compress(_encode(rows), COMPRESSION))
 
 
-def _refuse(code: str, message: str, pointer: str) -> NoReturn:
-    raise errors.Invalid.of(FieldError(code, message, pointer=pointer))
+def _is_ahead(text: str, now: datetime) -> bool | None:
+    try:
+        return times.parse_date_time(text, zone=UTC, now=now).instant.date() >= now.date()
+    except times.InvalidDateTime:
+        return None
+
+
+def _note(seen: Seen, value: str) -> None:
+    if seen.kind in {"date", "time"}:
+        found = written.date(value)
+        if found is None:
+            return
+        seen.without_time += seen.kind == "time" and not found.time
+        can_first, can_second = found.second <= MONTHS, found.first <= MONTHS
+        if not found.is_open:
+            return
+    elif seen.kind == "number":
+        first, second = written.number(value, ","), written.number(value, ".")
+        can_first, can_second = first is not None, second is not None
+        if first == second:
+            return
+    else:
+        return
+    if can_first or can_second:
+        seen.total += 1
+        seen.only_first += not can_second
+        seen.only_second += not can_first
+
+
+def _reader(tokens: frozenset[str]) -> Callable[[str], str]:
+    if "boolean" in tokens:
+        return lambda cell: written.boolean(cell) or cell
+    if "language" in tokens:
+        return lambda cell: written.language(cell) or cell
+    if tokens & {"number", *SIGNS}:
+        signs = [sign for name, sign in SIGNS.items() if name in tokens] or [*SIGNS.values()]
+        return partial(_number, signs=signs)
+    order = next((one for one in FORMATS["date"] if one in tokens), "")
+    hour = next(filter(HOUR.fullmatch, tokens), "")
+    return lambda cell: written.iso(cell, order, hour)
+
+
+def _number(cell: str, *, signs: Collection[str]) -> str:
+    """A number of the other format is none: “3.5” among commas is not read as it stands."""
+    found = {written.number(cell, sign) for sign in signs} - {None}
+    if len(found) == 1:
+        return found.pop() or ""
+    return f"{cell.strip()}?" if any(written.number(cell, sign) for sign in SIGNS.values()) else cell

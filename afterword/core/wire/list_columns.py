@@ -12,9 +12,9 @@ from typing import Final
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
-from afterword.core.wire import list_formats, written
-from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
-from afterword.core.wire.list_files import PROBLEM, SAMPLE_ROWS
+from afterword.core.wire import imports, written
+from afterword.core.wire.imports import REFERENCE, SEND_TIME
+from afterword.core.wire.tables import ADDRESS, PROBLEM, SAMPLE_ROWS
 from afterword.core.wire.written import WORDS, plain
 
 LOCALE: Final = "locale"
@@ -203,7 +203,7 @@ def _with_times(given: List, found: dict[str, str], remembered: Mapping[str, str
 def _time(cells: Sequence[str], grade: int, now: datetime) -> str:
     """Whether these, at least one, are times to send. `grade`: 0: the name says so, 1: it may, 2: any time."""
     read = [cell for cell in cells if written.date(cell)]
-    ahead, over = list_formats.count_ahead(read, now=now)
+    ahead, over = imports.count_ahead(read, now=now)
     if grade == 0:
         return ASK if over == len(cells) else SEND_TIME
     if not read:
@@ -212,7 +212,7 @@ def _time(cells: Sequence[str], grade: int, now: datetime) -> str:
 
 
 def _are_ahead(cells: Sequence[str], now: datetime) -> bool:
-    return list_formats.count_ahead([cell for cell in cells if written.date(cell)], now=now)[0] * 2 > len(cells)
+    return imports.count_ahead([cell for cell in cells if written.date(cell)], now=now)[0] * 2 > len(cells)
 
 
 def _share(cells: Sequence[str], fits: Callable[[str], object]) -> float:

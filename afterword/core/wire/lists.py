@@ -52,11 +52,8 @@ class Listing:
         is_number = any(column.name == self.id and column.kind == "integer" for column in self.columns.values())
         return Column(self.id, "integer" if is_number else "id")
 
-    def default_order(self) -> tuple[Order, ...]:
-        return self._orders
-
     @cached_property
-    def _orders(self) -> tuple[Order, ...]:
+    def default_order(self) -> tuple[Order, ...]:
         columns = {**self.columns, **self.hidden}
         return tuple(Order(columns[name], direction) for name, direction in self.order)
 
@@ -86,7 +83,7 @@ class Page:
     @classmethod
     def first(cls, listing: Listing, *, limit: int = 100) -> "Page":
         """The first rows in the list's own order, uncounted: for calls that come from no request."""
-        return cls(listing, listing.default_order(), limit=limit, with_total=False)
+        return cls(listing, listing.default_order, limit=limit, with_total=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from afterword import errors
-from afterword.core.wire.imports import UTF8, decode
+from afterword.core.wire.tables import UTF8, decode
 from afterword.errors import Sentence
 
 Format = Literal["csv", "xliff"]

@@ -91,7 +91,7 @@ def routes_of(render: Render) -> Routes:
     async def list_events(call: Call[None], db: Database) -> Answer:
         query: EventQuery | None = call.query
         page = call.page
-        is_in_order = tuple(page.order) == EVENTS.default_order()
+        is_in_order = tuple(page.order) == EVENTS.default_order
         after_id = str(page.after[-1]) if page.after is not None and is_in_order else None
         wrong = FieldError("cursor_expired", EXPIRED, parameter="after")
         position = await service.position_of(

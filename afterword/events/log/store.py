@@ -65,7 +65,7 @@ async def list_event_entries(
     more to come.
     """
     is_narrowed = bool(types or page.criteria or application_ids or test_only)
-    is_in_order = tuple(page.order) == page.listing.default_order()
+    is_in_order = tuple(page.order) == page.listing.default_order
     last = await _get_last(db, organization_id=organization_id, page=page) if is_narrowed and is_in_order else None
     rows = await db.fetch_list(
         f"""{_ENTRIES}

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 from afterword import errors
 from afterword.core.answers.suspicion import Judgement
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 from afterword.instances.store import INSTANCE_COLUMNS, Instance
 
 JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
@@ -29,8 +29,7 @@ class Answer:
     answered_time: datetime
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, instance_id, question_id, questionnaire_id, version_id, value,
-  other_text, provisional, answered_time"""
+_COLUMNS: Final = columns_of(Answer)
 _COLUMNS_A: Final = qualified(_COLUMNS, "a")
 
 

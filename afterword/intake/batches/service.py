@@ -39,8 +39,6 @@ class Outcome(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch on its way: what is decided already, and which rows still look for their item."""
-
     db: Database
     caller: Caller
     scheduler: Scheduler
@@ -146,7 +144,6 @@ def _reference_of(row: QueueItemRequest | errors.Invalid) -> str:
 
 
 async def _prepared(batch: _Batch, places: Sequence[int]) -> tuple[list[int], list[Mapping[str, object]]]:
-    """The documents of those rows that are good and the first with their reference."""
     now, scheduler = batch.scheduler.intake.now, batch.scheduler
     item_ids, event_ids = ids.ordered_many(now, len(places)), ids.ordered_many(now, len(places))
     good: list[int] = []
@@ -300,7 +297,6 @@ async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None
 
 
 def _require_all(outcomes: Sequence[Outcome]) -> None:
-    """Raise Invalid that names what is wrong with which row."""
     wrong: list[FieldError] = []
     for place, outcome in enumerate(outcomes):
         refusal = outcome.refusal

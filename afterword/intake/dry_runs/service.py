@@ -28,6 +28,7 @@ from afterword.queue.deciding.service import Forecast
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.records import DecidedItem
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Schedule, Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
@@ -35,23 +36,9 @@ from afterword.queue.service import ReferenceTaken
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
 
 
-class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
-    organization_id: str
-    item_id: str
-    questionnaire_id: str
-    pipeline_id: str
-    responder_channel_identifier: str
-    address_key: bytes
-    metadata: dict[str, dict[str, str]]
-    not_after: datetime
-    locale: str | None
-    due_time: datetime
+class ProposedItem(DecidedItem, frozen=True, kw_only=True):
     send_time: datetime
-    external_reference: str | None = None
-    reason: str | None = None
-    previous_item_id: str | None = None
-    source: str = "api"
-    test: bool = False  # judged by the real clock
+    external_reference: str | None
 
 
 class RowForecast(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,6 +207,10 @@ def _proposed(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, i
         due_time=schedule.due_time,
         send_time=schedule.send_time,
         external_reference=row.external_reference,
+        reason=None,
+        previous_item_id=None,
+        source="api",
+        test=False,  # decided by the real clock
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from afterword.core.wire import imports, list_files
+from afterword.core.wire import tables
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
@@ -31,11 +31,11 @@ routes = Routes(tag="Queue")
 
 
 def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
-    text, separator = list_files.opened(imports.decode(upload.content, query.encoding), query.separator, query.map)
+    text, separator = tables.opened(tables.decode(upload.content, query.encoding), query.separator, query.map)
     readers = service.readers(text, separator=separator, mapping=query.map, date_order=query.date_order or "")
     cut = service.cut(text, separator=separator, mapping=query.map, readers=readers)
     if not cut.columns:  # its header is wrong
-        cut = replace(cut, has_lines_above=list_files.has_lines_above(text, separator))
+        cut = replace(cut, has_lines_above=tables.has_lines_above(text, separator))
     return cut, upload.file_name
 
 
@@ -120,5 +120,7 @@ async def resume_import(call: Call[Any], db: Database) -> service.Import:
 )
 async def list_import_rows(call: Call[None], db: Database) -> Answer:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
-    rows = await store.list_rows(db, organization_id=job.organization_id, import_id=job.import_id, page=call.page)
+    rows = await store.list_import_rows(
+        db, organization_id=job.organization_id, import_id=job.import_id, page=call.page
+    )
     return Answer(rows.map(lambda row: row_of(row, site=call.site, request_id=call.request_id)))

@@ -20,8 +20,9 @@ from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import imports as core_imports
-from afterword.core.wire import list_formats, times
-from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
+from afterword.core.wire import tables, times
+from afterword.core.wire.imports import REFERENCE, Cut, Rows
+from afterword.core.wire.tables import Fault
 from afterword.db import Database, savepoint
 from afterword.db.leases import LeaseLost
 from afterword.errors import FieldError, Sentence
@@ -51,8 +52,6 @@ DATE_ORDER: Final = "No date of the times to send proves whether the day or the 
 
 
 class CannotResume(errors.Conflict):
-    """It has ended, and nothing of its file is left."""
-
     code_default = "not_ready"
 
 
@@ -119,21 +118,20 @@ def readers(
     text: str, *, separator: str, mapping: Mapping[str, str], date_order: str
 ) -> dict[str, Callable[[str], str]]:
     """Those of the times to send and of languages. Raises Invalid where the order of day and month has to be said."""
-    names, _ = core_imports.read(text, separator)
+    names, _ = tables.read(text, separator)
     meanings = {name: mapping.get(name, name) for name in names}
-    kinds = list_formats.kinds_of(meanings, GLOBAL)
+    kinds = core_imports.kinds_of(meanings, GLOBAL)
     kinds = {name: kind for name, kind in kinds.items() if meanings[name] in FIELDS}
     formats: dict[str, str] = {}
-    for name, seen in list_formats.look(text, separator, kinds).items():
+    for name, seen in core_imports.look(text, separator, kinds).items():
         order = date_order or seen.format
         if order is None:
             raise errors.Invalid.of(FieldError("required", DATE_ORDER, parameter="date_order"))
         formats[name] = f"{seen.kind} {order}"
-    return list_formats.readers(formats)
+    return core_imports.readers(formats)
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
-    """An import that the caller may see. Raises NotFound."""
     job = await store.get_import(
         db, organization_id=caller.organization_id, import_id=import_id, application_ids=caller.application_ids
     )

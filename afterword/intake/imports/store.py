@@ -140,7 +140,7 @@ async def list_imports(
     return rows.map(_import)
 
 
-async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
+async def list_import_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
     rows = await db.fetch_list(
         """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
            where organization_id = $1 and import_id = $2""",
@@ -167,7 +167,6 @@ async def list_failed_rows(
 
 
 async def insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Import:
-    """Queue an import; its pieces come with `insert_pieces`."""
     row = await db.fetch_one(
         f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
            select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
@@ -287,7 +286,6 @@ async def delete_pieces(db: Database, *, organization_id: str, import_id: str) -
 
 
 async def delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
-    """Forget it, with its rows; the items that it made stay."""
     await db.execute(
         "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
     )

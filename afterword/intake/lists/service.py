@@ -16,17 +16,17 @@ import msgspec
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import list_columns, list_files, list_formats, list_repairs, workbooks
-from afterword.core.wire.imports import COLUMNS_MAX, Cut, pointer_of
-from afterword.core.wire.list_files import Reading
-from afterword.core.wire.list_repairs import Repair
+from afterword.core.wire import imports as core_imports
+from afterword.core.wire import list_columns, tables
+from afterword.core.wire.imports import Cut, Repair, pointer_of
+from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.db import Database
 from afterword.errors import Sentence
 from afterword.intake.imports import service as imports
 from afterword.intake.imports import store as imports_store
 from afterword.intake.imports.store import Import, ProblemKind
 from afterword.intake.lists import store
-from afterword.intake.lists.store import AddressList, Problem
+from afterword.intake.lists.store import AddressList, Layout, Problem
 from afterword.pipelines import service as pipelines
 from afterword.pipelines.store import Pipeline
 
@@ -63,8 +63,8 @@ def read_file(content: bytes) -> Read:
     """A CSV file or a workbook. Reads it. Raises Malformed, TooLarge, Invalid for an empty one."""
     if not content.strip():
         raise errors.Invalid.at("/file", "required", "Choose a file, or paste some rows.")
-    table = workbooks.csv_of(content) if content.startswith(workbooks.BEGINNING) else content
-    return Read(table, packed(table), list_files.guess(table), hashlib.sha256(content).hexdigest())
+    table = tables.csv_of(content) if content.startswith(tables.BEGINNING) else content
+    return Read(table, packed(table), tables.guess(table), hashlib.sha256(content).hexdigest())
 
 
 async def stage(
@@ -104,15 +104,11 @@ async def get(db: Database, *, caller: Caller, list_id: str, is_locked: bool = F
     return found
 
 
-def reading_of(found: AddressList) -> Reading:
-    return Reading(found.encoding, found.separator, found.has_header, found.rows_above, found.rows_below)
-
-
 def text_of(found: AddressList, reading: Reading) -> str:
     """The text of the file, with a header. Reads it. Raises FileGone, Malformed."""
     if found.content is None:
         raise FileGone("The file is no longer kept. Send it again.")
-    return list_files.text_of(zlib.decompress(found.content), reading)
+    return tables.text_of(zlib.decompress(found.content), reading)
 
 
 async def columns_of(
@@ -137,14 +133,17 @@ async def columns_of(
     return await asyncio.to_thread(list_columns.guess, given, known) if known else fresh, fresh
 
 
-def cut(
-    text: str, reading: Reading, mapping: Mapping[str, str], formats: Mapping[str, str], *, joins: bool = False
-) -> Cut:
+def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
-    if len(mapping) > COLUMNS_MAX:
+    if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    readers = list_formats.readers(formats)
-    return imports.cut(text, separator=reading.separator, mapping=mapping, readers=readers, joins=joins)
+    return imports.cut(
+        text,
+        separator=layout.reading.separator,
+        mapping=layout.mapping,
+        readers=core_imports.readers(layout.formats),
+        joins=layout.joins_rows,
+    )
 
 
 async def check(
@@ -152,11 +151,8 @@ async def check(
     *,
     caller: Caller,
     found: AddressList,
-    reading: Reading,
-    mapping: Mapping[str, str],
-    formats: Mapping[str, str],
+    layout: Layout,
     on_conflict: str,
-    joins_rows: bool,
     cut: Cut,
     secret: bytes,
     now: datetime,
@@ -177,22 +173,13 @@ async def check(
         before = await imports.get(db, caller=caller, import_id=found.check_id)
         await imports.delete(db, job=before, now=now)
     job = await _import(db, caller=caller, found=found, on_conflict=on_conflict, cut=cut, secret=secret, now=now)
-    await _update(
-        db,
-        found,
-        {
-            **dataclasses.asdict(reading),
-            "mapping": dict(mapping),
-            "formats": dict(formats),
-            "on_conflict": on_conflict,
-            "joins_rows": joins_rows,
-            "check_id": job.import_id,
-        },
-        content=content,
+    changes = {**layout.columns, "on_conflict": on_conflict, "check_id": job.import_id}
+    await store.update_list(
+        db, organization_id=found.organization_id, list_id=found.list_id, changes=changes, content=content
     )
     key = {"organization_id": found.organization_id, "application_id": found.application_id}
     known = await store.list_columns(db, **key)
-    chosen = {name: one for name, one in mapping.items() if name in known or one != guessed.get(name)}
+    chosen = {name: one for name, one in layout.mapping.items() if name in known or one != guessed.get(name)}
     chosen = {name: one for name, one in chosen.items() if 0 < len(name) <= NAME_CHARACTERS_MAX}
     await store.update_columns(db, **key, mapping=chosen, now=now, keep_max=REMEMBERED_MAX)
     return job
@@ -211,7 +198,9 @@ async def confirm(
     job = await _import(
         db, caller=caller, found=found, on_conflict=found.on_conflict, cut=cut, secret=secret, now=now, dry_run=False
     )
-    await _update(db, found, {"import_id": job.import_id})
+    await store.update_list(
+        db, organization_id=found.organization_id, list_id=found.list_id, changes={"import_id": job.import_id}
+    )
     return job
 
 
@@ -229,12 +218,12 @@ async def faulty_rows(db: Database, *, caller: Caller, found: AddressList) -> di
 
 def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> bytes:
     """The file with corrected rows in place of the faulty ones, in UTF-8. Reads both. Raises Invalid, Malformed."""
-    reading = reading_of(found)
+    reading = found.layout.reading
     new = read_file(content)
-    text = list_files.repaired(
+    text = tables.repaired(
         text_of(found, reading),
         reading,
-        corrected=list_files.text_of(new.content, dataclasses.replace(new.reading, rows_below=0)),
+        corrected=tables.text_of(new.content, dataclasses.replace(new.reading, rows_below=0)),
         separator=new.reading.separator,
         numbers=numbers,
     )
@@ -279,8 +268,8 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
 
 def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], repair: Repair) -> bytes:
     """The file with one repair for all these rows, in UTF-8. Reads it. Raises Invalid where it changes none."""
-    text, count = list_repairs.repaired(
-        text_of(found, reading_of(found)), found.separator, column=column, numbers=numbers, repair=repair
+    text, count = core_imports.repaired_alike(
+        text_of(found, found.layout.reading), found.separator, column=column, numbers=numbers, repair=repair
     )
     if not count:
         raise errors.Invalid.at("", "required", "This changes no row.")
@@ -326,7 +315,7 @@ async def _import(
         cut=cut,
         file_name=found.file_name,
         dry_run=dry_run,
-        on_conflict=found.on_conflict if not dry_run else _policy(on_conflict),
+        on_conflict=_policy(on_conflict),
         strict=True,
         secret=secret,
         now=now,
@@ -335,16 +324,3 @@ async def _import(
 
 def _policy(text: str) -> imports.Policy:
     return "update" if text == "update" else "skip" if text == "skip" else "error"
-
-
-async def _update(
-    db: Database, found: AddressList, changes: Mapping[str, object], *, content: bytes | None = None
-) -> None:
-    names = (
-        "encoding", "separator", "has_header", "rows_above", "rows_below", "mapping", "formats", "on_conflict",
-        "joins_rows", "check_id", "import_id",
-    )  # fmt: skip
-    columns = {name: getattr(found, name) for name in names} | dict(changes)
-    await store.update_list(
-        db, organization_id=found.organization_id, list_id=found.list_id, columns=columns, content=content
-    )

@@ -1,10 +1,11 @@
 """SQL of lists: the file as it came, how it is read, its dry run and its import; columns that are remembered."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple
 
+from afterword.core.wire.tables import Reading
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.intake.imports.store import ProblemKind
@@ -13,6 +14,21 @@ _COLUMNS: Final[LiteralString] = """organization_id, list_id, questionnaire_id, 
   encoding, separator, has_header, rows_above, rows_below, mapping, formats, on_conflict, joins_rows, check_id,
   import_id, created_time, created_by, digest"""
 _COLUMNS_L: Final = qualified(_COLUMNS, "l")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The way in which a list is read. `joins_rows`: rows with the same reference make one message."""
+
+    reading: Reading
+    mapping: Mapping[str, str]
+    formats: Mapping[str, str]
+    joins_rows: bool = False
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        own = {"mapping": dict(self.mapping), "formats": dict(self.formats), "joins_rows": self.joins_rows}
+        return {**asdict(self.reading), **own}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +61,11 @@ class AddressList:
     digest: str | None
     creator_name: str | None
 
+    @property
+    def layout(self) -> Layout:
+        reading = Reading(self.encoding, self.separator, self.has_header, self.rows_above, self.rows_below)
+        return Layout(reading, self.mapping, self.formats, self.joins_rows)
+
 
 class ListedList(NamedTuple):
     list_id: str
@@ -58,8 +79,6 @@ class ListedList(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A kind of problem, and the number of its rows."""
-
     kind: ProblemKind
     count: int
 
@@ -128,20 +147,20 @@ async def list_lists(
 
 
 async def update_list(
-    db: Database, *, organization_id: str, list_id: str, columns: Mapping[str, Any], content: bytes | None
+    db: Database, *, organization_id: str, list_id: str, changes: Mapping[str, Any], content: bytes | None = None
 ) -> None:
-    """Write how it is read and its dry run; and the file, where `content` is given."""
+    """Write these of the columns of its layout, its dry run and its import; and the file, where `content` is given."""
     await db.execute(
         """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
              rows_above = n.rows_above, rows_below = n.rows_below, joins_rows = n.joins_rows,
              mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
              check_id = n.check_id, import_id = n.import_id,
              content = coalesce($4, l.content)
-           from jsonb_populate_record(null::queue_list, $3::jsonb) n
-           where l.organization_id = $1 and l.list_id = $2""",
+           from queue_list o, jsonb_populate_record(o, $3::jsonb) n
+           where l.organization_id = $1 and l.list_id = $2 and o.organization_id = $1 and o.list_id = $2""",
         organization_id,
         list_id,
-        dict(columns),
+        dict(changes),
         content,
     )
 
@@ -151,7 +170,6 @@ async def delete_list(db: Database, *, organization_id: str, list_id: str) -> No
 
 
 async def list_columns(db: Database, *, organization_id: str, application_id: str) -> dict[str, str]:
-    """The remembered meanings by the names of columns."""
     rows = await db.fetch(
         "select name, meaning from queue_list_column where organization_id = $1 and application_id = $2",
         organization_id,

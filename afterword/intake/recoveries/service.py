@@ -27,8 +27,6 @@ SOURCE = "recovery"
 
 
 class NobodyToAsk(errors.Conflict):
-    """The case has no customer who can be reached."""
-
     code_default = "no_address"
 
 
@@ -48,8 +46,6 @@ class AlreadyAsked(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The way to ask, and when the message leaves by the rules as they are now."""
-
     way: Way
     request: QueueItemRequest
     planned_time: datetime | None

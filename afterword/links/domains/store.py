@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, Literal, LiteralString
 
 from afterword.db import Database, Row
+from afterword.db.columns import columns_of
 
 State = Literal["pending", "proven", "active", "lost"]
 
@@ -37,8 +38,7 @@ class CustomDomain:
         return self.state in {"proven", "active"}
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, host, proven_time, reached_time, lost_time, checked_time, problem,
-  version, created_time, updated_time, created_by, updated_by"""
+_COLUMNS: Final = columns_of(CustomDomain)
 # The host that the organization $1 had, if its record is gone.
 LOST_HOST: Final[LiteralString] = """select host from custom_domain
   where organization_id = $1 and lost_time is not null"""

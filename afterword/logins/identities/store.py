@@ -7,6 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.organizations.identities import Role
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,7 @@ class Member:
     subject: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, issuer, client_id, client_secret, authorization_url, checked_time,
-  problem, scopes, groups_claim, group_roles, default_role, trusts_addresses, version, created_time, updated_time,
-  created_by, updated_by"""
+_COLUMNS: Final = columns_of(IdentityProvider)
 _MEMBER: Final[LiteralString] = """select u.user_id, u.role, u.active, i.login_id, i.issuer, i.subject
   from organization_user u
     left join login_identity i on i.organization_id = u.organization_id and i.user_id = u.user_id

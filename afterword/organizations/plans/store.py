@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import Final
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,7 @@ class Plan:
     updated_time: datetime
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, plan_id, application_id, title, kind, credits,
-  remaining_credits, extra_credits, features, state, start_time, renew_time, end_time, version, created_time,
-  updated_time"""
+_COLUMNS: Final = columns_of(Plan)
 _COLUMNS_P: Final = qualified(_COLUMNS, "p")
 
 

@@ -7,6 +7,7 @@ from typing import Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,7 @@ class ReachedApplication:
     display_name: str
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, user_id, email, first_name, middle_name, last_name,
-  display_name, locale, time_zone, role, application_ids, active, invited_time, last_login_time, version,
-  created_time, updated_time, created_by, updated_by, service"""
+_COLUMNS: Final = columns_of(User)
 
 
 async def insert_user(

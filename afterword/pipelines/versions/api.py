@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.pipelines import service as pipelines
-from afterword.pipelines.versions import differences, service
+from afterword.pipelines.versions import service
 from afterword.pipelines.versions.service import Version
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, SOURCE_LANGUAGE, texts
 from afterword.web import fields
@@ -61,7 +61,7 @@ def _shown(version: Version, zone: tzinfo) -> PipelineVersion:
     words = texts("console", SOURCE_LANGUAGE)
     changes = [
         PipelineChange(part=one.part, after=_plain(one.after), before=one.before and _plain(one.before))
-        for one in differences.of(words, version, time_zone=str(zone))
+        for one in service.differences_of(words, version, time_zone=str(zone))
     ]
     return PipelineVersion.of(version.entry, zone, changes=changes)
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,7 @@ class State:
     is_changed: bool
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_version_id, revision, definition,
-  updated_time, updated_by, translated_sources"""
+_COLUMNS: Final = columns_of(Draft)
 
 
 async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft | None:

@@ -10,6 +10,7 @@ from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Kind, Level, MetadataDefinition, Type
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,7 @@ class Definition:
 
 
 _BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # `created_time` of the product's names
-_STORED: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
-  application_type_id, version, created_time, updated_time, created_by, updated_by"""
+_STORED: Final = columns_of(Definition, without=("read_only",))
 _COLUMNS: Final[LiteralString] = f"{_STORED}, false as read_only"
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 from afterword.core.questionnaires import visuals
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +45,7 @@ class Layers:
     visual_id: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, visual_id, questionnaire_id, title, active, configuration, version,
-  created_time, updated_time, created_by, updated_by"""
+_COLUMNS: Final = columns_of(Visual, without=("lacks_picture",))
 
 
 async def get_visual(db: Database, *, organization_id: str, questionnaire_id: str, visual_id: str) -> Visual | None:

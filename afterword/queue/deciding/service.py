@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from afterword.core.answers import instances
 from afterword.core.messaging import addresses
@@ -37,10 +37,10 @@ from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.db import Database
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.deciding import store
-from afterword.queue.deciding.store import AddressKey, PreviousItem, Waiting
+from afterword.queue.deciding.store import AddressKey, PreviousItem
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
-from afterword.queue.records import Claimed, ItemKey
+from afterword.queue.records import Candidate, Claimed, ItemKey, WaitingItem
 from afterword.responders import store as responders_store
 from afterword.responders.store import AddressFacts, AddressId, Recipient, Responder
 
@@ -54,39 +54,6 @@ WAITING_ITEMS_MAX: Final = 20_000  # counted by a forecast, the earliest due
 POSTPONEMENTS_MAX: Final = 4  # of one item in a forecast; it is decided again when each hold ends
 
 Rank = tuple[int, datetime, str]
-
-
-class Candidate(Protocol):
-    """The members of an item that decisions need: of a queue item, or of a row of a dry run."""
-
-    @property
-    def organization_id(self) -> str: ...
-    @property
-    def item_id(self) -> str: ...
-    @property
-    def questionnaire_id(self) -> str: ...
-    @property
-    def pipeline_id(self) -> str: ...
-    @property
-    def responder_channel_identifier(self) -> str: ...
-    @property
-    def address_key(self) -> bytes: ...
-    @property
-    def locale(self) -> str | None: ...
-    @property
-    def metadata(self) -> Mapping[str, Mapping[str, str]]: ...
-    @property
-    def due_time(self) -> datetime: ...
-    @property
-    def not_after(self) -> datetime: ...
-    @property
-    def reason(self) -> str | None: ...
-    @property
-    def previous_item_id(self) -> str | None: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def test(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +283,7 @@ async def decide_items(
     await context.load_history(db, items, contacts=contacts)
     decisions: dict[ItemKey, Decision] = {}
     for item in sorted([*items, *competitors], key=context.rank):
-        if isinstance(item, Waiting):
+        if isinstance(item, WaitingItem):
             context.note_competitor(item, now)
         else:
             decisions[item.key] = context.decide(item, now).decision
@@ -390,7 +357,7 @@ async def _competitors(
     items: Sequence[Claimed],
     settings: Mapping[LaneKey, LaneSettings],
     people: Mapping[AddressId, AddressFacts],
-) -> list[Waiting]:
+) -> list[WaitingItem]:
     counted = [item for item in items if settings[lane_of(item)].is_counted]
     if not counted:
         return []
@@ -408,7 +375,7 @@ async def _waiting_for_same_address(
     *,
     until: datetime,
     limit: int,
-) -> list[Waiting]:
+) -> list[WaitingItem]:
     """List waiting items for these items' people, by all addresses that count together."""
     if not items:
         return []

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database
-from afterword.db.columns import arrays
-from afterword.queue.records import ItemKey
+from afterword.db.columns import arrays, qualified
+from afterword.queue.records import DECIDED_COLUMNS, ItemKey, WaitingItem
 from afterword.responders.store import AddressId
 
 AddressKey = tuple[str, bytes]  # organization_id, address_key
@@ -27,27 +27,6 @@ class PreviousItem:
     sent_time: datetime | None
     created_time: datetime | None
     was_used: bool  # an anonymous invitation that took answers
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A scheduled item with the columns that decisions need. `is_open`: its lane is open."""
-
-    organization_id: str
-    item_id: str
-    questionnaire_id: str
-    pipeline_id: str
-    responder_channel_identifier: str
-    address_key: bytes
-    locale: str | None
-    metadata: dict[str, dict[str, str]]
-    due_time: datetime
-    not_after: datetime
-    reason: str | None
-    previous_item_id: str | None
-    source: str
-    test: bool
-    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +56,9 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
 
 async def list_waiting(  # any tenant: a claimed batch serves many organizations
     db: Database, *, addresses: Collection[AddressKey], until: datetime, limit: int
-) -> list[Waiting]:
+) -> list[WaitingItem]:
     rows = await db.fetch(
-        """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.responder_channel_identifier,
-             q.address_key, q.locale, q.metadata, q.due_time, q.not_after, q.reason, q.previous_item_id, q.source,
-             q.test, not p.paused and p.deleted_time is null and a.paused_time is null
+        f"""select {qualified(DECIDED_COLUMNS, "q")}, not p.paused and p.deleted_time is null and a.paused_time is null
                and (a.open_until is null or a.open_until <= now()) as is_open
            from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
            join queue_item q on q.organization_id = b.organization_id and q.address_key = b.address_key
@@ -93,7 +70,7 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
         until,
         limit,
     )
-    return [Waiting(**row) for row in rows]
+    return [WaitingItem(**row) for row in rows]
 
 
 async def list_history(  # any tenant: a claimed batch serves many organizations

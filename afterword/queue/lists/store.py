@@ -11,7 +11,7 @@ from typing import Final, LiteralString
 
 from afterword.core.scheduling.statuses import Item
 from afterword.core.wire.lists import Rows
-from afterword.db import Database
+from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.instances.responders.store import OF_ORDER_KEY
 from afterword.queue.records import LISTED_COLUMNS, ShownItem
@@ -183,6 +183,44 @@ async def list_items(
     return Rows(items)
 
 
+def _found(found: LiteralString, also: LiteralString) -> LiteralString:
+    """The items of `found` that match a filter and `also`, the newest first; $3 is what is looked for."""
+    return f"""with found as ({found})
+           select {_ITEM} join found on found.item_id = i.item_id
+           where i.organization_id = $1 and i.status = any($2::smallint[]) and {also}
+             and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
+           order by i.send_time desc, i.item_id limit $9"""
+
+
+_BY_REFERENCE: Final = _found(
+    f"""select i.item_id from pipeline p
+        join queue_item i on i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id
+          and i.external_reference = $3 and i.external_reference is not null and i.status <> 7
+          and i.deleted_time is null
+        where p.organization_id = $1
+        union all
+        (select i.item_id from queue_item i
+         where i.organization_id = $1 and i.external_reference = $3 and i.status = 7
+           and i.external_reference is not null and i.deleted_time is null limit $9)
+        union
+        (select m.item_id from queue_item m where {OF_ORDER_KEY} = left($10::text, 100) limit $9)""",
+    "true",
+)
+_BY_ADDRESS: Final = _found(
+    """(select i.item_id from queue_item i
+         where i.organization_id = $1 and i.address_key = any($3::bytea[]) and i.status::integer = 1 limit $9)
+        union
+        (select i.item_id from queue_item i
+         where i.organization_id = $1 and i.address_key = any($3) and i.status >= 5 limit $9)
+        union
+        (select n.item_id from responder_address a
+         join questionnaire_instance n on n.organization_id = $1 and n.responder_id = a.responder_id
+         where a.organization_id = $1 and a.address_key = any($3) and n.item_id is not null
+         order by n.created_time desc limit $9)""",
+    "i.address_key = any($3) and i.deleted_time is null",
+)
+
+
 async def list_items_by_reference(
     db: Database, *, organization_id: str, external_reference: str, order_key: str | None = None, chosen: Filter
 ) -> list[ListedItem]:
@@ -190,70 +228,24 @@ async def list_items_by_reference(
 
     With `order_key` those with this key in their metadata, too.
     """
-    statuses, reason, pipeline_ids, test_only = _parameters(chosen)
-    rows = await db.fetch(
-        f"""with found as (
-             select i.item_id from pipeline p
-             join queue_item i on i.organization_id = p.organization_id and i.pipeline_id = p.pipeline_id
-               and i.external_reference = $3 and i.external_reference is not null and i.status <> 7
-               and i.deleted_time is null
-             where p.organization_id = $1
-             union all
-             (select i.item_id from queue_item i
-              where i.organization_id = $1 and i.external_reference = $3 and i.status = 7
-                and i.external_reference is not null and i.deleted_time is null limit $9)
-             union
-             (select m.item_id from queue_item m where {OF_ORDER_KEY} = left($10::text, 100) limit $9))
-           select {_ITEM} join found on found.item_id = i.item_id
-           where i.organization_id = $1 and i.status = any($2::smallint[]) and {_CHOSEN} and {_IN_PERIOD}
-             and ($8::text is null or coalesce(i.reason, '') = $8)
-           order by i.send_time desc, i.item_id limit $9""",
-        organization_id,
-        statuses,
-        external_reference,
-        pipeline_ids,
-        test_only,
-        chosen.from_time,
-        chosen.to_time,
-        reason,
-        FOUND_MAX,
-        order_key,
-    )
-    return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
+    values = _values(organization_id, external_reference, chosen)
+    return _listed(await db.fetch(_BY_REFERENCE, *values, order_key))
 
 
 async def list_items_by_address(
     db: Database, *, organization_id: str, address_keys: Sequence[bytes], chosen: Filter
 ) -> list[ListedItem]:
     """The items of these addresses, the newest first; sent ones are found by the instances of the person."""
+    return _listed(await db.fetch(_BY_ADDRESS, *_values(organization_id, list(address_keys), chosen)))
+
+
+def _values(organization_id: str, key: object, chosen: Filter) -> tuple[object, ...]:
     statuses, reason, pipeline_ids, test_only = _parameters(chosen)
-    rows = await db.fetch(
-        f"""with found as (
-             (select i.item_id from queue_item i
-              where i.organization_id = $1 and i.address_key = any($3::bytea[]) and i.status::integer = 1 limit $9)
-             union
-             (select i.item_id from queue_item i
-              where i.organization_id = $1 and i.address_key = any($3) and i.status >= 5 limit $9)
-             union
-             (select n.item_id from responder_address a
-              join questionnaire_instance n on n.organization_id = $1 and n.responder_id = a.responder_id
-              where a.organization_id = $1 and a.address_key = any($3) and n.item_id is not null
-              order by n.created_time desc limit $9))
-           select {_ITEM} join found on found.item_id = i.item_id
-           where i.organization_id = $1 and i.address_key = any($3) and i.deleted_time is null
-             and i.status = any($2::smallint[])
-             and {_CHOSEN} and {_IN_PERIOD} and ($8::text is null or coalesce(i.reason, '') = $8)
-           order by i.send_time desc, i.item_id limit $9""",
-        organization_id,
-        statuses,
-        list(address_keys),
-        pipeline_ids,
-        test_only,
-        chosen.from_time,
-        chosen.to_time,
-        reason,
-        FOUND_MAX,
-    )
+    period = chosen.from_time, chosen.to_time
+    return organization_id, statuses, key, pipeline_ids, test_only, *period, reason, FOUND_MAX
+
+
+def _listed(rows: Sequence[Row]) -> list[ListedItem]:
     return [ListedItem(**{name: row[name] for name in ListedItem.__struct_fields__}) for row in rows]
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 from afterword.core.figures.digests import Frequency
 from afterword.db import Database
+from afterword.db.columns import columns_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +27,7 @@ class Digest:
     created_time: datetime
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, digest_id, user_id, report_id, frequency, day, hour, locale,
-  due_time, sent_time, created_time"""
+_COLUMNS: Final = columns_of(Digest)
 
 
 async def insert_digest(

@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Days
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 from afterword.reports.values.store import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
@@ -44,8 +44,7 @@ class Span:
 CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
 # The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
 HOUR: Final = "hour"
-_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time, kept_from, hours_until, hours_generation, frozen_until"""
+_COLUMNS: Final = columns_of(Span)
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
 _RETIRE: Final[LiteralString] = """

@@ -15,7 +15,7 @@ import pytest
 import xlsxwriter
 
 from afterword.console import screens
-from afterword.core.wire import list_columns, list_files
+from afterword.core.wire import list_columns, tables
 from afterword.worker.long_work import Importer
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture
 from tests.console.sending.test_sending import plain
@@ -61,7 +61,7 @@ async def test_files_are_read_off_the_loop(client: Client, monkeypatch: pytest.M
         return run
 
     names = ("guess", "text_of", "sample_of")
-    for module, name in [*((list_files, name) for name in names), (list_columns, "guess"), (screens, "read_form")]:
+    for module, name in [*((tables, name) for name in names), (list_columns, "guess"), (screens, "read_form")]:
         monkeypatch.setattr(module, name, watched(getattr(module, name)))
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from afterword import texts
-from afterword.core.wire.imports import BROKEN, NO_TIME
+from afterword.core.wire.imports import NO_TIME
+from afterword.core.wire.tables import BROKEN
 from afterword.core.wire.times import EXPECTED
 from tests.console.sending.test_list_repairs import checked, problems
 from tests.console.sending.test_sending import client as client  # noqa: PLC0414  a fixture

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from afterword import errors
 from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.reading import spellings
-from afterword.core.wire import imports
-from afterword.core.wire.imports import Cut, Fault
+from afterword.core.wire import imports, tables
+from afterword.core.wire.imports import Cut
+from afterword.core.wire.tables import Fault
 from tests.sizes import size
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
@@ -55,16 +56,16 @@ class TestDecode:
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
     def test_utf_16(self, encoding: str) -> None:
         with pytest.raises(errors.Malformed, match=r"UTF-16.*CSV UTF-8") as caught:
-            imports.decode(HEADER.encode(encoding))
+            tables.decode(HEADER.encode(encoding))
         assert "malformed_encoding" == caught.value.code
 
     def test_latin_1(self) -> None:
         with pytest.raises(errors.Malformed, match=r"line 3 .*Latin-1.*CSV UTF-8"):
-            imports.decode(f"{HEADER}\na@b.example,,\nJosé,,\n".encode("latin-1"))
+            tables.decode(f"{HEADER}\na@b.example,,\nJosé,,\n".encode("latin-1"))
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
     def test_utf_8(self, encoding: str) -> None:
-        assert f"{HEADER}\nλ" == imports.decode(f"{HEADER}\nλ".encode(encoding))
+        assert f"{HEADER}\nλ" == tables.decode(f"{HEADER}\nλ".encode(encoding))
 
 
 class TestHeader:
@@ -242,7 +243,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 class TestRoundTrip:
     @settings(max_examples=size(50, 1_000), deadline=None)
     @given(
-        st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(imports.SEPARATORS)
+        st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(tables.SEPARATORS)
     )
     def test_what_was_written_is_read(self, table: list[list[str]], separator: str) -> None:
         """Whatever a writer of CSV may write comes out cell by cell."""

@@ -8,9 +8,10 @@ import pytest
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import declared_for
-from afterword.core.wire import list_columns, list_files
-from afterword.core.wire.imports import ADDRESS, REFERENCE, SEND_TIME
+from afterword.core.wire import list_columns, tables
+from afterword.core.wire.imports import REFERENCE, SEND_TIME
 from afterword.core.wire.list_columns import ASK, List
+from afterword.core.wire.tables import ADDRESS
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -23,8 +24,8 @@ def guessed(
     text: str, *, channel_id: int = CHANNEL_EMAIL, remembered: dict[str, str] | None = None, locale: str | None = None
 ) -> dict[str, str]:
     """The columns of a list that are used."""
-    reading = list_files.guess(text.encode())
-    names, rows = list_files.sample_of(list_files.text_of(text.encode(), reading), reading.separator)
+    reading = tables.guess(text.encode())
+    names, rows = tables.sample_of(tables.text_of(text.encode(), reading), reading.separator)
     given = List(names, rows, FIELDS, RETAIL, channel_id, locale, NOW)
     return {name: meaning for name, meaning in list_columns.guess(given, remembered or {}).items() if meaning}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from afterword.core.wire import list_formats
-from afterword.core.wire.list_formats import Seen
+from afterword.core.wire import imports
+from afterword.core.wire.imports import Seen
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ from afterword.core.wire.list_formats import Seen
         ("number", "12 -7 x", (0, 0, 0), ""),
     ],
 )
-def test_seen(kind: list_formats.Written, values: str, seen: tuple[int, int, int], expected: str | None) -> None:
+def test_seen(kind: imports.Written, values: str, seen: tuple[int, int, int], expected: str | None) -> None:
     text = "Name;Value\n" + "".join(f"x;{value}\n" for value in values.split()) + 'short\n"x"y;1\n'
-    found = list_formats.look(text, ";", {"Value": kind, "gone": kind}).get("Value", Seen(kind))
+    found = imports.look(text, ";", {"Value": kind, "gone": kind}).get("Value", Seen(kind))
     total, *proved = seen
     assert total == found.total
     assert sorted(proved) == sorted((found.only_first, found.only_second))
@@ -48,4 +48,4 @@ def test_seen(kind: list_formats.Written, values: str, seen: tuple[int, int, int
 )
 def test_read(written: str, cell: str, expected: str) -> None:
     """A text that the format excludes becomes no date and no number, so that the row is refused and not guessed."""
-    assert expected == list_formats.readers({"Value": written})["Value"](cell)
+    assert expected == imports.readers({"Value": written})["Value"](cell)

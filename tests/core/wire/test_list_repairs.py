@@ -3,8 +3,8 @@
 import pytest
 
 from afterword import errors
-from afterword.core.wire import imports, list_repairs
-from afterword.core.wire.list_repairs import Repair
+from afterword.core.wire import imports, tables
+from afterword.core.wire.imports import Repair
 
 TEXT = 'Phone,Note\n2101234567,1\nx,"a\nb"\n\n"1"x,2\n 2101234567 ,3\n+44 20 7946 0958,4\n12\n'
 
@@ -21,31 +21,31 @@ TEXT = 'Phone,Note\n2101234567,1\nx,"a\nb"\n\n"1"x,2\n 2101234567 ,3\n+44 20 794
 )
 def test_repaired(repair: Repair, expected: list[str], count: int) -> None:
     """The broken row and the short one are the same ones as before: nothing makes them whole."""
-    text, found = list_repairs.repaired(TEXT, ",", column="Phone", numbers={1, 2, 3, 4, 5}, repair=repair)
-    _, records = imports.read(text, ",")
+    text, found = imports.repaired_alike(TEXT, ",", column="Phone", numbers={1, 2, 3, 4, 5}, repair=repair)
+    _, records = tables.read(text, ",")
     rows = [record.cells for record in records]
-    whole = [cells for cells in rows if not isinstance(cells, imports.Fault)]
+    whole = [cells for cells in rows if not isinstance(cells, tables.Fault)]
     assert count == found
-    assert isinstance(rows[2], imports.Fault)
+    assert isinstance(rows[2], tables.Fault)
     assert len(rows) - 1 == len(whole)
     assert [*expected, "12"] == [cells[0] for cells in whole]
     assert [["1"], ["a\nb"], ["3"], ["4"], []] == [cells[1:] for cells in whole]
 
 
 def test_other_rows_stay() -> None:
-    text, count = list_repairs.repaired(TEXT, ",", column="Phone", numbers={2}, repair=Repair(every="y"))
+    text, count = imports.repaired_alike(TEXT, ",", column="Phone", numbers={2}, repair=Repair(every="y"))
     assert 1 == count
     assert 'Phone,Note\n2101234567,1\ny,"a\nb"\n"1"x,2\n 2101234567 ,3\n+44 20 7946 0958,4\n12\n' == text
 
 
 def test_wrong_values() -> None:
-    found = list_repairs.wrong_values(TEXT, ",", column="Phone", numbers={1, 2, 3, 4})
+    found = imports.wrong_values(TEXT, ",", column="Phone", numbers={1, 2, 3, 4})
     assert {"2101234567": 2, "x": 1} == dict(found)
 
 
 def test_too_long() -> None:
     """A row that is kept only in part is not written back as if it were whole."""
-    text = f'Phone,Note\n1,"{"é" * imports.RECORD_BYTES_MAX}"\n2,3\n'
+    text = f'Phone,Note\n1,"{"é" * tables.RECORD_BYTES_MAX}"\n2,3\n'
     with pytest.raises(errors.Invalid) as caught:
-        list_repairs.repaired(text, ",", column="Phone", numbers={2}, repair=Repair(every="4"))
+        imports.repaired_alike(text, ",", column="Phone", numbers={2}, repair=Repair(every="4"))
     assert "Row 1 is too long" in caught.value.errors[0].message

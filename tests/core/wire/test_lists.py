@@ -14,7 +14,7 @@ LISTING = Listing(
 
 def test_its_own_order_may_go_by_a_hidden_column() -> None:
     order = (Order(Column("e.seq", "integer"), "desc"), Order(Column("i.title"), "asc"))
-    assert order == LISTING.default_order()
+    assert order == LISTING.default_order
     assert Page(LISTING, order, limit=7, with_total=False) == Page.first(LISTING, limit=7)
 
 

@@ -9,7 +9,7 @@ import pytest
 import xlsxwriter
 
 from afterword import errors
-from afterword.core.wire import workbooks
+from afterword.core.wire import tables
 
 
 def workbook(*sheets: list[list[Any]], hidden: int | None = None) -> bytes:
@@ -53,7 +53,7 @@ class TestRefused:
     )
     def test_malformed(self, content: bytes, told: str) -> None:
         with pytest.raises(errors.Malformed, match=told):
-            workbooks.csv_of(content)
+            tables.csv_of(content)
 
     @pytest.mark.parametrize(
         ("limit", "value"),
@@ -62,16 +62,16 @@ class TestRefused:
     def test_too_large(self, monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
         """A text of 100 letters in ten cells is stored once and counts ten times."""
         content = workbook([["x" * 100] * 3] * 3 + [["x" * 100]])
-        assert 10 * 100 < len(workbooks.csv_of(content))
-        monkeypatch.setattr(workbooks, limit, value)
+        assert 10 * 100 < len(tables.csv_of(content))
+        monkeypatch.setattr(tables, limit, value)
         with pytest.raises(errors.TooLarge):
-            workbooks.csv_of(content)
+            tables.csv_of(content)
 
     def test_a_cell_far_away(self) -> None:
         """Two cells are read as a table of all that lies between them."""
         far = changed(workbook([["a", "b"]]), "sheet1.xml", b'r="B1"', b'r="SF99999"')
         with pytest.raises(errors.TooLarge):
-            workbooks.csv_of(far)
+            tables.csv_of(far)
 
 
 def test_values() -> None:
@@ -85,5 +85,5 @@ def test_values() -> None:
         'a@b.example,4901234567890,2026-12-05 15:04:00,2026-12-05,true,1041.5,1.000000000E+16,"x\ny, z"\n'
         "c@d.example,0001042,,,false,0.1,,\n"
     )
-    assert expected == workbooks.csv_of(workbook(rows)).decode()
-    assert expected == workbooks.csv_of(workbook(rows, [["notes"]], hidden=1)).decode()
+    assert expected == tables.csv_of(workbook(rows)).decode()
+    assert expected == tables.csv_of(workbook(rows, [["notes"]], hidden=1)).decode()

@@ -3,9 +3,8 @@
 import pytest
 
 from afterword import errors
-from afterword.core.wire import imports, list_files
-from afterword.core.wire.imports import COLUMNS_MAX
-from afterword.core.wire.list_files import SAMPLE_ROWS_SEEN, Reading
+from afterword.core.wire import tables
+from afterword.core.wire.tables import COLUMNS_MAX, SAMPLE_ROWS_SEEN, Reading
 
 COMMAS = Reading("utf-8", ",", has_header=True)
 
@@ -37,9 +36,9 @@ class TestGuess:
     )
     def test_reading(self, text: str, written: str, expected: tuple[str, str, bool]) -> None:
         content = text.encode(written)
-        found = list_files.guess(content)
+        found = tables.guess(content)
         assert expected == (found.encoding, found.separator, found.has_header)
-        assert list_files.text_of(content, found).endswith(text)
+        assert tables.text_of(content, found).endswith(text)
 
     @pytest.mark.parametrize(
         ("text", "expected", "names", "mails"),
@@ -58,46 +57,46 @@ class TestGuess:
     )  # fmt: skip
     def test_around_the_table(self, text: str, expected: tuple[int, int], names: str, mails: list[int]) -> None:
         """Rows that are no rows are left out, names differ, and lines keep their numbers."""
-        found = list_files.guess(text.encode())
+        found = tables.guess(text.encode())
         assert expected == (found.rows_above, found.rows_below)
-        read, records = imports.read(list_files.text_of(text.encode(), found), found.separator)
+        read, records = tables.read(tables.text_of(text.encode(), found), found.separator)
         assert names.replace("_", " ").split() == " ".join(read).split()
         assert mails == [record.line for record in records]
 
     def test_a_nul_is_no_utf_16(self) -> None:
-        found = list_files.guess(b"email,name\nann\x00a@example.com,Ann\nmax@example.com,M\x00ax\n")
+        found = tables.guess(b"email,name\nann\x00a@example.com,Ann\nmax@example.com,M\x00ax\n")
         assert ("utf-8", ",") == (found.encoding, found.separator)
 
     def test_foreign_words(self) -> None:
-        assert ["Müller", "Öz"] == list_files.foreign_words("Name\nAnn Müller\nÖz\nMüller")
+        assert ["Müller", "Öz"] == tables.foreign_words("Name\nAnn Müller\nÖz\nMüller")
 
     @pytest.mark.parametrize(("blank", "count"), [(SAMPLE_ROWS_SEEN - 2, 1), (SAMPLE_ROWS_SEEN - 1, 0)])
     def test_blank_rows_are_looked_at_too(self, blank: int, count: int) -> None:
         text = "Mail;Name\n" + ";\n" * blank + "a@b.example\n"
-        assert (["Mail", "Name"], count * [["a@b.example", ""]]) == list_files.sample_of(text, ";")
-        assert 1 == len(list(imports.read(text, ";")[1]))  # an import reads on
+        assert (["Mail", "Name"], count * [["a@b.example", ""]]) == tables.sample_of(text, ";")
+        assert 1 == len(list(tables.read(text, ";")[1]))  # an import reads on
 
     def test_too_many_columns(self) -> None:
         with pytest.raises(errors.Invalid, match="at most 500 columns"):
-            list_files.sample_of(",".join(f"c{n}" for n in range(COLUMNS_MAX + 1)), ",")
+            tables.sample_of(",".join(f"c{n}" for n in range(COLUMNS_MAX + 1)), ",")
 
     @pytest.mark.parametrize("content", [b"\xd0\xcf\x11\xe0\xa1\xb1", b"%PDF-1.7\n%\xe2"])
     def test_other_formats(self, content: bytes) -> None:
         with pytest.raises(errors.Malformed, match="neither a CSV file"):
-            list_files.guess(content)
+            tables.guess(content)
 
 
 class TestFaulty:
     TEXT = 'Mail,Note\na@b.example,1\nnobody,"x\ny"\nc@d.example\n"e@f.example"x,2\ng@h.example,3\n'
 
     def test_out_and_in(self) -> None:
-        faulty = list_files.faulty(self.TEXT, COMMAS, {2: "No address.", 3: "Too short.", 4: "Broken."})
+        faulty = tables.faulty(self.TEXT, COMMAS, {2: "No address.", 3: "Too short.", 4: "Broken."})
         assert 'Mail,Note,problem\nnobody,"x\ny",No address.\nc@d.example,,Too short.\n' == faulty[: faulty.index("e@")]
         corrected = "Note;Mail\n9;n@b.example\n"
-        whole = list_files.repaired(self.TEXT, COMMAS, corrected=corrected, separator=";", numbers={2, 3, 4})
+        whole = tables.repaired(self.TEXT, COMMAS, corrected=corrected, separator=";", numbers={2, 3, 4})
         assert "Mail,Note\na@b.example,1\ng@h.example,3\nn@b.example,9\n" == whole
 
     def test_other_columns(self) -> None:
         with pytest.raises(errors.Invalid) as caught:
-            list_files.repaired(self.TEXT, COMMAS, corrected="Mail\na@b.example\n", separator=",", numbers={2})
+            tables.repaired(self.TEXT, COMMAS, corrected="Mail\na@b.example\n", separator=",", numbers={2})
         assert "lack the column “Note”" in caught.value.errors[0].message
